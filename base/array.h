@@ -1,0 +1,39 @@
+//  array - a growing row of equal elements
+//
+//  Embedded: array_init, array_fini.  Pointers into it are valid until the next call that can grow or move it.
+
+#ifndef BASE_ARRAY_H
+#define BASE_ARRAY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+typedef struct {
+    void *data;             //  First element
+    size_t count;           //  Elements in use
+    size_t capacity;        //  Elements there is room for
+    size_t element_size;    //  Bytes
+} array_t;
+
+void array_init (array_t *self, size_t element_size);
+void array_fini (array_t *self);
+
+//  The element at `position`, which must be below count.  Borrowed.
+void *array_at (const array_t *self, size_t position);
+
+//  Appends a zeroed element and returns it.
+void *array_add (array_t *self);
+
+//  Appends `count` elements; borrows `elements`, which may be NULL for zeroed ones.  Returns the first new one.
+void *array_append (array_t *self, const void *elements, size_t count);
+
+//  Cuts to `count` elements, which must not be more than there are.
+void array_cut (array_t *self, size_t count);
+
+//  Removes one element; the rest keeps its order.
+void array_remove (array_t *self, size_t position);
+
+//  Removes the first `count` elements; the rest moves to the front.
+void array_drop_front (array_t *self, size_t count);
+
+#endif

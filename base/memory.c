@@ -1,0 +1,49 @@
+#include "base/memory.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void *
+s_checked (void *memory, size_t size)
+{
+    if (!memory) {
+        fprintf (stderr, "out of memory: %zu bytes could not be had; raise the process's memory limit\n", size);
+        abort ();
+    }
+    return memory;
+}
+
+void *
+memory_new (size_t size)
+{
+    return s_checked (calloc (1, size ? size : 1), size);
+}
+
+void *
+memory_resize (void *memory, size_t size)
+{
+    return s_checked (realloc (memory, size ? size : 1), size);
+}
+
+char *
+memory_copy (const void *data, size_t size)
+{
+    char *copy = s_checked (malloc (size + 1), size);
+    if (size)
+        memcpy (copy, data, size);
+    copy [size] = '\0';
+    return copy;
+}
+
+char *
+memory_copy_string (const char *string)
+{
+    return memory_copy (string, strlen (string));
+}
+
+void
+memory_free (void *memory)
+{
+    free (memory);
+}

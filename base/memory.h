@@ -1,0 +1,25 @@
+//  memory - small allocations that cannot fail
+//
+//  A small allocation that fails ends the process with a sentence: there is nothing sensible to do without it.  What is
+//  sized by input or load is charged to a budget first (base/budget.h) and fails as a status.
+
+#ifndef BASE_MEMORY_H
+#define BASE_MEMORY_H
+
+#include <stddef.h>
+
+//  Zeroed memory; never NULL.  Gives it: memory_free.
+void *memory_new (size_t size) __attribute__ ((malloc, alloc_size (1)));
+
+//  Grows or shrinks; never NULL; new bytes are not zeroed.
+void *memory_resize (void *memory, size_t size);
+
+//  A copy of `size` bytes, with a NUL behind them that `size` does not count.
+char *memory_copy (const void *data, size_t size);
+
+//  A copy of a C string.
+char *memory_copy_string (const char *string);
+
+void memory_free (void *memory);
+
+#endif

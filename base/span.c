@@ -1,0 +1,121 @@
+#include "base/span.h"
+
+#include <string.h>
+
+span_t
+span_of (const void *data, size_t size)
+{
+    return (span_t){ data, size };
+}
+
+span_t
+span_from_string (const char *string)
+{
+    return string ? span_of (string, strlen (string)) : (span_t){ NULL, 0 };
+}
+
+span_t
+span_slice (span_t self, size_t start, size_t size)
+{
+    if (start > self.size)
+        start = self.size;
+    if (size > self.size - start)
+        size = self.size - start;
+    return size ? span_of (self.data + start, size) : (span_t){ NULL, 0 };
+}
+
+bool
+span_equal (span_t a, span_t b)
+{
+    return a.size == b.size && (a.size == 0 || memcmp (a.data, b.data, a.size) == 0);
+}
+
+bool
+span_equal_string (span_t a, const char *string)
+{
+    return span_equal (a, span_from_string (string));
+}
+
+bool
+span_starts_with (span_t self, span_t prefix)
+{
+    return self.size >= prefix.size && span_equal (span_slice (self, 0, prefix.size), prefix);
+}
+
+static uint8_t
+s_lower (uint8_t byte)
+{
+    return byte >= 'A' && byte <= 'Z' ? (uint8_t)(byte - 'A' + 'a') : byte;
+}
+
+bool
+span_equal_nocase (span_t a, span_t b)
+{
+    if (a.size != b.size)
+        return false;
+    for (size_t i = 0; i < a.size; i++)
+        if (s_lower (a.data [i]) != s_lower (b.data [i]))
+            return false;
+    return true;
+}
+
+int
+span_compare (span_t a, span_t b)
+{
+    size_t common = a.size < b.size ? a.size : b.size;
+    int order = common ? memcmp (a.data, b.data, common) : 0;
+    if (order)
+        return order;
+    return (a.size > b.size) - (a.size < b.size);
+}
+
+size_t
+span_find_byte (span_t self, uint8_t byte)
+{
+    const uint8_t *found = self.size ? memchr (self.data, byte, self.size) : NULL;
+    return found ? (size_t)(found - self.data) : self.size;
+}
+
+static bool
+s_is_blank (uint8_t byte)
+{
+    return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
+span_t
+span_trim (span_t self)
+{
+    while (self.size && s_is_blank (self.data [0]))
+        self = span_of (self.data + 1, self.size - 1);
+    while (self.size && s_is_blank (self.data [self.size - 1]))
+        self.size--;
+    return self;
+}
+
+bool
+span_copy_string (span_t self, char *out, size_t size)
+{
+    size_t copied = self.size < size ? self.size : size - 1;
+    if (copied)
+        memcpy (out, self.data, copied);
+    out [copied] = '\0';
+    return copied == self.size;
+}
+
+bool
+span_to_u64 (span_t self, uint64_t *value)
+{
+    uint64_t result = 0;
+    if (self.size == 0)
+        return false;
+    for (size_t i = 0; i < self.size; i++) {
+        if (self.data [i] < '0' || self.data [i] > '9')
+            return false;
+        uint64_t digit = (uint64_t)(self.data [i] - '0');
+        if (result > (UINT64_MAX - digit) / 10)
+            return false;
+        result = result * 10 + digit;
+    }
+    *value = result;
+    return true;
+}
