@@ -78,7 +78,8 @@ typedef struct {
     span_t peer;                     //  Address of the other side, for logs
 } http_request_t;
 
-//  The exchange is the caller's until exchange_end or exchange_abort, also after the client has gone.
+//  The exchange is the caller's until it is responded to, ended or aborted, also after the client has gone; the request
+//  and its body stay valid as long.
 typedef void (listener_request_fn) (void *arg, port_exchange_t *exchange, const http_request_t *request);
 
 typedef struct {
