@@ -1,0 +1,56 @@
+//  call - one request, one answer
+//
+//  A call is embedded in the struct of the work it belongs to.  It completes exactly once: reply, error, deadline or
+//  cancel; never from inside call_start or call_cancel.  Once it has completed (and from inside its done function) it may
+//  be started again or its memory freed.
+
+#ifndef RUNTIME_CALL_H
+#define RUNTIME_CALL_H
+
+#include "base/heap.h"
+#include "base/list.h"
+#include "runtime/actor.h"
+
+typedef enum {
+    CALL_REPLIED,      //  The reply is there
+    CALL_FAILED,       //  The callee said no, or cannot be reached: call_error
+    CALL_DEADLINE,     //  Time ran out
+    CALL_CANCELLED,    //  call_cancel
+} call_result_t;
+
+//  self: the actor's state; arg: as given.  reply: of the type's reply type where result is CALL_REPLIED, else NULL;
+//  borrowed.
+typedef void (call_done_fn) (void *self, void *arg, call_result_t result, const void *reply);
+
+typedef struct link link_t;
+
+//  The fields belong to the runtime.
+typedef struct call {
+    actor_t *actor;                //  Who calls; NULL while idle
+    link_t *link;                  //  To whom
+    uint64_t id;                   //  On the wire
+    const message_type_t *type;    //  The method
+    call_done_fn *done;            //  Called once
+    void *arg;                     //  For done
+    heap_entry_t due;              //  Deadline, or the completion that waits for the turn's end
+    list_link_t in_link;           //  Calls of the link
+    call_result_t result;          //  What the waiting completion will say
+    error_t error;                 //  Why
+} call_t;
+
+//  Calls `type` (kind call) at an address ("router/0").  Borrows the request.  timeout_ns: at least 1.
+void call_start (call_t *self, actor_t *actor, span_t address, const message_type_t *type, const void *request,
+    uint64_t timeout_ns, call_done_fn *done, void *arg);
+
+//  Nobody wants the answer any more: the callee is told, done follows with CALL_CANCELLED.  Fine on an idle call.
+void call_cancel (call_t *self);
+
+//  Forgets the call: done will not be called any more.  For the destruction of what embeds it.  Fine on an idle call.
+void call_drop (call_t *self);
+
+bool call_is_active (const call_t *self);
+
+//  Why it did not reply; valid in done and after it.
+const error_t *call_error (const call_t *self);
+
+#endif

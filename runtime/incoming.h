@@ -1,0 +1,50 @@
+//  incoming - a call or stream that this actor serves
+//
+//  The runtime makes it when the call arrives and hands it to the handler of its method.  It must be completed exactly
+//  once, now or later: incoming_reply or incoming_end, or incoming_fail.  Completing it frees it.  If the caller cancels,
+//  goes away, or its deadline passes, on_cancel is called once; the incoming must then still be completed (incoming_fail
+//  with STATUS_CANCELLED is usual; nothing is sent).  A call whose watch has no on_cancel simply answers into the void.
+//
+//  Streams have credit: positions count elements of the stream (what an element is the method says), and nothing is sent
+//  at or beyond the credit.  An item may hold several elements; its position is that of the first.
+
+#ifndef RUNTIME_INCOMING_H
+#define RUNTIME_INCOMING_H
+
+#include "runtime/actor.h"
+
+typedef struct {
+    void (*on_cancel) (void *arg, incoming_t *incoming);    //  Nobody wants the answer any more
+    void (*on_credit) (void *arg, incoming_t *incoming);    //  Stream: more may be sent
+    void *arg;                                              //  For both
+} incoming_watch_t;
+
+void incoming_watch (incoming_t *self, const incoming_watch_t *watch);
+
+//  The answer of a call.  Borrows it.
+void incoming_reply (incoming_t *self, const void *reply);
+
+//  The error of a call or stream.
+void incoming_fail (incoming_t *self, status_t status, const char *format, ...) __attribute__ ((format (printf, 3, 4)));
+
+//  Stream: position that the caller allows up to (exclusive), and position sent so far.
+uint64_t incoming_credit (const incoming_t *self);
+uint64_t incoming_position (const incoming_t *self);
+
+//  Stream: sends an item of `count` elements at the current position, which moves on by as many.  Borrows it.
+//  The caller of this function keeps within the credit (BUG_ON); count may be 0 for items that carry no element.
+void incoming_send (incoming_t *self, uint64_t count, const void *item);
+
+//  Stream: complete.  Borrows the end message.
+void incoming_end (incoming_t *self, const void *end);
+
+//  Address the caller gave, for logs: never a proof.  Borrowed.
+const char *incoming_sender (const incoming_t *self);
+
+//  When the caller stops waiting (monotonic ns here); UINT64_MAX where it did not say.
+uint64_t incoming_deadline (const incoming_t *self);
+
+//  W3C traceparent, or the empty span.
+span_t incoming_trace (const incoming_t *self);
+
+#endif

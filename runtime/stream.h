@@ -1,0 +1,47 @@
+//  stream - one request, many items, credit
+//
+//  As a call, but the answer comes in items; positions count elements (what an element is, the method says).  Items
+//  arrive in order, without gap or repeat, or the stream fails with STATUS_GAP.  The callee sends below the credit only;
+//  whoever consumes raises it as it goes.
+
+#ifndef RUNTIME_STREAM_H
+#define RUNTIME_STREAM_H
+
+#include "runtime/call.h"
+
+//  An item.  position: of its first element.  Returns how many elements it holds.  Borrowed.
+typedef uint64_t (stream_item_fn) (void *self, void *arg, uint64_t position, const void *item);
+
+//  The end, exactly once.  result CALL_REPLIED: whole, `end` is of the type's end type; else as for a call, end NULL.
+typedef void (stream_end_fn) (void *self, void *arg, call_result_t result, const void *end);
+
+typedef struct {
+    stream_item_fn *on_item;    //  For each item
+    stream_end_fn *on_end;      //  Once
+    uint64_t credit;            //  To begin with
+    uint64_t
+        idle_timeout_ns;    //  Nothing heard for this long although there is credit: CALL_DEADLINE; PORT_NEVER: none
+} stream_options_t;
+
+//  The fields belong to the runtime.
+typedef struct stream {
+    call_t call;                 //  Its opening; carries link, id, type and deadline
+    stream_options_t options;    //  As given
+    uint64_t position;           //  Of the next element
+    uint64_t credit;             //  Granted so far
+    void *arg;                   //  For both functions
+} stream_t;
+
+//  Opens `type` (kind stream) at an address.  Borrows request and options.
+void stream_open (stream_t *self, actor_t *actor, span_t address, const message_type_t *type, const void *request,
+    const stream_options_t *options, void *arg);
+
+//  Allows elements below `position`.  Lower than before: ignored.
+void stream_credit (stream_t *self, uint64_t position);
+
+void stream_cancel (stream_t *self);
+void stream_drop (stream_t *self);
+bool stream_is_active (const stream_t *self);
+const error_t *stream_error (const stream_t *self);
+
+#endif
