@@ -1,0 +1,149 @@
+#include "kv/holder.h"
+
+#include "base/array.h"
+#include "base/heap.h"
+#include "base/map.h"
+#include "base/memory.h"
+
+typedef struct {
+    heap_entry_t freed;    //  Queued by number while nobody has it; first, so that the heap's entry is the slot
+    holder_t holder;       //  Who
+    uint32_t id;           //  Its number
+} slot_t;
+
+struct holder_table {
+    array_t slots;    //  slot_t *, by number
+    map_t *ids;       //  Packed holder -> its slot
+    heap_t free;      //  Slots nobody has, smallest number first
+};
+
+static const char *const s_tiers [TIER_COUNT] = {
+    [TIER_DEVICE] = "device",
+    [TIER_HOST] = "host",
+    [TIER_DISK] = "disk",
+    [TIER_REMOTE] = "remote",
+};
+
+static const char *const s_kinds [HOLDER_KIND_COUNT] = {
+    [HOLDER_EXACT] = "exact",
+    [HOLDER_APPROXIMATE] = "approximate",
+    [HOLDER_PENDING] = "pending",
+};
+
+const char *
+tier_name (tier_t tier)
+{
+    return (unsigned)tier < TIER_COUNT ? s_tiers [tier] : "unknown";
+}
+
+bool
+tier_from_name (span_t name, tier_t *tier)
+{
+    for (tier_t each = 0; each < TIER_COUNT; each++)
+        if (span_equal_string (name, s_tiers [each])) {
+            *tier = each;
+            return true;
+        }
+    return false;
+}
+
+const char *
+holder_kind_name (holder_kind_t kind)
+{
+    return (unsigned)kind < HOLDER_KIND_COUNT ? s_kinds [kind] : "unknown";
+}
+
+uint64_t
+holder_pack (const holder_t *holder)
+{
+    return (uint64_t)holder->owner << 32 | (uint32_t)holder->rank << 16 | (uint32_t)holder->tier << 8 | holder->kind;
+}
+
+holder_table_t *
+holder_table_new (void)
+{
+    holder_table_t *self = memory_new (sizeof *self);
+    array_init (&self->slots, sizeof (slot_t *));
+    heap_init (&self->free);
+    self->ids = map_new (0);
+    return self;
+}
+
+static slot_t *
+s_slot (const holder_table_t *self, uint32_t id)
+{
+    return *(slot_t **)array_at (&self->slots, id);
+}
+
+void
+holder_table_destroy (holder_table_t **self_p)
+{
+    holder_table_t *self = *self_p;
+    if (!self)
+        return;
+    for (uint32_t id = 0; id < self->slots.count; id++)
+        memory_free (s_slot (self, id));
+    map_destroy (&self->ids);
+    heap_fini (&self->free);
+    array_fini (&self->slots);
+    memory_free (self);
+    *self_p = NULL;
+}
+
+static slot_t *
+s_take_slot (holder_table_t *self)
+{
+    heap_entry_t *freed = heap_first (&self->free);
+    if (freed) {
+        heap_remove (&self->free, freed);
+        return (slot_t *)freed;
+    }
+    slot_t *slot = memory_new (sizeof *slot);
+    slot->id = (uint32_t)self->slots.count;
+    *(slot_t **)array_add (&self->slots) = slot;
+    return slot;
+}
+
+uint32_t
+holder_table_add (holder_table_t *self, const holder_t *holder)
+{
+    uint32_t id = holder_table_find (self, holder);
+    if (id != HOLDER_NONE)
+        return id;
+    slot_t *slot = s_take_slot (self);
+    slot->holder = *holder;
+    map_put_u64 (self->ids, holder_pack (holder), slot);
+    return slot->id;
+}
+
+uint32_t
+holder_table_find (const holder_table_t *self, const holder_t *holder)
+{
+    const slot_t *slot = map_get_u64 (self->ids, holder_pack (holder));
+    return slot ? slot->id : HOLDER_NONE;
+}
+
+const holder_t *
+holder_table_get (const holder_table_t *self, uint32_t id)
+{
+    if (id >= self->slots.count || heap_entry_is_queued (&s_slot (self, id)->freed))
+        return NULL;
+    return &s_slot (self, id)->holder;
+}
+
+bool
+holder_table_remove (holder_table_t *self, uint32_t id)
+{
+    const holder_t *holder = holder_table_get (self, id);
+    if (!holder)
+        return false;
+    map_remove_u64 (self->ids, holder_pack (holder));
+    heap_insert (&self->free, &s_slot (self, id)->freed, id);
+    return true;
+}
+
+uint32_t
+holder_table_bound (const holder_table_t *self)
+{
+    return (uint32_t)self->slots.count;
+}

@@ -1,0 +1,71 @@
+//  holder - who can hold blocks
+//
+//  A holder is (owner actor, data-parallel rank, tier): a worker's rank for `device`, a machine's block manager for `host`
+//  and `disk`, a store's for `remote`.  A holder table gives each a small dense number, which everything that counts
+//  blocks uses instead; the owner's slot is whatever small number the caller keeps for an actor's address.
+
+#ifndef KV_HOLDER_H
+#define KV_HOLDER_H
+
+#include "base/span.h"
+
+//  From fastest to slowest.  The numbers travel on the wire.
+typedef enum {
+    TIER_DEVICE = 0,    //  G1: the engine's own memory
+    TIER_HOST = 1,      //  G2: memory of the machine
+    TIER_DISK = 2,      //  G3: disk of the machine
+    TIER_REMOTE = 3,    //  G4: a store elsewhere
+    TIER_COUNT
+} tier_t;
+
+//  How far what is known of a holder can be trusted; the best first.
+typedef enum {
+    HOLDER_EXACT = 0,          //  Follows the holder's own events
+    HOLDER_APPROXIMATE = 1,    //  A guess: what an engine without events probably holds
+    HOLDER_PENDING = 2,        //  A promise: what a decision just made will have computed
+    HOLDER_KIND_COUNT
+} holder_kind_t;
+
+typedef struct {
+    uint32_t owner;    //  Slot of the owning actor
+    uint16_t rank;     //  Data-parallel rank
+    uint8_t tier;      //  tier_t
+    uint8_t kind;      //  holder_kind_t
+} holder_t;
+
+enum { HOLDER_NONE = UINT32_MAX };
+
+typedef struct holder_table holder_table_t;
+
+//  "device", "host", "disk", "remote"; "unknown" for a number from the future.
+const char *tier_name (tier_t tier);
+
+//  False for any other name; tier is then as it was.
+bool tier_from_name (span_t name, tier_t *tier);
+
+//  "exact", "approximate", "pending"; "unknown" for any other number.
+const char *holder_kind_name (holder_kind_t kind);
+
+//  One number that differs for different holders.
+uint64_t holder_pack (const holder_t *holder);
+
+//  Gives the table; never NULL.
+holder_table_t *holder_table_new (void);
+void holder_table_destroy (holder_table_t **self_p);
+
+//  The number of a holder, a new one where it had none: the smallest that is free.
+uint32_t holder_table_add (holder_table_t *self, const holder_t *holder);
+
+//  The number of a holder; HOLDER_NONE where it has none.
+uint32_t holder_table_find (const holder_table_t *self, const holder_t *holder);
+
+//  The holder with this number; NULL where there is none.  Borrowed until the next add.
+const holder_t *holder_table_get (const holder_table_t *self, uint32_t id);
+
+//  Frees the number for somebody else.  False where there is no such holder.
+bool holder_table_remove (holder_table_t *self, uint32_t id);
+
+//  Numbers are below this.
+uint32_t holder_table_bound (const holder_table_t *self);
+
+#endif
