@@ -6,6 +6,7 @@ import sys
 import tempfile
 
 import banned
+import headers
 import layering
 import ports
 import sizes
@@ -14,8 +15,8 @@ import tools
 import words
 from tree import Tree
 
-CHECKS = [tools.FORMAT, layering.CHECK, ports.CHECK, words.CHECK, banned.CHECK, sizes.FILES, sizes.FUNCTIONS, text.CHECK,
-          tools.SHELL, tools.SPELLING, tools.PYTHON]
+CHECKS = [tools.FORMAT, layering.CHECK, ports.CHECK, words.CHECK, banned.CHECK, headers.FRAMES, headers.SENTENCES, sizes.LINES,
+          sizes.FILES, sizes.FUNCTIONS, text.CHECK, tools.SHELL, tools.SPELLING, tools.PYTHON]
 
 
 def prove(check, case):

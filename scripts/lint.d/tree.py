@@ -73,9 +73,13 @@ class Tree:
         """Yields (number, line) of a text file."""
         return enumerate((self.text(name) or "").split("\n"), 1)
 
+    def code(self, name):
+        """The text of a C file with comments and strings blanked."""
+        return code_only(self.text(name) or "")
+
     def code_lines(self, name):
         """Yields (number, line) of a C file with comments and strings blanked."""
-        return enumerate(code_only(self.text(name) or "").split("\n"), 1)
+        return enumerate(self.code(name).split("\n"), 1)
 
     def c_files(self):
         return [name for name in self.files if name.endswith((".c", ".h"))]

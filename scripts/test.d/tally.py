@@ -49,7 +49,8 @@ def programs(folder):
 
 
 def main():
-    passed, failed, skipped = (sum(column) for column in zip((0, 0, 0), *(program_counts(*p) for p in programs(pathlib.Path(sys.argv[1])))))
+    counts = [program_counts(*program) for program in programs(pathlib.Path(sys.argv[1]))]
+    passed, failed, skipped = (sum(column) for column in zip((0, 0, 0), *counts))
     if skipped:
         print(f"{skipped} skipped: their output says why")
     print(f"{passed} passed, {failed} failed")

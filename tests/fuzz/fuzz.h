@@ -1,7 +1,7 @@
 //  fuzz - what a fuzz target defines
 //
-//  libFuzzer calls it with inputs that it makes up, replay.c with the seeds.  Whatever the bytes are, the target returns: it never
-//  aborts, never reads past them, and frees all that it allocates.
+//  libFuzzer calls it with inputs that it makes up, replay.c with the seeds.  Whatever the bytes are, the target
+//  returns: it never aborts, never reads past them, and frees all that it allocates.
 
 #ifndef TESTS_FUZZ_FUZZ_H
 #define TESTS_FUZZ_FUZZ_H

@@ -1,5 +1,5 @@
-//  Feeds every seed of a folder to a fuzz target: the seed whole, cut short at every length, and with every byte changed.  Each input
-//  is a block of its own size, so that a sanitizer sees a read past its end.
+//  Feeds every seed of a folder to a fuzz target: whole, cut short at every length, and with every byte changed.  Each
+//  input is an allocation of its own size, so that a sanitizer sees a read past its end.
 
 #include <dirent.h>
 #include <stdio.h>
