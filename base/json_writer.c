@@ -1,0 +1,199 @@
+#include "base/json_writer.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+void
+json_writer_init (json_writer_t *self, buffer_t *out)
+{
+    *self = (json_writer_t){ .out = out };
+}
+
+static void
+s_separate (json_writer_t *self)
+{
+    if (self->comma)
+        buffer_append_byte (self->out, ',');
+    self->comma = true;
+}
+
+static void
+s_begin (json_writer_t *self, uint8_t bracket)
+{
+    s_separate (self);
+    buffer_append_byte (self->out, bracket);
+    self->comma = false;
+}
+
+static void
+s_end (json_writer_t *self, uint8_t bracket)
+{
+    buffer_append_byte (self->out, bracket);
+    self->comma = true;
+}
+
+void
+json_write_begin_object (json_writer_t *self)
+{
+    s_begin (self, '{');
+}
+
+void
+json_write_end_object (json_writer_t *self)
+{
+    s_end (self, '}');
+}
+
+void
+json_write_begin_array (json_writer_t *self)
+{
+    s_begin (self, '[');
+}
+
+void
+json_write_end_array (json_writer_t *self)
+{
+    s_end (self, ']');
+}
+
+//  Bytes that stand for themselves inside a string.
+static bool
+s_is_plain (uint8_t byte)
+{
+    return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+}
+
+static void
+s_escape_ascii (buffer_t *out, uint8_t byte)
+{
+    static const char short_forms [] = "\"\"\\\\\bb\ff\nn\rr\tt";
+    for (size_t i = 0; i + 1 < sizeof short_forms; i += 2)
+        if ((uint8_t)short_forms [i] == byte) {
+            buffer_append (out, span_of ((char []){ '\\', short_forms [i + 1] }, 2));
+            return;
+        }
+    buffer_print (out, "\\u%04x", byte);
+}
+
+//  One character that is not plain; returns its bytes.
+static size_t
+s_escape_one (buffer_t *out, span_t text)
+{
+    size_t size = utf8_sequence (text);
+    if (size > 1)
+        buffer_append (out, span_slice (text, 0, size));
+    else if (size == 1)
+        s_escape_ascii (out, text.data [0]);
+    else
+        buffer_append (out, SPAN ("\xef\xbf\xbd"));
+    return size ? size : 1;
+}
+
+void
+json_escape (buffer_t *out, span_t text)
+{
+    size_t at = 0;
+    while (at < text.size) {
+        size_t start = at;
+        while (at < text.size && s_is_plain (text.data [at]))
+            at++;
+        buffer_append (out, span_slice (text, start, at - start));
+        if (at < text.size)
+            at += s_escape_one (out, span_slice (text, at, text.size));
+    }
+}
+
+static void
+s_quote (buffer_t *out, span_t text)
+{
+    buffer_append_byte (out, '"');
+    json_escape (out, text);
+    buffer_append_byte (out, '"');
+}
+
+void
+json_write_key_span (json_writer_t *self, span_t key)
+{
+    s_separate (self);
+    s_quote (self->out, key);
+    buffer_append_byte (self->out, ':');
+    self->comma = false;
+}
+
+void
+json_write_key (json_writer_t *self, const char *key)
+{
+    json_write_key_span (self, span_from_string (key));
+}
+
+void
+json_write_string (json_writer_t *self, span_t text)
+{
+    s_separate (self);
+    s_quote (self->out, text);
+}
+
+void
+json_write_u64 (json_writer_t *self, uint64_t value)
+{
+    uint8_t digits [20];
+    size_t at = sizeof digits;
+    do {
+        digits [--at] = (uint8_t)('0' + value % 10);
+        value /= 10;
+    } while (value);
+    json_write_raw (self, span_of (digits + at, sizeof digits - at));
+}
+
+void
+json_write_i64 (json_writer_t *self, int64_t value)
+{
+    if (value >= 0) {
+        json_write_u64 (self, (uint64_t)value);
+        return;
+    }
+    s_separate (self);
+    buffer_print (self->out, "%" PRId64, value);
+}
+
+void
+json_write_bool (json_writer_t *self, bool value)
+{
+    json_write_raw (self, value ? SPAN ("true") : SPAN ("false"));
+}
+
+void
+json_write_null (json_writer_t *self)
+{
+    json_write_raw (self, SPAN ("null"));
+}
+
+void
+json_write_double (json_writer_t *self, double value)
+{
+    char text [40];
+    if (!isfinite (value)) {
+        json_write_null (self);
+        return;
+    }
+    for (int digits = 15; digits <= 17; digits++) {
+        snprintf (text, sizeof text, "%.*g", digits, value);
+        if (strtod (text, NULL) == value)
+            break;
+    }
+    if (!strpbrk (text, ".e"))
+        strcat (text, ".0");
+    json_write_raw (self, span_from_string (text));
+}
+
+void
+json_write_raw (json_writer_t *self, span_t json)
+{
+    s_separate (self);
+    buffer_append (self->out, json);
+}

@@ -1,0 +1,18 @@
+//  utf8 - is this text
+//
+//  Well-formed UTF-8 as Unicode 15 table 3-7 has it: no overlong forms, no surrogates, nothing above U+10FFFF.
+
+#ifndef BASE_UTF8_H
+#define BASE_UTF8_H
+
+#include "base/span.h"
+
+//  Bytes of the character at the start: 1 to 4; 0 where it is malformed, incomplete, or the text is empty.
+size_t utf8_sequence (span_t text);
+
+bool utf8_is_valid (span_t text);
+
+//  Trailing bytes that begin a character whose rest has not arrived: 0 to 3.  Whoever streams text keeps them back.
+size_t utf8_incomplete_tail (span_t text);
+
+#endif

@@ -1,0 +1,83 @@
+#include "schemas/event_header.h"
+
+#include "base/hash.h"
+#include "schemas/message.h"
+
+static uint8_t *
+s_put (uint8_t *at, uint64_t value, size_t width)
+{
+    for (size_t i = 0; i < width; i++)
+        at [i] = (uint8_t)(value >> (8 * (width - 1 - i)));
+    return at + width;
+}
+
+static uint64_t
+s_get (const uint8_t **at, size_t width)
+{
+    uint64_t value = 0;
+    for (size_t i = 0; i < width; i++)
+        value = value << 8 | *(*at)++;
+    return value;
+}
+
+void
+event_header_encode (const event_header_t *self, uint8_t bytes [EVENT_HEADER_SIZE])
+{
+    uint8_t *at = s_put (bytes, self->version, 1);
+    at = s_put (at, self->flags, 1);
+    at = s_put (at, self->stream, 2);
+    at = s_put (at, 0, 4);
+    at = s_put (at, self->source, 8);
+    at = s_put (at, self->incarnation, 8);
+    at = s_put (at, self->sequence, 8);
+    s_put (at, self->wall_ns, 8);
+}
+
+status_t
+event_header_decode (event_header_t *self, span_t bytes, error_t *error)
+{
+    if (bytes.size != EVENT_HEADER_SIZE)
+        return error_set (
+            error, STATUS_INVALID, "an event header has %d bytes, not %zu", EVENT_HEADER_SIZE, bytes.size);
+    const uint8_t *at = bytes.data;
+    if (*at != EVENT_VERSION)
+        return error_set (error, STATUS_UNSUPPORTED, "event version %u is not %d", *at, EVENT_VERSION);
+    self->version = (uint8_t)s_get (&at, 1);
+    self->flags = (uint8_t)s_get (&at, 1);
+    self->stream = (uint16_t)s_get (&at, 2);
+    s_get (&at, 4);
+    self->source = s_get (&at, 8);
+    self->incarnation = s_get (&at, 8);
+    self->sequence = s_get (&at, 8);
+    self->wall_ns = s_get (&at, 8);
+    return STATUS_OK;
+}
+
+uint64_t
+event_source (span_t address)
+{
+    return hash_bytes (address, 0);
+}
+
+void
+event_topic_append (buffer_t *out, uint16_t stream, span_t address)
+{
+    buffer_append_string (out, stream_name (stream));
+    buffer_append_byte (out, '.');
+    buffer_append (out, address);
+    buffer_append_byte (out, '.');
+}
+
+bool
+event_topic_parse (span_t topic, uint16_t *stream, span_t *address)
+{
+    size_t dot = span_find_byte (topic, '.');
+    if (topic.size < dot + 3 || topic.data [topic.size - 1] != '.')
+        return false;
+    uint16_t number = stream_find (span_slice (topic, 0, dot));
+    if (number == 0)
+        return false;
+    *stream = number;
+    *address = span_slice (topic, dot + 1, topic.size - dot - 2);
+    return true;
+}

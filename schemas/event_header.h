@@ -1,0 +1,40 @@
+//  event_header - the frames of an event message besides its payload
+//
+//  An event message is [topic][header][payload].  The topic is "<stream>.<address>." with a dot at the end, so that no
+//  prefix of it matches a stranger: subscribe to "kv." or to "kv.worker/a.".  The header has 40 bytes, big-endian, the same
+//  in every version: version u8, flags u8, stream u16, reserved u32, source u64, incarnation u64, sequence u64, wall ns
+//  u64.
+
+#ifndef SCHEMAS_EVENT_HEADER_H
+#define SCHEMAS_EVENT_HEADER_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+enum { EVENT_HEADER_SIZE = 40, EVENT_VERSION = 1 };
+
+typedef struct {
+    uint8_t version;         //  EVENT_VERSION
+    uint8_t flags;           //  None yet; readers ignore what they do not know
+    uint16_t stream;         //  STREAM_KV, ...
+    uint64_t source;         //  event_source of the address
+    uint64_t incarnation;    //  Of the source
+    uint64_t sequence;       //  From 1, each stream of a source apart
+    uint64_t wall_ns;        //  When it was published, for people; no logic reads it
+} event_header_t;
+
+void event_header_encode (const event_header_t *self, uint8_t bytes [EVENT_HEADER_SIZE]);
+
+//  STATUS_INVALID where it is not 40 bytes, STATUS_UNSUPPORTED for another version.
+status_t event_header_decode (event_header_t *self, span_t bytes, error_t *error);
+
+//  The number that stands for an address: its XXH3-64.
+uint64_t event_source (span_t address);
+
+//  Appends "<stream>.<address>.".
+void event_topic_append (buffer_t *out, uint16_t stream, span_t address);
+
+//  Takes a topic apart; the address is borrowed from it.  False where it is none, or of a stream we do not know.
+bool event_topic_parse (span_t topic, uint16_t *stream, span_t *address);
+
+#endif

@@ -1,0 +1,371 @@
+//  The reader: walks bytes nobody trusts, and puts into the struct only what a table of fields allows.
+//
+//  Depth is bounded by the schemas (no message contains itself; the generator sees to it) and, in what is skipped, by
+//  pack_reader.  Memory is taken only for lists of structs and strings, by a count that the bytes left could hold, from an
+//  arena with a limit.
+
+#include "schemas/message.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/utf8.h"
+#include "schemas/message_field.h"
+#include "schemas/pack_reader.h"
+
+typedef struct {
+    pack_reader_t pack;    //  What is left of the frame
+    arena_t *arena;        //  For lists; may be NULL
+    error_t *error;        //  Where the sentence goes
+} decoder_t;
+
+static status_t s_read_message (decoder_t *self, const message_type_t *type, void *out);
+
+static status_t
+s_fail_pack (decoder_t *self)
+{
+    return error_set (self->error, STATUS_INVALID, "the message %s", self->pack.problem);
+}
+
+static status_t
+s_next (decoder_t *self, pack_item_t *item)
+{
+    return pack_read (&self->pack, item) ? STATUS_OK : s_fail_pack (self);
+}
+
+static status_t
+s_fail_kind (decoder_t *self, const char *wanted, const pack_item_t *item)
+{
+    return error_set (self->error, STATUS_INVALID, "must be %s, is %s", wanted, pack_kind_name (item->kind));
+}
+
+static status_t
+s_read_unsigned (decoder_t *self, const pack_item_t *item, uint64_t max, uint64_t *value)
+{
+    if (item->kind != PACK_UINT && item->kind != PACK_INT)
+        return s_fail_kind (self, "an integer", item);
+    if (item->kind == PACK_INT || item->number > max)
+        return error_set (self->error, STATUS_INVALID, "must be an integer from 0 to %llu", (unsigned long long)max);
+    *value = item->number;
+    return STATUS_OK;
+}
+
+static status_t
+s_read_signed (decoder_t *self, const pack_item_t *item, int64_t min, int64_t max, int64_t *value)
+{
+    if (item->kind != PACK_UINT && item->kind != PACK_INT)
+        return s_fail_kind (self, "an integer", item);
+    //  A negative item is a two's complement; a positive one above INT64_MAX must not be mistaken for it.
+    bool fits = item->kind == PACK_INT ? (int64_t)item->number >= min : item->number <= (uint64_t)max;
+    if (!fits)
+        return error_set (
+            self->error, STATUS_INVALID, "must be an integer from %lld to %lld", (long long)min, (long long)max);
+    *value = (int64_t)item->number;
+    return STATUS_OK;
+}
+
+static status_t
+s_read_float (decoder_t *self, const pack_item_t *item, double *value)
+{
+    if (item->kind == PACK_UINT)
+        *value = (double)item->number;
+    else if (item->kind == PACK_INT)
+        *value = (double)(int64_t)item->number;
+    else if (item->kind == PACK_FLOAT)
+        *value = item->real;
+    else
+        return s_fail_kind (self, "a number", item);
+    return isfinite (*value) ? STATUS_OK : error_set (self->error, STATUS_INVALID, "is not a finite number");
+}
+
+static status_t
+s_read_enum (decoder_t *self, const message_enum_t *type, const pack_item_t *item, uint32_t *value)
+{
+    uint64_t number;
+    status_t status = s_read_unsigned (self, item, UINT32_MAX, &number);
+    if (status)
+        return status;
+    for (size_t i = 0; i < type->value_count; i++)
+        if (type->values [i].value == number) {
+            *value = (uint32_t)number;
+            return STATUS_OK;
+        }
+    return error_set (self->error, STATUS_INVALID, "%llu is no %s", (unsigned long long)number, type->name);
+}
+
+static status_t
+s_check_size (decoder_t *self, size_t size, size_t max, const char *unit)
+{
+    if (size > max)
+        return error_set (self->error, STATUS_INVALID, "has %zu %s, at most %zu are allowed", size, unit, max);
+    return STATUS_OK;
+}
+
+static status_t
+s_read_string (decoder_t *self, size_t max, const pack_item_t *item, span_t *value)
+{
+    if (item->kind != PACK_STRING)
+        return s_fail_kind (self, "a string", item);
+    status_t status = s_check_size (self, item->bytes.size, max, "bytes");
+    if (status)
+        return status;
+    if (!utf8_is_valid (item->bytes))
+        return error_set (self->error, STATUS_INVALID, "is not UTF-8");
+    *value = item->bytes;
+    return STATUS_OK;
+}
+
+static status_t
+s_read_bin (decoder_t *self, size_t max, const pack_item_t *item, span_t *value)
+{
+    if (item->kind != PACK_BIN)
+        return s_fail_kind (self, "a bin", item);
+    *value = item->bytes;
+    return s_check_size (self, item->bytes.size, max, "bytes");
+}
+
+static status_t
+s_read_hash (decoder_t *self, const pack_item_t *item, hash128_t *value)
+{
+    if (item->kind != PACK_BIN || item->bytes.size != HASH128_SIZE)
+        return error_set (self->error, STATUS_INVALID, "must be a bin of 16 bytes");
+    *value = hash128_from_bytes (item->bytes.data);
+    return STATUS_OK;
+}
+
+static status_t
+s_read_bool (decoder_t *self, const pack_item_t *item, bool *value)
+{
+    if (item->kind != PACK_BOOL)
+        return s_fail_kind (self, "a boolean", item);
+    *value = item->number != 0;
+    return STATUS_OK;
+}
+
+static status_t
+s_read_integer (decoder_t *self, message_field_kind_t kind, const pack_item_t *item, void *value)
+{
+    uint64_t number = 0;
+    int64_t signed_number = 0;
+    status_t status = STATUS_OK;
+    switch (kind) {
+    case FIELD_U8:
+        status = s_read_unsigned (self, item, UINT8_MAX, &number);
+        *(uint8_t *)value = (uint8_t)number;
+        break;
+    case FIELD_U16:
+        status = s_read_unsigned (self, item, UINT16_MAX, &number);
+        *(uint16_t *)value = (uint16_t)number;
+        break;
+    case FIELD_U32:
+        status = s_read_unsigned (self, item, UINT32_MAX, &number);
+        *(uint32_t *)value = (uint32_t)number;
+        break;
+    case FIELD_I32:
+        status = s_read_signed (self, item, INT32_MIN, INT32_MAX, &signed_number);
+        *(int32_t *)value = (int32_t)signed_number;
+        break;
+    case FIELD_I64:
+        status = s_read_signed (self, item, INT64_MIN, INT64_MAX, value);
+        break;
+    default:
+        status = s_read_unsigned (self, item, UINT64_MAX, value);
+        break;
+    }
+    return status;
+}
+
+static status_t
+s_read_value (decoder_t *self, const message_field_t *field, size_t max, void *value)
+{
+    if (field->kind == FIELD_STRUCT)
+        return s_read_message (self, field->structure, value);
+    pack_item_t item;
+    status_t status = s_next (self, &item);
+    if (status)
+        return status;
+    switch (field->kind) {
+    case FIELD_BOOL:
+        return s_read_bool (self, &item, value);
+    case FIELD_F64:
+        return s_read_float (self, &item, value);
+    case FIELD_ENUM:
+        return s_read_enum (self, field->enumeration, &item, value);
+    case FIELD_HASH128:
+        return s_read_hash (self, &item, value);
+    case FIELD_STRING:
+        return s_read_string (self, max, &item, value);
+    case FIELD_BIN:
+        return s_read_bin (self, max, &item, value);
+    default:
+        return s_read_integer (self, field->kind, &item, value);
+    }
+}
+
+static status_t
+s_read_column (decoder_t *self, const message_field_t *field, column_t *column)
+{
+    pack_item_t item;
+    status_t status = s_next (self, &item);
+    if (status)
+        return status;
+    size_t width = message_column_width (field);
+    if (item.kind != PACK_BIN || item.bytes.size % width)
+        return error_set (self->error, STATUS_INVALID, "must be a bin of %zu bytes an element", width);
+    *column = (column_t){ item.bytes.data, item.bytes.size / width };
+    return s_check_size (self, column->count, field->max, "elements");
+}
+
+static status_t
+s_read_list (decoder_t *self, const message_field_t *field, void **elements, size_t *count)
+{
+    pack_item_t item;
+    status_t status = s_next (self, &item);
+    if (status)
+        return status;
+    if (item.kind != PACK_ARRAY)
+        return s_fail_kind (self, "an array", &item);
+    size_t size = message_element_size (field);
+    status = s_check_size (self, item.number, field->max, "elements");
+    if (status || item.number == 0)
+        return status;
+    char *list = self->arena ? arena_new (self->arena, item.number * size) : NULL;
+    if (!list)
+        return error_set (
+            self->error, STATUS_LIMIT, "has %zu elements, for which the arena has no room", (size_t)item.number);
+    for (size_t i = 0; i < item.number && !status; i++)
+        status = s_read_value (self, field, field->item_max, list + i * size);
+    *elements = list;
+    *count = item.number;
+    return status;
+}
+
+static bool
+s_take_nil (decoder_t *self)
+{
+    pack_reader_t ahead = self->pack;
+    pack_item_t item;
+    if (!pack_read (&ahead, &item) || item.kind != PACK_NIL)
+        return false;
+    self->pack = ahead;
+    return true;
+}
+
+static status_t
+s_read_present (decoder_t *self, const message_field_t *field, char *out)
+{
+    void *value = out + field->offset;
+    void *aside = out + field->aside;
+    if (message_column_width (field))
+        return s_read_column (self, field, value);
+    if (field->list)
+        return s_read_list (self, field, value, aside);
+    if (field->optional)
+        *(bool *)aside = true;
+    return s_read_value (self, field, field->max, value);
+}
+
+static status_t
+s_read_field (decoder_t *self, const message_field_t *field, char *out)
+{
+    if (field->optional && s_take_nil (self))
+        return STATUS_OK;
+    status_t status = s_read_present (self, field, out);
+    if (status)
+        error_prefix (self->error, "%s", field->name);
+    return status;
+}
+
+//  Keys come in the order of the schema from our own writers: looking at the expected one first makes that a single step.
+//  Returns field_count for an unknown key.
+static size_t
+s_find_key (const message_type_t *type, span_t key, size_t expected)
+{
+    for (size_t i = 0; i < type->field_count; i++) {
+        size_t position = (expected + i) % type->field_count;
+        if (span_equal_string (key, type->fields [position].key))
+            return position;
+    }
+    return type->field_count;
+}
+
+static status_t
+s_check_all_there (decoder_t *self, const message_type_t *type, uint64_t seen)
+{
+    for (size_t i = 0; i < type->field_count; i++)
+        if (!type->fields [i].optional && !(seen >> i & 1))
+            return error_set (self->error, STATUS_INVALID, "%s is missing", type->fields [i].name);
+    return STATUS_OK;
+}
+
+static status_t
+s_read_pair (decoder_t *self, const message_type_t *type, uint64_t *seen, size_t *expected, void *out)
+{
+    pack_item_t key;
+    status_t status = s_next (self, &key);
+    if (status)
+        return status;
+    if (key.kind != PACK_STRING)
+        return error_set (self->error, STATUS_INVALID, "a key must be a string, is %s", pack_kind_name (key.kind));
+    size_t position = s_find_key (type, key.bytes, *expected);
+    if (position == type->field_count)
+        return pack_skip (&self->pack) ? STATUS_OK : s_fail_pack (self);
+    if (*seen >> position & 1)
+        return error_set (self->error, STATUS_INVALID, "%s comes twice", type->fields [position].name);
+    *seen |= (uint64_t)1 << position;
+    *expected = position + 1;
+    return s_read_field (self, &type->fields [position], out);
+}
+
+static status_t
+s_read_map (decoder_t *self, const message_type_t *type, void *out)
+{
+    pack_item_t map;
+    status_t status = s_next (self, &map);
+    if (status)
+        return status;
+    if (map.kind != PACK_MAP)
+        return s_fail_kind (self, "a map", &map);
+    uint64_t seen = 0;
+    size_t expected = 0;
+    for (uint64_t i = 0; i < map.number && !status; i++)
+        status = s_read_pair (self, type, &seen, &expected, out);
+    return status ? status : s_check_all_there (self, type, seen);
+}
+
+static status_t
+s_read_array (decoder_t *self, const message_type_t *type, void *out)
+{
+    pack_item_t array;
+    status_t status = s_next (self, &array);
+    if (status)
+        return status;
+    if (array.kind != PACK_ARRAY)
+        return s_fail_kind (self, "an array", &array);
+    size_t known = array.number < type->field_count ? array.number : type->field_count;
+    for (size_t i = 0; i < known && !status; i++)
+        status = s_read_field (self, &type->fields [i], out);
+    for (uint64_t i = known; i < array.number && !status; i++)
+        status = pack_skip (&self->pack) ? STATUS_OK : s_fail_pack (self);
+    return status ? status : s_check_all_there (self, type, ((uint64_t)1 << known) - 1);
+}
+
+static status_t
+s_read_message (decoder_t *self, const message_type_t *type, void *out)
+{
+    return type->hot ? s_read_array (self, type, out) : s_read_map (self, type, out);
+}
+
+status_t
+message_decode (const message_type_t *type, span_t bytes, arena_t *arena, void *out, error_t *error)
+{
+    decoder_t decoder = { .arena = arena, .error = error };
+    pack_reader_init (&decoder.pack, bytes);
+    memset (out, 0, type->size);
+    status_t status = s_read_message (&decoder, type, out);
+    if (!status && decoder.pack.left.size)
+        status = error_set (error, STATUS_INVALID, "%zu bytes stand behind the message", decoder.pack.left.size);
+    if (status)
+        error_prefix (error, "%s", type->name);
+    return status;
+}

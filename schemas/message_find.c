@@ -1,0 +1,84 @@
+//  Finding messages, enum values and streams in the generated catalogue.
+
+#include "schemas/message.h"
+
+#include "schemas/catalogue.h"
+
+const char *
+message_enum_name (const message_enum_t *self, uint32_t value)
+{
+    for (size_t i = 0; i < self->value_count; i++)
+        if (self->values [i].value == value)
+            return self->values [i].name;
+    return "unknown";
+}
+
+bool
+message_enum_find (const message_enum_t *self, span_t name, uint32_t *value)
+{
+    for (size_t i = 0; i < self->value_count; i++)
+        if (span_equal_string (name, self->values [i].name)) {
+            *value = self->values [i].value;
+            return true;
+        }
+    return false;
+}
+
+size_t
+message_count (void)
+{
+    return catalogue_message_count;
+}
+
+const message_type_t *
+message_at (size_t position)
+{
+    BUG_ON (position >= catalogue_message_count);
+    return catalogue_messages [position];
+}
+
+const message_type_t *
+message_find (span_t name)
+{
+    for (size_t i = 0; i < catalogue_message_count; i++)
+        if (span_equal_string (name, catalogue_messages [i]->name))
+            return catalogue_messages [i];
+    return NULL;
+}
+
+const message_type_t *
+message_find_call (span_t method)
+{
+    const message_type_t *type = message_find (method);
+    return type && (type->kind == MESSAGE_CALL || type->kind == MESSAGE_STREAM) ? type : NULL;
+}
+
+const message_type_t *
+message_find_event (uint16_t stream, uint16_t id)
+{
+    for (size_t i = 0; i < catalogue_message_count; i++) {
+        const message_type_t *type = catalogue_messages [i];
+        if (type->kind == MESSAGE_EVENT && type->stream == stream && type->id == id)
+            return type;
+    }
+    return NULL;
+}
+
+const char *
+stream_name (uint16_t stream)
+{
+    return message_enum_name (&catalogue_streams, stream);
+}
+
+uint16_t
+stream_find (span_t name)
+{
+    uint32_t value = 0;
+    return message_enum_find (&catalogue_streams, name, &value) ? (uint16_t)value : 0;
+}
+
+uint64_t
+schema_hash (void)
+{
+    return catalogue_schema_hash;
+}

@@ -1,0 +1,52 @@
+//  pack_reader - MessagePack, item by item, from bytes that nobody trusts
+//
+//  The reader walks borrowed bytes and allocates nothing.  Every length is checked against the bytes that are left before
+//  it is reported: a string or bin lies inside the frame, and an array or map has at least one byte for each element.  So
+//  whoever allocates by a reported count allocates no more than the frame could hold.  Checked against msgpack-c in
+//  message_oracle_test.c.
+
+#ifndef SCHEMAS_PACK_READER_H
+#define SCHEMAS_PACK_READER_H
+
+#include "base/span.h"
+
+enum { PACK_DEPTH_MAX = 16 };    //  Nesting of what is skipped
+
+typedef enum {
+    PACK_NIL,
+    PACK_BOOL,      //  number: 0 or 1
+    PACK_UINT,      //  number: the value
+    PACK_INT,       //  number: a negative value, as two's complement
+    PACK_FLOAT,     //  real: the value
+    PACK_STRING,    //  bytes: not checked to be UTF-8
+    PACK_BIN,       //  bytes
+    PACK_ARRAY,     //  number: elements, which follow
+    PACK_MAP,       //  number: pairs, which follow
+    PACK_EXT,       //  bytes: the type byte and the data
+} pack_kind_t;
+
+typedef struct {
+    pack_kind_t kind;    //  Which of the following counts
+    uint64_t number;     //  See pack_kind_t
+    double real;         //  See pack_kind_t
+    span_t bytes;        //  See pack_kind_t; borrowed from the frame
+} pack_item_t;
+
+typedef struct {
+    span_t left;            //  What has not been read
+    const char *problem;    //  After a failure, what is wrong: "ends too early", ...
+} pack_reader_t;
+
+void pack_reader_init (pack_reader_t *self, span_t bytes);
+
+//  The next item; elements of an array or map are read by further calls.  False where the bytes end or are no
+//  MessagePack; then `problem` says why.
+bool pack_read (pack_reader_t *self, pack_item_t *item);
+
+//  Steps over the next item and everything in it.
+bool pack_skip (pack_reader_t *self);
+
+//  "a string", "an array", ...: for sentences.
+const char *pack_kind_name (pack_kind_t kind);
+
+#endif
