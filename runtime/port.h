@@ -155,7 +155,8 @@ typedef struct {
 
 //  ---- Stores: ordered keys --------------------------------------------------------------------------------------------
 //  Puts and deletes collect in a transaction; store_commit makes them visible to a later process of this machine
-//  (survives a crash of the process) and, with `sync`, durable (survives a crash of the machine).
+//  (survives a crash of the process) and, with `sync`, durable (survives a crash of the machine).  A put or delete that
+//  fails dooms its transaction: the commit fails the same way, and nothing of it is kept.
 
 typedef struct {
     const char *name;      //  Of the store, inside the state folder
@@ -197,6 +198,8 @@ typedef struct {
     status_t (*socket_send) (port_socket_t *socket, const span_t *frames, size_t count);
     void (*socket_subscribe) (port_socket_t *socket, span_t prefix);
     void (*socket_unsubscribe) (port_socket_t *socket, span_t prefix);
+    //  Messages dropped so far for too many frames or bytes.
+    uint64_t (*socket_dropped) (const port_socket_t *socket);
     void (*socket_close) (port_socket_t *socket);
 
     //  address: "127.0.0.1:8000", "[::1]:0", "unix:PATH".
