@@ -187,7 +187,7 @@ json_write_double (json_writer_t *self, double value)
             break;
     }
     if (!strpbrk (text, ".e"))
-        strcat (text, ".0");
+        memcpy (text + strlen (text), ".0", sizeof ".0");
     json_write_raw (self, span_from_string (text));
 }
 

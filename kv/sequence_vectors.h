@@ -1,5 +1,8 @@
 //  Made by kv/sequence_vectors.py, which computes them without the code under test.  Do not edit.
 
+#ifndef KV_SEQUENCE_VECTORS_H
+#define KV_SEQUENCE_VECTORS_H
+
 static const char s_plain_key [] = "73e1bc61ee7c5ef26c0c6c2e4fc1a069";
 static const char s_plain_id [] = "ab7b9ffc082939b9";
 static const char *const s_plain_hashes [] = {
@@ -47,3 +50,4 @@ static const char *const s_items_hashes [] = {
     "cb20ff49f6381e5290bdcb9cc3f45da5",
 };
 
+#endif

@@ -87,6 +87,7 @@ CASES = [  # name, fingerprint, lora, salt, block size, tokens, items
 ]
 
 print("//  Made by kv/sequence_vectors.py, which computes them without the code under test.  Do not edit.\n")
+print("#ifndef KV_SEQUENCE_VECTORS_H\n#define KV_SEQUENCE_VECTORS_H\n")
 for name, fingerprint, lora, salt, block_size, count, items in CASES:
     key = namespace_key(SECRET, fingerprint, lora, salt, block_size)
     hashes = chain(key, block_size, tokens_of(count), items)
@@ -96,3 +97,4 @@ for name, fingerprint, lora, salt, block_size, count, items in CASES:
     for each in hashes:
         print(f"    \"{each.hex()}\",")
     print("};\n")
+print("#endif")
