@@ -42,28 +42,29 @@ def self_test(checks):
     return len(wrong)
 
 
-def lint(checks):
+def lint(checks, show_advice):
     """Runs the checks over the checkout; returns the number of findings that count."""
     tree = Tree.checkout(pathlib.Path(__file__).resolve().parents[2])
-    failures = 0
+    findings, advice = [], []
     for check in checks:
-        findings = list(check.run(tree))
-        failures += 0 if check.advice else len(findings)
-        for finding in findings:
-            print(f"{finding}{' (advice)' if check.advice else ''}")
-    print(f"lint: {failures} findings in {len(tree.files)} files")
-    return failures
+        (advice if check.advice else findings).extend(check.run(tree))
+    for finding in findings + (advice if show_advice else []):
+        print(finding)
+    print(f"lint: {len(findings)} findings in {len(tree.files)} files; {len(advice)} pieces of advice (--advice shows them)")
+    return len(findings)
 
 
 def main():
     parser = argparse.ArgumentParser(prog="scripts/lint")
     parser.add_argument("--self-test", action="store_true", help="only prove that every check can fail")
-    parser.add_argument("--only", nargs="+", metavar="NAME", choices=[check.name for check in CHECKS], help="run these checks only")
+    parser.add_argument("--advice", action="store_true", help="show what is worth a look but does not count")
+    parser.add_argument("--only", nargs="+", metavar="NAME", choices=[check.name for check in CHECKS],
+                        help="run these checks only")
     options = parser.parse_args()
     checks = [check for check in CHECKS if not options.only or check.name in options.only]
     wrong = self_test(checks)
     if not options.self_test:
-        wrong += lint(checks)
+        wrong += lint(checks, options.advice)
     return 1 if wrong else 0
 
 
