@@ -1,0 +1,296 @@
+#include "base/json.h"
+
+#include <json-c/json.h>
+#include <string.h>
+
+#include "base/utf8.h"
+
+//  json-c has no const, and its trees are ours: the pointer is the same.
+static json_object *
+s_object (const json_t *self)
+{
+    return (json_object *)(uintptr_t)self;
+}
+
+static const json_t *
+s_from_object (const json_object *object)
+{
+    return (const json_t *)object;
+}
+
+//  ---- What json-c lets pass -------------------------------------------------------------------------------------------
+
+//  The position behind a string that begins at `position`; the size of the text where it does not end.
+static size_t
+s_skip_string (span_t text, size_t position)
+{
+    for (position++; position < text.size && text.data [position] != '"'; position++)
+        if (text.data [position] == '\\')
+            position++;
+    return position < text.size ? position + 1 : text.size;
+}
+
+static bool
+s_begins_number (uint8_t byte)
+{
+    return (byte >= '0' && byte <= '9') || byte == '-' || byte == '+' || byte == '.';
+}
+
+static bool
+s_is_of_number (uint8_t byte)
+{
+    return s_begins_number (byte) || byte == 'e' || byte == 'E';
+}
+
+//  Digits from *position on; false where there is none.
+static bool
+s_skip_digits (span_t text, size_t *position)
+{
+    size_t start = *position;
+    while (*position < text.size && text.data [*position] >= '0' && text.data [*position] <= '9')
+        ++*position;
+    return *position > start;
+}
+
+//  Steps over one of these bytes if it is next.
+static bool
+s_skip_one (span_t text, size_t *position, const char *bytes)
+{
+    bool found = *position < text.size && strchr (bytes, text.data [*position]);
+    *position += found;
+    return found;
+}
+
+//  A number by RFC 8259's grammar and, without fraction and exponent, within 64 bits: json-c clamps where it is not.
+static bool
+s_is_good_number (span_t text)
+{
+    size_t at = 0, integer_end;
+    bool negative = s_skip_one (text, &at, "-");
+    size_t start = at;
+    if (!s_skip_digits (text, &at) || (text.data [start] == '0' && at > start + 1))
+        return false;
+    integer_end = at;
+    if (s_skip_one (text, &at, ".") && !s_skip_digits (text, &at))
+        return false;
+    if (s_skip_one (text, &at, "eE")) {
+        s_skip_one (text, &at, "+-");
+        if (!s_skip_digits (text, &at))
+            return false;
+    }
+    if (at > integer_end || at < text.size)
+        return at == text.size;
+    uint64_t value;
+    return span_to_u64 (span_slice (text, start, at), &value) && (!negative || value <= (uint64_t)INT64_MAX + 1);
+}
+
+//  Outside of strings, a single quote or one of these letters occurs in nothing that is JSON.  Returns where one stands, or
+//  a number that is none or does not fit; the size of the text where all is well.
+static size_t
+s_find_foreign (span_t text)
+{
+    for (size_t i = 0; i < text.size;) {
+        if (text.data [i] == '"')
+            i = s_skip_string (text, i);
+        else if (memchr ("'NI", text.data [i], 3) && text.data [i])
+            return i;
+        else if (s_begins_number (text.data [i])) {
+            size_t start = i;
+            while (i < text.size && s_is_of_number (text.data [i]))
+                i++;
+            if (!s_is_good_number (span_slice (text, start, i - start)))
+                return start;
+        } else
+            i++;
+    }
+    return text.size;
+}
+
+//  ---- Reading ---------------------------------------------------------------------------------------------------------
+
+//  Parsed, and nothing but blanks behind it.
+static status_t
+s_check_parsed (enum json_tokener_error result, size_t end, span_t text, error_t *error)
+{
+    if (result == json_tokener_continue || result == json_tokener_error_parse_eof)
+        return error_set (error, STATUS_INVALID, "not JSON: it ends too early");
+    if (result == json_tokener_error_depth)
+        return error_set (error, STATUS_INVALID, "nested deeper than %d at byte %zu", JSON_DEPTH_MAX, end);
+    if (result != json_tokener_success)
+        return error_set (error, STATUS_INVALID, "not JSON: %s at byte %zu", json_tokener_error_desc (result), end);
+    if (span_trim (span_slice (text, end, text.size)).size)
+        return error_set (error, STATUS_INVALID, "not JSON: something follows the value at byte %zu", end);
+    return STATUS_OK;
+}
+
+status_t
+json_parse (span_t text, json_t **tree, error_t *error)
+{
+    if (text.size > INT32_MAX)
+        return error_set (error, STATUS_LIMIT, "larger than 2 GiB");
+    if (!utf8_is_valid (text))
+        return error_set (error, STATUS_INVALID, "not UTF-8");
+    size_t foreign = s_find_foreign (text);
+    if (foreign < text.size)
+        return error_set (
+            error, STATUS_INVALID, "not JSON: unexpected value or a number that does not fit at byte %zu", foreign);
+
+    json_tokener *tokener = json_tokener_new_ex (JSON_DEPTH_MAX);
+    json_tokener_set_flags (tokener, JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS);
+    json_object *object = json_tokener_parse_ex (tokener, (const char *)text.data, (int)text.size);
+    size_t end = json_tokener_get_parse_end (tokener);
+    //  A number that ends with the text may go on for all json-c knows: a NUL says that it does not.
+    if (json_tokener_get_error (tokener) == json_tokener_continue)
+        object = json_tokener_parse_ex (tokener, "", 1);
+    status_t status = s_check_parsed (json_tokener_get_error (tokener), end, text, error);
+    json_tokener_free (tokener);
+    if (status == STATUS_OK)
+        *tree = (json_t *)object;
+    else
+        json_object_put (object);
+    return status;
+}
+
+void
+json_destroy (json_t **self_p)
+{
+    json_object_put (s_object (*self_p));
+    *self_p = NULL;
+}
+
+json_kind_t
+json_kind (const json_t *self)
+{
+    static const json_kind_t kinds [] = {
+        [json_type_null] = JSON_NULL,
+        [json_type_boolean] = JSON_BOOL,
+        [json_type_double] = JSON_REAL,
+        [json_type_int] = JSON_INTEGER,
+        [json_type_object] = JSON_OBJECT,
+        [json_type_array] = JSON_ARRAY,
+        [json_type_string] = JSON_STRING,
+    };
+    return kinds [json_object_get_type (s_object (self))];
+}
+
+const char *
+json_kind_name (json_kind_t kind)
+{
+    static const char *const names [] = {
+        "null",
+        "a boolean",
+        "an integer",
+        "a number",
+        "a string",
+        "an array",
+        "an object",
+    };
+    return names [kind];
+}
+
+const json_t *
+json_get (const json_t *self, const char *key)
+{
+    json_object *value = NULL;
+    if (json_kind (self) == JSON_OBJECT)
+        json_object_object_get_ex (s_object (self), key, &value);
+    return s_from_object (value);
+}
+
+const json_t *
+json_get_path (const json_t *self, const char *path)
+{
+    while (self && *path) {
+        char key [64];
+        size_t size = strcspn (path, ".");
+        if (!span_copy_string (span_of (path, size), key, sizeof key))
+            return NULL;
+        self = json_get (self, key);
+        path += size + (path [size] == '.');
+    }
+    return self;
+}
+
+size_t
+json_count (const json_t *self)
+{
+    return json_kind (self) == JSON_ARRAY ? json_object_array_length (s_object (self)) : 0;
+}
+
+const json_t *
+json_at (const json_t *self, size_t position)
+{
+    return s_from_object (json_object_array_get_idx (s_object (self), position));
+}
+
+bool
+json_next (const json_t *self, uintptr_t *cursor, span_t *key, const json_t **value)
+{
+    if (json_kind (self) != JSON_OBJECT || *cursor == UINTPTR_MAX)
+        return false;
+    struct json_object_iterator at = json_object_iter_begin (s_object (self));
+    struct json_object_iterator end = json_object_iter_end (s_object (self));
+    if (*cursor)
+        at.opaque_ = (const void *)*cursor;
+    if (json_object_iter_equal (&at, &end))
+        return false;
+    *key = span_from_string (json_object_iter_peek_name (&at));
+    *value = s_from_object (json_object_iter_peek_value (&at));
+    json_object_iter_next (&at);
+    *cursor = at.opaque_ ? (uintptr_t)at.opaque_ : UINTPTR_MAX;
+    return true;
+}
+
+//  ---- Values ----------------------------------------------------------------------------------------------------------
+
+span_t
+json_string (const json_t *self)
+{
+    if (json_kind (self) != JSON_STRING)
+        return (span_t){ NULL, 0 };
+    return span_of (json_object_get_string (s_object (self)), (size_t)json_object_get_string_len (s_object (self)));
+}
+
+bool
+json_is_true (const json_t *self)
+{
+    return json_kind (self) == JSON_BOOL && json_object_get_boolean (s_object (self));
+}
+
+bool
+json_to_i64 (const json_t *self, int64_t *value)
+{
+    json_kind_t kind = json_kind (self);
+    if (kind == JSON_INTEGER) {
+        //  Between 2^63 and 2^64 json-c keeps it, and clamps it here.
+        int64_t integer = json_object_get_int64 (s_object (self));
+        if (integer == INT64_MAX && json_object_get_uint64 (s_object (self)) > INT64_MAX)
+            return false;
+        *value = integer;
+        return true;
+    }
+    double real = kind == JSON_REAL ? json_object_get_double (s_object (self)) : 0.5;
+    if (!(real >= -9007199254740992.0 && real <= 9007199254740992.0) || (double)(int64_t)real != real)
+        return false;
+    *value = (int64_t)real;
+    return true;
+}
+
+bool
+json_to_double (const json_t *self, double *value)
+{
+    json_kind_t kind = json_kind (self);
+    if (kind != JSON_INTEGER && kind != JSON_REAL)
+        return false;
+    *value = json_object_get_double (s_object (self));
+    return true;
+}
+
+void
+json_render (const json_t *self, buffer_t *out)
+{
+    size_t size;
+    const char *text = json_object_to_json_string_length (
+        s_object (self), JSON_C_TO_STRING_PLAIN | JSON_C_TO_STRING_NOSLASHESCAPE, &size);
+    buffer_append (out, span_of (text, size));
+}

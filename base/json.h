@@ -1,0 +1,72 @@
+//  json - JSON that somebody else wrote
+//
+//  Text in, a tree out, and back to text.  The reader is strict where json-c by itself is not: text must be UTF-8, one
+//  value with only blanks around it, at most JSON_DEPTH_MAX deep, and NaN, infinities, single quotes and whole numbers
+//  beyond 64 bits are refused.  Of a key that comes twice the last one counts.  Members keep their order, numbers with a
+//  fraction their digits.  A tree takes three to four times its text; an array of numbers ten times.
+//
+//  An absent member and a null one are the same: NULL, which every function here accepts.  To write JSON of our own, use
+//  base/json_writer.h.
+
+#ifndef BASE_JSON_H
+#define BASE_JSON_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+
+enum { JSON_DEPTH_MAX = 64 };
+
+typedef struct json json_t;
+
+typedef enum {
+    JSON_NULL,       //  Null or absent
+    JSON_BOOL,       //  True or false
+    JSON_INTEGER,    //  A number without fraction or exponent
+    JSON_REAL,       //  Any other number
+    JSON_STRING,     //  Text, possibly with NUL inside
+    JSON_ARRAY,      //  Elements in order
+    JSON_OBJECT,     //  Members in order
+} json_kind_t;
+
+//  Parses a whole text, borrowed for the call.  Gives the tree through *tree (NULL for the text `null`).
+//  STATUS_INVALID with what is wrong and at which byte.
+status_t json_parse (span_t text, json_t **tree, error_t *error);
+
+//  Frees a tree that json_parse gave and nulls the caller's pointer.
+void json_destroy (json_t **self_p);
+
+json_kind_t json_kind (const json_t *self);
+
+//  "a string", "an object", ...: for sentences.
+const char *json_kind_name (json_kind_t kind);
+
+//  The member of an object; NULL where there is none or self is no object.  Borrowed from the tree, as all below.
+const json_t *json_get (const json_t *self, const char *key);
+
+//  The same along a path with dots: "stator.hints.priority".
+const json_t *json_get_path (const json_t *self, const char *path);
+
+//  Elements of an array; 0 where self is none.
+size_t json_count (const json_t *self);
+
+//  Element below json_count.
+const json_t *json_at (const json_t *self, size_t position);
+
+//  Walks the members of an object: start with *cursor 0; false at the end.
+bool json_next (const json_t *self, uintptr_t *cursor, span_t *key, const json_t **value);
+
+//  The text of a string; the empty span where self is none.
+span_t json_string (const json_t *self);
+
+bool json_is_true (const json_t *self);
+
+//  A whole number, 3.0 included.  False where self is none; value is then as it was.
+bool json_to_i64 (const json_t *self, int64_t *value);
+
+//  Any number.  False where self is none; value is then as it was.
+bool json_to_double (const json_t *self, double *value);
+
+//  Appends the value as text without blanks.
+void json_render (const json_t *self, buffer_t *out);
+
+#endif
