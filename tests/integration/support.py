@@ -1,0 +1,96 @@
+"""What integration tests share: where things are, free ports, programs that are stopped again, HTTP with JSON."""
+
+import json
+import os
+import pathlib
+import socket
+import subprocess
+import time
+import urllib.error
+import urllib.request
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+STATOR = pathlib.Path(os.environ.get("STATOR", ROOT / "build/release/stator"))
+CLIENTS = pathlib.Path(os.environ.get("STATOR_CLIENTS", ROOT / "build/clients"))
+
+
+def free_port():
+    """A TCP port that nobody listens on now. The system does not give it out again soon."""
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+def until(condition, seconds, what):
+    """Waits until condition () gives something true and returns that; raises after so many seconds."""
+    deadline = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value:
+            return value
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {seconds} s for {what}")
+        time.sleep(0.02)
+
+
+def http(url, body=None, headers=None, timeout=60):
+    """Asks for a page, posts JSON when there is a body; returns (status, bytes), (0, b"") when nobody answers."""
+    request = urllib.request.Request(url, None if body is None else json.dumps(body).encode(), headers or {})
+    if body is not None:
+        request.add_header("Content-Type", "application/json")
+    try:
+        with urllib.request.urlopen(request, timeout=timeout) as answer:
+            return answer.status, answer.read()
+    except urllib.error.HTTPError as answer:
+        return answer.code, answer.read()
+    except OSError:
+        return 0, b""
+
+
+class Program:
+    """A process with its output in a file, stopped when the with block ends."""
+
+    def __init__(self, command, folder, name="program", environment=None):
+        self.log = pathlib.Path(folder) / f"{name}.log"
+        with open(self.log, "wb") as log:
+            self.process = subprocess.Popen([str(word) for word in command], cwd=ROOT, stdin=subprocess.DEVNULL, stdout=log,
+                                            stderr=subprocess.STDOUT, env={**os.environ, **(environment or {})})
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+    def output(self):
+        return self.log.read_text(errors="replace")
+
+    def stop(self, seconds=20):
+        """Asks it to end, insists after so many seconds; returns its exit code."""
+        if self.process.poll() is None:
+            self.process.terminate()
+        try:
+            return self.process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            return self.process.wait()
+
+
+class Engine(Program):
+    """A real llama-server with a small model, ready when constructed."""
+
+    def __init__(self, folder, model="stories260k", name="engine", **options):
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        words = [word for key, value in options.items() for word in (f"--{key}", value)]
+        super().__init__([ROOT / "scripts/engine", "run", model, "--port", self.port, *words], folder, name)
+        try:
+            until(self.is_ready, 120, f"{model} to be ready")
+        except AssertionError:
+            self.stop()
+            raise
+
+    def is_ready(self):
+        if self.process.poll() is not None:
+            raise AssertionError(f"the engine ended: {self.output()}")
+        return http(f"{self.url}/health")[0] == 200
