@@ -35,16 +35,41 @@ s_is_strings (const option_t *row)
 
 //  ---- Defaults --------------------------------------------------------------------------------------------------------
 
+//  What a field without a default holds.
+static void
+s_set_nothing (const option_t *row, void *field)
+{
+    switch (row->type) {
+    case OPTION_BOOL:
+        *(bool *)field = false;
+        break;
+    case OPTION_ENUM:
+        *(int *)field = 0;
+        break;
+    case OPTION_INTEGER:
+    case OPTION_DECIMAL:
+    case OPTION_SIZE:
+    case OPTION_DURATION:
+        *(int64_t *)field = 0;
+        break;
+    case OPTION_STRINGS:
+    case OPTION_COMMAND:
+        *(option_strings_t *)field = (option_strings_t){ 0 };
+        break;
+    case OPTION_LIST:
+        *(option_list_t *)field = (option_list_t){ 0 };
+        break;
+    default:
+        *(const char **)field = "";
+    }
+}
+
 static void
 s_set_default (const option_t *row, void *field, option_context_t *context)
 {
     error_t error;
-    const char *text = row->fallback;
-    bool text_field = row->type == OPTION_STRING || row->type == OPTION_ENDPOINT || row->type == OPTION_URL ||
-                      row->type == OPTION_SECRET;
-    if (!text && text_field)
-        *(const char **)field = "";
-    if (text && option_value_parse (row, text, field, context, &error) != STATUS_OK)
+    s_set_nothing (row, field);
+    if (row->fallback && option_value_parse (row, row->fallback, field, context, &error) != STATUS_OK)
         BUG_ON (error.status != STATUS_LIMIT);
 }
 
@@ -54,8 +79,6 @@ option_set_defaults (option_target_t target, option_context_t *context)
     for (const option_t *row = target.table; row->name; row++) {
         if (row->type == OPTION_SECTION || row->type == OPTION_INCLUDE)
             option_set_defaults (s_inside (target, row), context);
-        else if (row->type == OPTION_LIST)
-            *(option_list_t *)s_field (target, row) = (option_list_t){ 0 };
         else
             s_set_default (row, s_field (target, row), context);
     }

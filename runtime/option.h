@@ -75,7 +75,7 @@ struct option {
     }
 
 typedef struct {
-    const char *const *items;    //  NUL-terminated strings, with a NULL behind the last
+    const char *const *items;    //  Strings, with a NULL behind the last; NULL where nothing was said
     size_t count;                //  How many
 } option_strings_t;
 
