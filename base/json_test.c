@@ -110,11 +110,12 @@ test_members_are_found_and_walked_in_order (void **state)
     assert_int_equal (json_string (json_get (tree, "s")).size, 3);
 
     char keys [8] = "";
+    size_t count = 0;
     uintptr_t cursor = 0;
     span_t key;
     const json_t *member;
     while (json_next (tree, &cursor, &key, &member))
-        strncat (keys, (const char *)key.data, 1);
+        keys [count++] = (char)key.data [0];
     assert_string_equal (keys, "bas");
     json_destroy (&tree);
 }
