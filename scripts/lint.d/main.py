@@ -16,7 +16,7 @@ import words
 from tree import Tree
 
 CHECKS = [tools.FORMAT, layering.CHECK, ports.CHECK, words.CHECK, banned.CHECK, headers.FRAMES, headers.SENTENCES, sizes.LINES,
-          sizes.FILES, sizes.FUNCTIONS, text.CHECK, tools.SHELL, tools.SPELLING, tools.PYTHON]
+          sizes.FILES, sizes.FUNCTIONS, text.CHECK, text.LINKS, tools.SHELL, tools.SPELLING, tools.PYTHON]
 
 
 def prove(check, case):

@@ -1,5 +1,6 @@
-"""Text that stands in any file: clean ends of lines, no paths of somebody's machine, nothing left to do."""
+"""Text in any file: clean ends of lines, no paths of somebody's machine, nothing left to do, no link that leads nowhere."""
 
+import os
 import re
 
 from tree import Case, Check, Finding
@@ -7,6 +8,7 @@ from tree import Case, Check, Finding
 #  Put together here, so that this file does not find itself.
 OF_A_MACHINE = re.compile("|".join(["/" + "work/", "/" + "root/", "/" + "home/[a-z]", "bash" + "_jobs", r"\.\./" + "shared"]))
 LEFT_TO_DO = re.compile(r"\b(?:TO" + "DO|FIX" + r"ME|XX" + r"X)\b")
+LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)")
 DATA = ("tests/data/", "tests/fuzz/seeds/")
 
 
@@ -34,6 +36,16 @@ def run(tree):
                     yield Finding(path, number, reason)
 
 
+def links(tree):
+    for path in tree.files:
+        if not path.endswith(".md"):
+            continue
+        for number, line in tree.lines(path):
+            for target in LINK.findall(line):
+                if not (tree.root / os.path.dirname(path) / target).exists():
+                    yield Finding(path, number, f"links to {target}, which is not there")
+
+
 CHECK = Check("text", run, [
     Case({"a.md": "line \n"}, "a.md:1: ends in white space"),
     Case({"a.c": "\tint a;\n"}, "has a tab"),
@@ -42,4 +54,8 @@ CHECK = Check("text", run, [
     Case({"a.md": "line"}, "does not end in one line end"),
     Case({"a.md": "line\n\n"}, "does not end in one line end"),
     Case({"a.md": "line\n", "tests/data/a": "line \t", "b.gguf": b"\0\xff \n"}, None),
+])
+LINKS = Check("links", links, [
+    Case({"docs/a.md": "see [it](b.md)\n"}, "docs/a.md:1: links to b.md, which is not there"),
+    Case({"docs/a.md": "see [it](../b.md#part) and [that](https://example.org)\n", "b.md": "here\n"}, None),
 ])
