@@ -32,3 +32,14 @@ namespace_init (namespace_t *self, span_t secret, const namespace_parts_t *parts
     buffer_fini (&message);
     return STATUS_OK;
 }
+
+status_t
+namespace_init_model (namespace_t *self, span_t secret, uint64_t fingerprint, uint32_t block_size, error_t *error)
+{
+    buffer_t bytes = { 0 };
+    buffer_append_u64_le (&bytes, fingerprint);
+    namespace_parts_t parts = { .fingerprint = buffer_span (&bytes), .block_size = block_size };
+    status_t status = namespace_init (self, secret, &parts, error);
+    buffer_fini (&bytes);
+    return status;
+}

@@ -34,4 +34,9 @@ typedef struct {
 //  STATUS_INVALID for a secret or block size out of range; self is then as it was.
 status_t namespace_init (namespace_t *self, span_t secret, const namespace_parts_t *parts, error_t *error);
 
+//  The namespace of a model's plain requests: no LoRA, no salt; the card's fingerprint counts as 8 little-endian bytes.
+//  Worker and frontend both make it, from the same card.
+status_t namespace_init_model (
+    namespace_t *self, span_t secret, uint64_t fingerprint, uint32_t block_size, error_t *error);
+
 #endif
