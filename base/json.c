@@ -3,7 +3,7 @@
 #include <json-c/json.h>
 #include <string.h>
 
-#include "base/utf8.h"
+#include "base/json_check.h"
 
 //  json-c has no const, and its trees are ours: the pointer is the same.
 static json_object *
@@ -18,94 +18,6 @@ s_from_object (const json_object *object)
     return (const json_t *)object;
 }
 
-//  ---- What json-c lets pass -------------------------------------------------------------------------------------------
-
-//  The position behind a string that begins at `position`; the size of the text where it does not end.
-static size_t
-s_skip_string (span_t text, size_t position)
-{
-    for (position++; position < text.size && text.data [position] != '"'; position++)
-        if (text.data [position] == '\\')
-            position++;
-    return position < text.size ? position + 1 : text.size;
-}
-
-static bool
-s_begins_number (uint8_t byte)
-{
-    return (byte >= '0' && byte <= '9') || byte == '-' || byte == '+' || byte == '.';
-}
-
-static bool
-s_is_of_number (uint8_t byte)
-{
-    return s_begins_number (byte) || byte == 'e' || byte == 'E';
-}
-
-//  Digits from *position on; false where there is none.
-static bool
-s_skip_digits (span_t text, size_t *position)
-{
-    size_t start = *position;
-    while (*position < text.size && text.data [*position] >= '0' && text.data [*position] <= '9')
-        ++*position;
-    return *position > start;
-}
-
-//  Steps over one of these bytes if it is next.
-static bool
-s_skip_one (span_t text, size_t *position, const char *bytes)
-{
-    bool found = *position < text.size && strchr (bytes, text.data [*position]);
-    *position += found;
-    return found;
-}
-
-//  A number by RFC 8259's grammar and, without fraction and exponent, within 64 bits: json-c clamps where it is not.
-static bool
-s_is_good_number (span_t text)
-{
-    size_t at = 0, integer_end;
-    bool negative = s_skip_one (text, &at, "-");
-    size_t start = at;
-    if (!s_skip_digits (text, &at) || (text.data [start] == '0' && at > start + 1))
-        return false;
-    integer_end = at;
-    if (s_skip_one (text, &at, ".") && !s_skip_digits (text, &at))
-        return false;
-    if (s_skip_one (text, &at, "eE")) {
-        s_skip_one (text, &at, "+-");
-        if (!s_skip_digits (text, &at))
-            return false;
-    }
-    if (at > integer_end || at < text.size)
-        return at == text.size;
-    uint64_t value;
-    return span_to_u64 (span_slice (text, start, at), &value) && (!negative || value <= (uint64_t)INT64_MAX + 1);
-}
-
-//  Outside of strings, a single quote or one of these letters occurs in nothing that is JSON.  Returns where one stands, or
-//  a number that is none or does not fit; the size of the text where all is well.
-static size_t
-s_find_foreign (span_t text)
-{
-    for (size_t i = 0; i < text.size;) {
-        if (text.data [i] == '"')
-            i = s_skip_string (text, i);
-        else if (memchr ("'NI", text.data [i], 3) && text.data [i])
-            return i;
-        else if (s_begins_number (text.data [i])) {
-            size_t start = i;
-            while (i < text.size && s_is_of_number (text.data [i]))
-                i++;
-            if (!s_is_good_number (span_slice (text, start, i - start)))
-                return start;
-        } else
-            i++;
-    }
-    return text.size;
-}
-
 //  ---- Reading ---------------------------------------------------------------------------------------------------------
 
 //  Parsed, and nothing but blanks behind it.
@@ -115,7 +27,7 @@ s_check_parsed (enum json_tokener_error result, size_t end, span_t text, error_t
     if (result == json_tokener_continue || result == json_tokener_error_parse_eof)
         return error_set (error, STATUS_INVALID, "not JSON: it ends too early");
     if (result == json_tokener_error_depth)
-        return error_set (error, STATUS_INVALID, "nested deeper than %d at byte %zu", JSON_DEPTH_MAX, end);
+        return error_set (error, STATUS_INVALID, "not JSON: nested deeper than %d at byte %zu", JSON_DEPTH_MAX, end);
     if (result != json_tokener_success)
         return error_set (error, STATUS_INVALID, "not JSON: %s at byte %zu", json_tokener_error_desc (result), end);
     if (span_trim (span_slice (text, end, text.size)).size)
@@ -127,14 +39,10 @@ status_t
 json_parse (span_t text, json_t **tree, error_t *error)
 {
     if (text.size > INT32_MAX)
-        return error_set (error, STATUS_LIMIT, "larger than 2 GiB");
-    if (!utf8_is_valid (text))
-        return error_set (error, STATUS_INVALID, "not UTF-8");
-    size_t foreign = s_find_foreign (text);
-    if (foreign < text.size)
-        return error_set (
-            error, STATUS_INVALID, "not JSON: unexpected value or a number that does not fit at byte %zu", foreign);
-
+        return error_set (error, STATUS_LIMIT, "not JSON: larger than 2 GiB");
+    status_t status = json_check (text, error);
+    if (status)
+        return status;
     json_tokener *tokener = json_tokener_new_ex (JSON_DEPTH_MAX);
     json_tokener_set_flags (tokener, JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS);
     json_object *object = json_tokener_parse_ex (tokener, (const char *)text.data, (int)text.size);
@@ -142,7 +50,7 @@ json_parse (span_t text, json_t **tree, error_t *error)
     //  A number that ends with the text may go on for all json-c knows: a NUL says that it does not.
     if (json_tokener_get_error (tokener) == json_tokener_continue)
         object = json_tokener_parse_ex (tokener, "", 1);
-    status_t status = s_check_parsed (json_tokener_get_error (tokener), end, text, error);
+    status = s_check_parsed (json_tokener_get_error (tokener), end, text, error);
     json_tokener_free (tokener);
     if (status == STATUS_OK)
         *tree = (json_t *)object;
@@ -273,6 +181,20 @@ json_to_i64 (const json_t *self, int64_t *value)
     if (!(real >= -9007199254740992.0 && real <= 9007199254740992.0) || (double)(int64_t)real != real)
         return false;
     *value = (int64_t)real;
+    return true;
+}
+
+bool
+json_to_u64 (const json_t *self, uint64_t *value)
+{
+    int64_t integer;
+    if (json_kind (self) == JSON_INTEGER && json_object_get_int64 (s_object (self)) >= 0) {
+        *value = json_object_get_uint64 (s_object (self));
+        return true;
+    }
+    if (!json_to_i64 (self, &integer) || integer < 0)
+        return false;
+    *value = (uint64_t)integer;
     return true;
 }
 

@@ -1,9 +1,10 @@
 //  json - JSON that somebody else wrote
 //
-//  Text in, a tree out, and back to text.  The reader is strict where json-c by itself is not: text must be UTF-8, one
-//  value with only blanks around it, at most JSON_DEPTH_MAX deep, and NaN, infinities, single quotes and whole numbers
-//  beyond 64 bits are refused.  Of a key that comes twice the last one counts.  Members keep their order, numbers with a
-//  fraction their digits.  A tree takes three to four times its text; an array of numbers ten times.
+//  Text in, a tree out, and back to text.  The reader is strict where json-c by itself is not
+//  (base/json_check.h): RFC 8259 to the letter, UTF-8, one value with only blanks around it, at most JSON_DEPTH_MAX deep;
+//  NaN, infinities, single quotes, raw control characters and whole numbers beyond 64 bits are refused.  Of a key that comes
+//  twice the last one counts.  A lone surrogate escape becomes U+FFFD.  Members keep their order, numbers with a fraction
+//  their digits.  A tree takes three to four times its text; an array of numbers ten times.
 //
 //  An absent member and a null one are the same: NULL, which every function here accepts.  To write JSON of our own, use
 //  base/json_writer.h.
@@ -62,6 +63,8 @@ bool json_is_true (const json_t *self);
 
 //  A whole number, 3.0 included.  False where self is none; value is then as it was.
 bool json_to_i64 (const json_t *self, int64_t *value);
+
+bool json_to_u64 (const json_t *self, uint64_t *value);
 
 //  Any number.  False where self is none; value is then as it was.
 bool json_to_double (const json_t *self, double *value);

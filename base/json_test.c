@@ -1,151 +1,259 @@
-//  What json-c by itself lets pass is refused, what must survive survives.
+//  JSON from strangers: what is read, exactly, and what is refused, and where.
 
-#include <stdarg.h>
 #include <setjmp.h>
+#include <stdarg.h>
 #include <stddef.h>
-#include <stdint.h>
+#include <cmocka.h>
+#include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
 #include "base/json.h"
+#include "base/json_writer.h"
+#include "base/random.h"
 
 static json_t *
 s_parse (const char *text)
 {
-    json_t *tree = NULL;
-    assert_int_equal (json_parse (span_from_string (text), &tree, NULL), STATUS_OK);
-    return tree;
-}
-
-//  Each of these is refused with a sentence, and no tree is given.
-static void
-test_what_is_not_json_is_refused (void **state)
-{
-    static const char *const texts [] = {
-        "",
-        " ",
-        "{",
-        "[1,2",
-        "{\"a\":}",
-        "{\"a\" 1}",
-        "[1,]",
-        "{\"a\":1,}",
-        "nul",
-        "NaN",
-        "[NaN]",
-        "[Infinity]",
-        "[-Infinity]",
-        "{'a':1}",
-        "['a']",
-        "[1] 2",
-        "{}x",
-        "/* c */ {}",
-        "\"\xff\"",
-        "\"\xed\xa0\x80\"",
-        "[123456789012345678901234567890]",
-        "[18446744073709551616]",
-        "[-9223372036854775809]",
-        "\"a",
-        "[01]",
-        "[1.]",
-        "\x01",
-    };
-    for (size_t i = 0; i < sizeof texts / sizeof texts [0]; i++) {
-        json_t *tree = NULL;
-        error_t error = { 0 };
-        assert_int_equal (json_parse (span_from_string (texts [i]), &tree, &error), STATUS_INVALID);
-        assert_null (tree);
-        assert_true (error.text [0] != '\0');
-    }
-}
-
-static void
-test_depth_is_bounded (void **state)
-{
-    char text [200];
-    memset (text, '[', 100);
-    memset (text + 100, ']', 100);
-    json_t *tree = NULL;
     error_t error = { 0 };
-    assert_int_equal (json_parse (span_of (text, 200), &tree, &error), STATUS_INVALID);
-    assert_non_null (strstr (error.text, "deeper"));
-    assert_int_equal (json_parse (span_of (text + 50, 100), &tree, NULL), STATUS_OK);
-    json_destroy (&tree);
+    json_t *root = NULL;
+    if (json_parse (span_from_string (text), &root, &error))
+        fail_msg ("%s: %s", text, error.text);
+    return root;
 }
 
-//  Order, digits, NUL and 64-bit integers come back as they went in; blanks do not.
+//  Reads `text` and checks that it is written as `expected`.
 static void
-test_what_was_read_is_written_the_same (void **state)
+s_assert_rewritten (const char *text, const char *expected)
 {
-    static const char *const texts [] = {
-        "{\"z\":1,\"a\":[0.1,1e3,-0.0,9007199254740993,18446744073709551615,-9223372036854775808],\"n\":null,\"t\":"
-        "true}",
-        "\"a\\u0000b/\\\"\"",
-        "[]",
-        "{}",
-        "12",
-        "null",
-        "\"ä€😀\"",
-    };
-    for (size_t i = 0; i < sizeof texts / sizeof texts [0]; i++) {
-        json_t *tree = s_parse (texts [i]);
-        buffer_t out = { 0 };
-        json_render (tree, &out);
-        assert_string_equal (buffer_string (&out), texts [i]);
-        buffer_fini (&out);
-        json_destroy (&tree);
-    }
+    json_t *root = s_parse (text);
+    buffer_t out = { 0 };
+    json_render (root, &out);
+    assert_string_equal (buffer_string (&out), expected);
+    buffer_fini (&out);
+    json_destroy (&root);
 }
 
 static void
-test_members_are_found_and_walked_in_order (void **state)
+s_assert_refused (span_t text, const char *sentence)
 {
-    json_t *tree = s_parse ("{\"b\":{\"c\":{\"d\":7}},\"a\":null,\"s\":\"x\\u0000y\"}");
-    int64_t value = 0;
-    assert_true (json_to_i64 (json_get_path (tree, "b.c.d"), &value));
-    assert_int_equal (value, 7);
-    assert_null (json_get_path (tree, "b.x.d"));
-    assert_null (json_get (tree, "a"));
-    assert_int_equal (json_string (json_get (tree, "s")).size, 3);
+    error_t error = { 0 };
+    json_t *root = NULL;
+    assert_int_equal (json_parse (text, &root, &error), STATUS_INVALID);
+    assert_null (root);
+    assert_string_equal (error.text, sentence);
+}
 
-    char keys [8] = "";
-    size_t count = 0;
-    uintptr_t cursor = 0;
-    span_t key;
-    const json_t *member;
-    while (json_next (tree, &cursor, &key, &member))
-        keys [count++] = (char)key.data [0];
-    assert_string_equal (keys, "bas");
-    json_destroy (&tree);
+static void
+test_a_text_is_written_back_in_order_digit_for_digit (void **state)
+{
+    s_assert_rewritten (" {\"z\" : 1.50, \"a\":[1e3, 0.1, -0.0], \"m\":null,\"\":true} ",
+        "{\"z\":1.50,\"a\":[1e3,0.1,-0.0],\"m\":null,\"\":true}");
+    s_assert_rewritten ("18446744073709551615", "18446744073709551615");
+    s_assert_rewritten ("-9223372036854775808", "-9223372036854775808");
+    s_assert_rewritten ("9007199254740993", "9007199254740993");
+    s_assert_rewritten ("\"\\u0000\\n\\/\\u00e9\\ud83d\\ude00\"", "\"\\u0000\\n/\xc3\xa9\xf0\x9f\x98\x80\"");
+    s_assert_rewritten ("\"\\ud800\"", "\"\xef\xbf\xbd\"");
+    s_assert_rewritten ("{\"a\":1,\"b\":2,\"a\":3}", "{\"a\":3,\"b\":2}");
+    s_assert_rewritten ("[]", "[]");
+    s_assert_rewritten ("null", "null");
+}
+
+static void
+test_what_is_no_json_is_refused_with_its_place (void **state)
+{
+    s_assert_refused (SPAN ("[NaN]"), "not JSON: unexpected text at byte 1");
+    s_assert_refused (SPAN ("Infinity"), "not JSON: unexpected text at byte 0");
+    s_assert_refused (SPAN ("-Infinity"), "not JSON: a number that is none at byte 0");
+    s_assert_refused (SPAN ("{'a':1}"), "not JSON: unexpected text at byte 1");
+    s_assert_refused (SPAN ("[1] x"), "not JSON: unexpected text at byte 4");
+    s_assert_refused (SPAN ("[1] []"), "not JSON: something follows the value at byte 4");
+    s_assert_refused (SPAN ("1 2"), "not JSON: something follows the value at byte 2");
+    s_assert_refused (SPAN ("[1,]"), "not JSON: unexpected character at byte 3");
+    s_assert_refused (SPAN ("[1 2]"), "not JSON: array value separator ',' expected at byte 3");
+    s_assert_refused (SPAN ("/* c */ 1"), "not JSON: unexpected text at byte 0");
+    s_assert_refused (SPAN ("\xef\xbb\xbf 1"), "not JSON: unexpected text at byte 0");
+    s_assert_refused (SPAN ("[1\0]"), "not JSON: unexpected text at byte 2");
+    s_assert_refused (SPAN ("\"a\tb\""), "not JSON: a raw control character in a string at byte 2");
+    s_assert_refused (SPAN ("[\"a\\\""), "not JSON: a string without an end at byte 5");
+    s_assert_refused (SPAN ("{\"a\\u0000b\" : 1}"), "not JSON: a key with a NUL at byte 2");
+    s_assert_refused (SPAN ("[\"a\xff\"]"), "not JSON: text that is not UTF-8 at byte 3");
+    s_assert_refused (SPAN ("\"\xed\xa0\x80\""), "not JSON: text that is not UTF-8 at byte 1");
+    s_assert_refused (SPAN (""), "not JSON: it ends too early");
+    s_assert_refused ((span_t){ NULL, 0 }, "not JSON: it ends too early");
+    s_assert_refused (SPAN (" "), "not JSON: it ends too early");
+    s_assert_refused (SPAN ("{\"a\":"), "not JSON: it ends too early");
+    s_assert_refused (SPAN ("[1"), "not JSON: it ends too early");
+}
+
+static void
+test_no_number_changes_silently (void **state)
+{
+    s_assert_refused (SPAN ("123456789012345678901234567890"), "not JSON: a whole number beyond 64 bits at byte 0");
+    s_assert_refused (SPAN ("18446744073709551616"), "not JSON: a whole number beyond 64 bits at byte 0");
+    s_assert_refused (SPAN ("-9223372036854775809"), "not JSON: a whole number beyond 64 bits at byte 0");
+    s_assert_refused (SPAN ("[1e999]"), "not JSON: a number that is none, or that no double can hold at byte 1");
+    s_assert_refused (SPAN ("1."), "not JSON: a number that is none, or that no double can hold at byte 0");
+    s_assert_refused (SPAN ("01"), "not JSON: a number that is none at byte 0");
+    s_assert_refused (SPAN ("-"), "not JSON: a number that is none at byte 0");
+    s_assert_refused (SPAN ("1e5.5"), "not JSON: a number that is none, or that no double can hold at byte 0");
+}
+
+static void
+test_nesting_ends_at_the_bound (void **state)
+{
+    char text [2 * JSON_DEPTH_MAX + 2];
+    memset (text, '[', JSON_DEPTH_MAX + 1);
+    memset (text + JSON_DEPTH_MAX + 1, ']', JSON_DEPTH_MAX + 1);
+    json_t *root = NULL;
+    assert_int_equal (json_parse (span_of (text + 1, 2 * JSON_DEPTH_MAX), &root, NULL), STATUS_OK);
+    json_destroy (&root);
+    s_assert_refused (span_of (text, sizeof text), "not JSON: nested deeper than 64 at byte 64");
 }
 
 static void
 test_numbers_are_taken_only_where_they_fit (void **state)
 {
-    json_t *tree = s_parse ("[3.0, 3.5, 18446744073709551615, 1e300, \"4\", -2]");
-    int64_t value = 42;
-    assert_true (json_to_i64 (json_at (tree, 0), &value) && value == 3);
-    assert_false (json_to_i64 (json_at (tree, 1), &value));
-    assert_false (json_to_i64 (json_at (tree, 2), &value));
-    assert_false (json_to_i64 (json_at (tree, 3), &value));
-    assert_false (json_to_i64 (json_at (tree, 4), &value));
-    assert_int_equal (value, 3);
-    assert_true (json_to_i64 (json_at (tree, 5), &value) && value == -2);
-    double real = 0;
-    assert_true (json_to_double (json_at (tree, 1), &real) && real == 3.5);
-    json_destroy (&tree);
+    json_t *root = s_parse ("[3.0, 3.5, 18446744073709551615, 1e300, \"4\", -2]");
+    int64_t i = 42;
+    uint64_t u = 42;
+    double d = 0;
+    assert_true (json_to_i64 (json_at (root, 0), &i) && i == 3);
+    assert_true (json_to_u64 (json_at (root, 0), &u) && u == 3);
+    assert_false (json_to_i64 (json_at (root, 1), &i) || json_to_u64 (json_at (root, 1), &u));
+    assert_false (json_to_i64 (json_at (root, 2), &i));
+    assert_false (json_to_i64 (json_at (root, 3), &i));
+    assert_false (json_to_i64 (json_at (root, 4), &i) || json_to_double (json_at (root, 4), &d));
+    assert_false (json_to_u64 (json_at (root, 5), &u));
+    assert_true (i == 3 && u == 3);
+    assert_true (json_to_u64 (json_at (root, 2), &u) && u == UINT64_MAX);
+    assert_true (json_to_i64 (json_at (root, 5), &i) && i == -2);
+    assert_true (json_to_double (json_at (root, 1), &d) && d == 3.5);
+    json_destroy (&root);
+    assert_null (root);
+}
+
+static void
+test_members_are_found_and_walked_in_order (void **state)
+{
+    json_t *root = s_parse ("{\"z\":{\"c\":{\"d\":7}},\"a\":null,\"s\":\"x\\u0000y\"}");
+    int64_t number = 0;
+    assert_true (json_to_i64 (json_get_path (root, "z.c.d"), &number) && number == 7);
+    assert_null (json_get_path (root, "z.x.d"));
+    assert_null (json_get (root, "a"));
+    assert_true (span_equal (json_string (json_get (root, "s")), SPAN ("x\0y")));
+
+    uintptr_t cursor = 0;
+    span_t key;
+    const json_t *value;
+    buffer_t seen = { 0 };
+    while (json_next (root, &cursor, &key, &value))
+        buffer_print (&seen, "%.*s=%s ", SPAN_ARG (key), json_kind_name (json_kind (value)));
+    assert_string_equal (buffer_string (&seen), "z=an object a=null s=a string ");
+    cursor = 0;
+    assert_false (json_next (json_get (root, "s"), &cursor, &key, &value));
+    buffer_fini (&seen);
+    json_destroy (&root);
+}
+
+static void
+s_write_random (json_writer_t *writer, random_t *random, int depth)
+{
+    uint8_t text [12];
+    size_t size = random_below (random, sizeof text);
+    for (size_t i = 0; i < size; i++)
+        text [i] = (uint8_t)random_u64 (random);
+    switch (random_below (random, depth ? 9 : 7)) {
+    case 0:
+        json_write_null (writer);
+        break;
+    case 1:
+        json_write_bool (writer, random_below (random, 2));
+        break;
+    case 2:
+        json_write_u64 (writer, random_u64 (random) >> random_below (random, 64));
+        break;
+    case 3:
+        json_write_i64 (writer, (int64_t)(random_u64 (random) >> random_below (random, 64)));
+        break;
+    case 4:
+        json_write_double (writer, (double)(int64_t)random_u64 (random) / (double)(random_below (random, 1000000) + 1));
+        break;
+    case 5:
+    case 6:
+        json_write_string (writer, span_of (text, size));
+        break;
+    case 7:
+        json_write_begin_array (writer);
+        for (size_t i = 0; i < size; i++)
+            s_write_random (writer, random, depth - 1);
+        json_write_end_array (writer);
+        break;
+    default:
+        json_write_begin_object (writer);
+        for (size_t i = 0; i < size; i++) {
+            char key [8];
+            snprintf (key, sizeof key, "k%zu", i);
+            json_write_key (writer, key);
+            s_write_random (writer, random, depth - 1);
+        }
+        json_write_end_object (writer);
+    }
+}
+
+//  Whatever bytes go into the writer, the reader takes what comes out, and writes the same again.
+static void
+test_all_that_is_written_reads_back (void **state)
+{
+    uint64_t seed = 11;
+    print_message ("seed %llu\n", (unsigned long long)seed);
+    random_t random;
+    random_init (&random, seed);
+    for (int round = 0; round < 2000; round++) {
+        buffer_t out = { 0 };
+        json_writer_t writer;
+        json_writer_init (&writer, &out);
+        s_write_random (&writer, &random, 3);
+        char *text = (char *)(uintptr_t)buffer_string (&out);
+        s_assert_rewritten (text, text);
+        buffer_fini (&out);
+    }
+}
+
+//  Bytes thrown at random, or one byte changed in a good text: never anything but a tree or a sentence.
+static void
+test_noise_is_refused_or_read (void **state)
+{
+    uint64_t seed = 12;
+    print_message ("seed %llu\n", (unsigned long long)seed);
+    random_t random;
+    random_init (&random, seed);
+    static const char good [] =
+        "{\"messages\":[{\"role\":\"user\",\"content\":\"h\\u00e9 \xc3\xa9\"}],\"n\":[1,-2.5e3,true,null]}";
+    size_t read = 0;
+    for (int round = 0; round < 20000; round++) {
+        char text [sizeof good];
+        memcpy (text, good, sizeof good);
+        for (uint64_t changes = random_below (&random, 3) + 1; changes; changes--)
+            text [random_below (&random, sizeof good - 1)] = (char)random_u64 (&random);
+        json_t *root = NULL;
+        read += json_parse (span_of (text, sizeof good - 1), &root, NULL) == STATUS_OK;
+        json_destroy (&root);
+    }
+    assert_in_range (read, 100, 15000);
 }
 
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
-        cmocka_unit_test (test_what_is_not_json_is_refused),
-        cmocka_unit_test (test_depth_is_bounded),
-        cmocka_unit_test (test_what_was_read_is_written_the_same),
-        cmocka_unit_test (test_members_are_found_and_walked_in_order),
+        cmocka_unit_test (test_a_text_is_written_back_in_order_digit_for_digit),
+        cmocka_unit_test (test_what_is_no_json_is_refused_with_its_place),
+        cmocka_unit_test (test_no_number_changes_silently),
+        cmocka_unit_test (test_nesting_ends_at_the_bound),
         cmocka_unit_test (test_numbers_are_taken_only_where_they_fit),
+        cmocka_unit_test (test_members_are_found_and_walked_in_order),
+        cmocka_unit_test (test_all_that_is_written_reads_back),
+        cmocka_unit_test (test_noise_is_refused_or_read),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
@@ -182,13 +181,14 @@ json_write_double (json_writer_t *self, double value)
         return;
     }
     for (int digits = 15; digits <= 17; digits++) {
+        double back;
         snprintf (text, sizeof text, "%.*g", digits, value);
-        if (strtod (text, NULL) == value)
+        if (span_to_double (span_from_string (text), &back) && back == value)
             break;
     }
-    if (!strpbrk (text, ".e"))
-        memcpy (text + strlen (text), ".0", sizeof ".0");
     json_write_raw (self, span_from_string (text));
+    if (text [strcspn (text, ".e")] == '\0')
+        buffer_append_string (self->out, ".0");
 }
 
 void

@@ -1,5 +1,7 @@
 #include "base/span.h"
 
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 span_t
@@ -116,6 +118,56 @@ span_to_u64 (span_t self, uint64_t *value)
             return false;
         result = result * 10 + digit;
     }
+    *value = result;
+    return true;
+}
+
+static size_t
+s_digits (span_t self, size_t from)
+{
+    size_t at = from;
+    while (at < self.size && self.data [at] >= '0' && self.data [at] <= '9')
+        at++;
+    return at - from;
+}
+
+//  [-] digits without a leading zero [. digits] [e [+-] digits]
+static bool
+s_is_number (span_t self)
+{
+    size_t at = self.size && self.data [0] == '-';
+    size_t whole = s_digits (self, at);
+    if (whole == 0 || (whole > 1 && self.data [at] == '0'))
+        return false;
+    at += whole;
+    if (at < self.size && self.data [at] == '.') {
+        size_t fraction = s_digits (self, at + 1);
+        if (fraction == 0)
+            return false;
+        at += 1 + fraction;
+    }
+    if (at < self.size && (self.data [at] == 'e' || self.data [at] == 'E')) {
+        at++;
+        if (at < self.size && (self.data [at] == '+' || self.data [at] == '-'))
+            at++;
+        size_t exponent = s_digits (self, at);
+        if (exponent == 0)
+            return false;
+        at += exponent;
+    }
+    return at == self.size;
+}
+
+bool
+span_to_double (span_t self, double *value)
+{
+    char text [129];
+    if (self.size >= sizeof text || !s_is_number (self))
+        return false;
+    span_copy_string (self, text, sizeof text);
+    double result = strtod (text, NULL);
+    if (!isfinite (result))
+        return false;
     *value = result;
     return true;
 }

@@ -69,18 +69,23 @@ s_ascii_prefix (span_t text)
     return size;
 }
 
+size_t
+utf8_valid_prefix (span_t text)
+{
+    span_t left = text;
+    for (;;) {
+        left = span_slice (left, s_ascii_prefix (left), left.size);
+        size_t size = utf8_sequence (left);
+        if (size == 0)
+            return text.size - left.size;
+        left = span_slice (left, size, left.size);
+    }
+}
+
 bool
 utf8_is_valid (span_t text)
 {
-    for (;;) {
-        text = span_slice (text, s_ascii_prefix (text), text.size);
-        if (text.size == 0)
-            return true;
-        size_t size = utf8_sequence (text);
-        if (size == 0)
-            return false;
-        text = span_slice (text, size, text.size);
-    }
+    return utf8_valid_prefix (text) == text.size;
 }
 
 size_t

@@ -10,6 +10,10 @@
 //  Bytes of the character at the start: 1 to 4; 0 where it is malformed, incomplete, or the text is empty.
 size_t utf8_sequence (span_t text);
 
+//  Bytes from the start that are well-formed: all of them where the text is.
+size_t utf8_valid_prefix (span_t text);
+
+//  The whole text is well-formed.
 bool utf8_is_valid (span_t text);
 
 //  Trailing bytes that begin a character whose rest has not arrived: 0 to 3.  Whoever streams text keeps them back.

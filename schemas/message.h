@@ -110,6 +110,10 @@ status_t message_decode (const message_type_t *type, span_t bytes, arena_t *aren
 //  printable UTF-8 and else as "hex:00ff".
 void message_to_json (const message_type_t *type, const void *message, buffer_t *out);
 
+//  Reads such an object.  Unlike message_decode it is for what people type: an unknown field is an error, so is a bound that is
+//  broken.  Everything outside the struct lies in the arena, nothing borrows `json`.  STATUS_INVALID, STATUS_LIMIT.
+status_t message_from_json (const message_type_t *type, span_t json, arena_t *arena, void *out, error_t *error);
+
 //  The name of an enum value, "unknown" for any other number.
 const char *message_enum_name (const message_enum_t *self, uint32_t value);
 

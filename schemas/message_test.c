@@ -64,12 +64,30 @@ test_a_missing_field_is_named (void **state)
     assert_string_equal (error.text, "heartbeat_reply: broker_incarnation is missing");
 }
 
+static void
+test_json_leads_there_and_back (void **state)
+{
+    static const char text [] = "{\"overlaps\":[{\"owner\":\"worker/a\",\"rank\":1,\"tier\":\"disk\",\"blocks\":7}]}";
+    arena_t arena;
+    arena_init (&arena, 4096);
+    error_t error;
+    match_prefix_reply_t reply;
+    assert_int_equal (message_from_json (&match_prefix_reply_message, SPAN (text), &arena, &reply, &error), STATUS_OK);
+    assert_int_equal (reply.overlaps [0].tier, TIER_DISK);
+    buffer_t out = { 0 };
+    message_to_json (&match_prefix_reply_message, &reply, &out);
+    assert_string_equal (buffer_string (&out), text);
+    buffer_fini (&out);
+    arena_fini (&arena);
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_a_call_comes_back_as_it_was),
         cmocka_unit_test (test_a_missing_field_is_named),
+        cmocka_unit_test (test_json_leads_there_and_back),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -1,0 +1,17 @@
+//  json_check - the words of a JSON text
+//
+//  Looks at each token by itself, not at how they follow each other: that is the parser's part.  Refused with the byte offset:
+//  bytes that are not UTF-8, what is no token of RFC 8259, raw control characters in strings, keys with a NUL, numbers that
+//  would not be kept exactly (integers) or finitely (others).
+
+#ifndef BASE_JSON_CHECK_H
+#define BASE_JSON_CHECK_H
+
+#include "base/error.h"
+
+enum { JSON_NUMBER_MAX = 128 };    //  Characters of a number
+
+//  STATUS_INVALID with a sentence where a token is wrong.
+status_t json_check (span_t text, error_t *error);
+
+#endif
