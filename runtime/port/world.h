@@ -1,0 +1,29 @@
+//  world - what the real ports of one process share
+//
+//  One ZeroMQ context (so that inproc endpoints work), one pool of threads for jobs, one place for log lines, and the
+//  process-wide initialisation of the libraries.  Make it before the first thread starts; destroy it after the last port.
+
+#ifndef RUNTIME_PORT_WORLD_H
+#define RUNTIME_PORT_WORLD_H
+
+#include "runtime/port.h"
+
+typedef struct world world_t;
+
+typedef struct {
+    uint32_t job_threads;     //  Of the pool; 0: as many as there are cores, 2 to 8
+    const char *log_path;     //  File that log lines are appended to; NULL: standard error
+    log_level_t log_level;    //  Lines below it are left out
+} world_options_t;
+
+//  options: borrowed; NULL for the defaults.  Gives the world; NULL where the log file cannot be opened.  Ignores SIGPIPE
+//  in the process.
+world_t *world_new (const world_options_t *options, error_t *error);
+
+//  Destroys the world and nulls the caller's pointer.  Waits up to half a second for messages that are being sent.
+void world_destroy (world_t **self_p);
+
+//  Borrowed.
+void *world_zmq (const world_t *self);
+
+#endif

@@ -1,0 +1,396 @@
+#include "runtime/port/zmq_socket.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zmq.h>
+
+#include "base/bug.h"
+#include "base/memory.h"
+#include "runtime/port/holder.h"
+
+//  Debian's libzmq is not built for ThreadSanitizer, which therefore does not see that a message handed over is handed
+//  over.  These two say it; elsewhere they are nothing.
+#if defined(__has_feature)
+#define CLANG_HAS(feature) __has_feature (feature)
+#else
+#define CLANG_HAS(feature) 0
+#endif
+#if defined(__SANITIZE_THREAD__) || CLANG_HAS(thread_sanitizer)
+void __tsan_acquire (void *address);
+void __tsan_release (void *address);
+#define HAND_OVER(address) __tsan_release (address)
+#define TAKE_OVER(address) __tsan_acquire (address)
+#else
+#define HAND_OVER(address) ((void)(address))
+#define TAKE_OVER(address) ((void)(address))
+#endif
+
+enum {
+    READ_SHARE = 256,              //  Messages a round
+    QUEUE_DEFAULT = 1000,          //  Messages
+    MESSAGE_DEFAULT = 64 << 20,    //  Bytes
+    ENDPOINT_SIZE = 256,           //  Of an endpoint, with its NUL
+};
+
+struct port_socket {
+    loop_t *loop;                           //  Of the owner's thread
+    void *socket;                           //  libzmq's
+    socket_options_t options;               //  Defaults filled in
+    struct event *edge;                     //  libzmq's descriptor: the state may have changed
+    loop_task_t again;                      //  Look again in the next round
+    char endpoint [ENDPOINT_SIZE];          //  Last bound
+    uint64_t dropped;                       //  Messages with too many frames or bytes
+    bool reading;                           //  Inside s_read: a close waits for its end
+    bool closed;                            //  Closed by the owner while reading
+    zmq_msg_t parts [SOCKET_FRAMES_MAX];    //  Of the message that is being received
+    span_t frames [SOCKET_FRAMES_MAX];      //  Over the parts
+};
+
+//  ---- Receiving -----------------------------------------------------------------------------------------------------
+
+static bool
+s_is_readable (const port_socket_t *self)
+{
+    uint32_t events = 0;
+    size_t size = sizeof events;
+    return zmq_getsockopt (self->socket, ZMQ_EVENTS, &events, &size) == 0 && (events & ZMQ_POLLIN);
+}
+
+static bool
+s_receive_part (port_socket_t *self, zmq_msg_t *part)
+{
+    zmq_msg_init (part);
+    int rc;
+    while ((rc = zmq_msg_recv (part, self->socket, ZMQ_DONTWAIT)) < 0 && errno == EINTR)
+        ;
+    if (rc < 0) {
+        zmq_msg_close (part);
+        return false;
+    }
+    TAKE_OVER (zmq_msg_data (part));
+    return true;
+}
+
+static void
+s_close_parts (port_socket_t *self, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        zmq_msg_close (&self->parts [i]);
+}
+
+//  Receives one whole message and hands it over; false where there is none.
+static bool
+s_receive (port_socket_t *self)
+{
+    size_t count = 0;
+    uint64_t bytes = 0;
+    bool more = true, fits = true;
+    while (more) {
+        zmq_msg_t surplus;
+        zmq_msg_t *part = count < SOCKET_FRAMES_MAX ? &self->parts [count] : &surplus;
+        if (!s_receive_part (self, part))
+            break;
+        more = zmq_msg_more (part);
+        bytes += zmq_msg_size (part);
+        fits = fits && part != &surplus && bytes <= self->options.message_max;
+        if (part == &surplus) {
+            zmq_msg_close (part);
+            continue;
+        }
+        self->frames [count++] = span_of (zmq_msg_data (part), zmq_msg_size (part));
+    }
+    if (!count)
+        return false;
+    if (more || !fits)
+        self->dropped++;
+    else if (self->options.on_message)
+        self->options.on_message (self->options.arg, self->frames, count);
+    s_close_parts (self, count);
+    return true;
+}
+
+static void
+s_free (port_socket_t *self)
+{
+    if (self->edge)
+        event_free (self->edge);
+    loop_undefer (self->loop, &self->again);
+    if (self->socket)
+        zmq_close (self->socket);
+    memory_free (self);
+}
+
+static void
+s_read (void *arg)
+{
+    port_socket_t *self = arg;
+    self->reading = true;
+    for (int left = READ_SHARE; left && !self->closed && s_receive (self); left--)
+        ;
+    self->reading = false;
+    if (self->closed)
+        s_free (self);
+    else if (s_is_readable (self))
+        loop_defer (self->loop, &self->again);
+}
+
+static void
+s_on_edge (evutil_socket_t fd, short what, void *arg)
+{
+    s_read (arg);
+}
+
+//  ---- Sending -------------------------------------------------------------------------------------------------------
+
+static int
+s_send_part (port_socket_t *self, span_t frame, bool more)
+{
+    zmq_msg_t part;
+    BUG_ON (zmq_msg_init_size (&part, frame.size) != 0);
+    if (frame.size)
+        memcpy (zmq_msg_data (&part), frame.data, frame.size);
+    HAND_OVER (zmq_msg_data (&part));
+    int rc;
+    while ((rc = zmq_msg_send (&part, self->socket, ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0))) < 0 && errno == EINTR)
+        ;
+    if (rc < 0) {
+        int reason = errno;
+        zmq_msg_close (&part);
+        errno = reason;
+    }
+    return rc;
+}
+
+//  libzmq refuses a message at its first frame, unless the peer goes away in the middle: then it drops the frames before
+//  and wants to be given those behind, which it drops too.
+status_t
+zmq_socket_send (port_socket_t *self, const span_t *frames, size_t count)
+{
+    BUG_ON (count == 0 || count > SOCKET_FRAMES_MAX);
+    if (!self->reading)
+        loop_defer (self->loop, &self->again);
+    status_t status = STATUS_OK;
+    for (size_t i = 0; i < count; i++) {
+        if (s_send_part (self, frames [i], i + 1 < count) >= 0)
+            continue;
+        status = errno == EHOSTUNREACH ? STATUS_UNREACHABLE : STATUS_AGAIN;
+        if (i == 0)
+            break;
+    }
+    return status;
+}
+
+void
+zmq_socket_subscribe (port_socket_t *self, span_t prefix)
+{
+    zmq_setsockopt (self->socket, ZMQ_SUBSCRIBE, prefix.data, prefix.size);
+}
+
+void
+zmq_socket_unsubscribe (port_socket_t *self, span_t prefix)
+{
+    zmq_setsockopt (self->socket, ZMQ_UNSUBSCRIBE, prefix.data, prefix.size);
+}
+
+//  ---- Bind and connect ----------------------------------------------------------------------------------------------
+
+static const struct {
+    int code;           //  errno
+    status_t status;    //  What it means to the caller
+} s_reasons [] = {
+    { EADDRINUSE, STATUS_EXISTS },
+    { EADDRNOTAVAIL, STATUS_INVALID },
+    { ENODEV, STATUS_INVALID },
+    { EINVAL, STATUS_INVALID },
+    { EPROTONOSUPPORT, STATUS_INVALID },
+    { ENAMETOOLONG, STATUS_LIMIT },
+    { EACCES, STATUS_REFUSED },
+    { ENOENT, STATUS_NOT_FOUND },
+};
+
+static status_t
+s_status_of (int code)
+{
+    for (size_t i = 0; i < sizeof s_reasons / sizeof *s_reasons; i++)
+        if (s_reasons [i].code == code)
+            return s_reasons [i].status;
+    return STATUS_IO;
+}
+
+static status_t
+s_fail (const char *what, const char *endpoint, int reason, error_t *error)
+{
+    return error_set (error, s_status_of (reason), "cannot %s %s: %s", what, endpoint, zmq_strerror (reason));
+}
+
+static status_t
+s_fail_bind (const char *endpoint, int reason, error_t *error)
+{
+    const char *colon = strrchr (endpoint, ':');
+    if (reason != EADDRINUSE || strncmp (endpoint, "tcp://", 6) != 0)
+        return s_fail ("bind", endpoint, reason, error);
+    char holder [HOLDER_TEXT_MAX];
+    holder_of_tcp ((uint16_t)strtoul (colon + 1, NULL, 10), holder);
+    return error_set (error, STATUS_EXISTS, "cannot bind %s: the port is held by %s", endpoint, holder);
+}
+
+static void
+s_set (port_socket_t *self, int option, int value)
+{
+    BUG_ON (zmq_setsockopt (self->socket, option, &value, sizeof value) != 0);
+}
+
+static void
+s_allow_ipv6 (port_socket_t *self, const char *endpoint)
+{
+    s_set (self, ZMQ_IPV6, strchr (endpoint, '[') != NULL);
+}
+
+//  libzmq takes a port modulo 65536.
+static status_t
+s_check_port (const char *endpoint, error_t *error)
+{
+    const char *colon = strrchr (endpoint, ':');
+    uint64_t port;
+    if (strncmp (endpoint, "tcp://", 6) != 0 || !span_to_u64 (span_from_string (colon + 1), &port) ||
+        port <= UINT16_MAX)
+        return STATUS_OK;
+    return error_set (error, STATUS_INVALID, "%s: a port is at most %d", endpoint, UINT16_MAX);
+}
+
+//  libzmq removes whatever lies at an ipc path before it binds, also a socket somebody answers on: so look first.
+status_t
+zmq_socket_bind (port_socket_t *self, const char *endpoint, error_t *error)
+{
+    bool is_path = strncmp (endpoint, "ipc://", 6) == 0 && endpoint [6] != '@' && endpoint [6] != '*';
+    status_t status = is_path ? holder_free_unix_path (endpoint + 6, error) : s_check_port (endpoint, error);
+    if (status != STATUS_OK) {
+        error_prefix (error, "cannot bind");
+        return status;
+    }
+    s_allow_ipv6 (self, endpoint);
+    if (zmq_bind (self->socket, endpoint) != 0)
+        return s_fail_bind (endpoint, zmq_errno (), error);
+    size_t size = sizeof self->endpoint;
+    BUG_ON (zmq_getsockopt (self->socket, ZMQ_LAST_ENDPOINT, self->endpoint, &size) != 0);
+    return STATUS_OK;
+}
+
+status_t
+zmq_socket_connect (port_socket_t *self, const char *endpoint, error_t *error)
+{
+    status_t status = s_check_port (endpoint, error);
+    if (status != STATUS_OK)
+        return status;
+    s_allow_ipv6 (self, endpoint);
+    if (zmq_connect (self->socket, endpoint) != 0)
+        return s_fail ("connect to", endpoint, zmq_errno (), error);
+    loop_defer (self->loop, &self->again);
+    return STATUS_OK;
+}
+
+const char *
+zmq_socket_endpoint (const port_socket_t *self)
+{
+    return self->endpoint;
+}
+
+uint64_t
+zmq_socket_dropped (const port_socket_t *self)
+{
+    return self->dropped;
+}
+
+//  ---- Open and close ------------------------------------------------------------------------------------------------
+
+//  What every socket gets.  A dead peer is noticed in some seconds whatever the transport: ZMTP pings, and TCP's own
+//  where the other side does not speak them.  Times in ms.
+static const struct {
+    int option;    //  libzmq's
+    int value;     //  What we set it to
+} s_settings [] = {
+    { ZMQ_LINGER, 500 },
+    { ZMQ_BACKLOG, 4096 },
+    { ZMQ_HANDSHAKE_IVL, 5000 },
+    { ZMQ_HEARTBEAT_IVL, 2000 },
+    { ZMQ_HEARTBEAT_TIMEOUT, 6000 },
+    { ZMQ_HEARTBEAT_TTL, 6000 },
+    { ZMQ_TCP_KEEPALIVE, 1 },
+    { ZMQ_TCP_KEEPALIVE_IDLE, 30 },
+    { ZMQ_TCP_KEEPALIVE_INTVL, 10 },
+    { ZMQ_TCP_KEEPALIVE_CNT, 3 },
+    { ZMQ_RECONNECT_IVL, 100 },
+    { ZMQ_RECONNECT_IVL_MAX, 2000 },
+};
+
+static const int s_kinds [] = {
+    [SOCKET_ROUTER] = ZMQ_ROUTER,
+    [SOCKET_DEALER] = ZMQ_DEALER,
+    [SOCKET_XPUB] = ZMQ_XPUB,
+    [SOCKET_SUB] = ZMQ_SUB,
+};
+
+static void
+s_configure (port_socket_t *self)
+{
+    for (size_t i = 0; i < sizeof s_settings / sizeof *s_settings; i++)
+        s_set (self, s_settings [i].option, s_settings [i].value);
+    s_set (self, ZMQ_SNDHWM, (int)self->options.send_queue);
+    s_set (self, ZMQ_RCVHWM, (int)self->options.receive_queue);
+    if (self->options.kind == SOCKET_ROUTER)
+        s_set (self, ZMQ_ROUTER_MANDATORY, 1);
+    int64_t message_max = (int64_t)self->options.message_max;
+    BUG_ON (zmq_setsockopt (self->socket, ZMQ_MAXMSGSIZE, &message_max, sizeof message_max) != 0);
+}
+
+static socket_options_t
+s_with_defaults (const socket_options_t *options)
+{
+    socket_options_t result = *options;
+    BUG_ON (result.send_queue > INT32_MAX || result.receive_queue > INT32_MAX || result.message_max > INT64_MAX);
+    if (!result.send_queue)
+        result.send_queue = QUEUE_DEFAULT;
+    if (!result.receive_queue)
+        result.receive_queue = QUEUE_DEFAULT;
+    if (!result.message_max)
+        result.message_max = MESSAGE_DEFAULT;
+    return result;
+}
+
+static void
+s_watch (port_socket_t *self)
+{
+    int fd;
+    size_t size = sizeof fd;
+    BUG_ON (zmq_getsockopt (self->socket, ZMQ_FD, &fd, &size) != 0);
+    self->edge = loop_event (self->loop, fd, EV_READ | EV_PERSIST, s_on_edge, self);
+    BUG_ON (event_add (self->edge, NULL) != 0);
+}
+
+port_socket_t *
+zmq_socket_open (loop_t *loop, void *zmq, const socket_options_t *options, error_t *error)
+{
+    void *socket = zmq_socket (zmq, s_kinds [options->kind]);
+    if (!socket) {
+        error_set (error, STATUS_LIMIT, "cannot open a message socket: %s", zmq_strerror (zmq_errno ()));
+        return NULL;
+    }
+    port_socket_t *self = memory_new (sizeof *self);
+    self->loop = loop;
+    self->socket = socket;
+    self->options = s_with_defaults (options);
+    self->again = (loop_task_t){ .run = s_read, .arg = self };
+    s_configure (self);
+    s_watch (self);
+    return self;
+}
+
+void
+zmq_socket_close (port_socket_t *self)
+{
+    if (self->reading)
+        self->closed = true;
+    else
+        s_free (self);
+}
