@@ -1,0 +1,187 @@
+//  index - which holder has which prefix
+//
+//  The index of one namespace: for each block (named by the first 64 bits of its sequence hash) the holders that have it.
+//  One owner thread, no I/O, no clock.  What it means, exactly:
+//
+//  References.  A holder has a block as often as it was stored less the times it was removed: engines keep one hash in
+//  several physical blocks and announce each.  One removal takes one reference.  (An option makes a second store of the
+//  same block a no-op, for streams that announce a hash once and repeat themselves.)
+//  Parents.  A block stored at the root, or behind a parent its holder holds, is held.  Any other is *parked*: counted
+//  against a bound, part of no answer, and held from the moment its holder gets the parent.  Within the bound the order in
+//  which events arrive therefore makes no difference; a bound of 0 refuses such blocks at once.
+//  Holes.  Removing a block leaves what its holder has behind it.  Nothing behind a hole counts while the hole is there, and
+//  all of it does again when the block comes back.
+//  Overlap.  The overlap of a holder with a query is the number of leading blocks of the query that it holds: consecutively
+//  from the first on.  The query's hashes are a chain, each made from the one before, so no position needs to be kept.
+//  Removal of what is not held, clears of what is empty, empty stores and late events of retired holders change nothing but
+//  a counter.
+//
+//  Two different blocks with the same 64 bits would be taken for one: somebody's overlap is then too high, the engine
+//  computes what it does not find, and nobody gets foreign KV, because blocks themselves are named by all 128 bits.  The
+//  hashes are keyed, so nobody can aim at it.  Different parents for one hash give it away; such stores are counted.
+//
+//  Cost: a clear or retirement is O(1) plus the holder's parked blocks; what a cleared holder had is swept out in small
+//  steps with later operations (or index_sweep).  No call but a match or walk costs more than its own blocks.
+//  Bytes in use are bounded: a store that begins at or above the bound is refused as STATUS_LIMIT, removals always work.
+
+#ifndef KV_INDEX_H
+#define KV_INDEX_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "kv/holder.h"
+
+//  The parent of a first block; never the hash of a block.
+enum { INDEX_ROOT = 0 };
+
+typedef struct index index_t;
+
+typedef struct {
+    uint64_t memory_limit;    //  Bytes in use; 0 for none
+    uint32_t parked_limit;    //  Blocks that wait for their parent, of all holders together
+    bool once;                //  Whether a block that is stored again is still held once
+} index_options_t;
+
+//  What happened so far, and what there is now.
+typedef struct {
+    uint64_t stored;         //  Blocks stored, of which
+    uint64_t duplicates;     //  were held or parked by their holder already
+    uint64_t removed;        //  References removed
+    uint64_t missing;        //  Removals of blocks that were not there
+    uint64_t cleared;        //  Clears and retirements
+    uint64_t adopted;        //  Parked blocks whose parent came
+    uint64_t unparked;       //  Blocks refused because too many wait for their parent
+    uint64_t refused;        //  Blocks refused because of the memory bound
+    uint64_t invalid;        //  Blocks refused because their hash is 0
+    uint64_t conflicts;      //  Stores of a known block behind another parent than before
+    uint64_t strangers;      //  Calls for a holder that is not there
+    uint64_t blocks;         //  Now: different blocks, those of cleared holders not yet swept included
+    uint64_t memberships;    //  Now: (holder, block) pairs held
+    uint64_t parked;         //  Now: (holder, block) pairs parked
+    uint64_t sets;           //  Now: different sets of two or more holders
+    uint64_t holders;        //  Now
+    uint64_t bytes;          //  Now: in use
+} index_stats_t;
+
+//  Blocks `first` .. `end - 1` of a query are held by the same holders: all of them, and at least one.
+typedef struct {
+    uint32_t first;    //  Position in the query
+    uint32_t end;      //  Position behind the last
+    uint32_t set;      //  For index_segment_holders
+} index_segment_t;
+
+//  A match: the leading blocks of a query that anybody holds, cut where the holders change.
+typedef struct {
+    array_t segments;    //  index_segment_t, in order, without gaps
+} index_match_t;
+
+typedef struct {
+    uint32_t holder;    //  Number
+    uint32_t blocks;    //  Leading blocks of the query that it holds
+} index_overlap_t;
+
+typedef enum {
+    INDEX_WHOLE,        //  Every block of the query is held
+    INDEX_NOBODY,       //  The next block is held by nobody
+    INDEX_ELSEWHERE,    //  The next block is held by others only
+    INDEX_STRANGER,     //  There is no such holder
+    INDEX_REASON_COUNT
+} index_reason_t;
+
+//  Why a holder has the overlap it has.
+typedef struct {
+    index_reason_t reason;    //  Why it ends where it ends
+    uint32_t overlap;         //  Leading blocks
+    uint32_t hidden;          //  Blocks of the query behind the end that it holds all the same
+    uint32_t parked;          //  Blocks of the query that wait for their parent
+    uint32_t best;            //  Highest overlap of any holder
+    uint32_t best_holder;     //  Who has it; HOLDER_NONE where that is 0
+} index_explanation_t;
+
+typedef struct {
+    uint64_t hash;          //  The block
+    uint64_t parent;        //  The one before; INDEX_ROOT for a first block
+    uint32_t references;    //  How often the holder has it
+} index_block_t;
+
+//  options: NULL for no bounds.  Gives the index; never NULL.
+index_t *index_new (const index_options_t *options);
+void index_destroy (index_t **self_p);
+
+//  The number of a holder, dense; one that was retired may be given to another.
+uint32_t index_holder_add (index_t *self, const holder_t *holder);
+
+//  HOLDER_NONE where it was not added.
+uint32_t index_holder_find (const index_t *self, const holder_t *holder);
+
+//  NULL where there is none with this number.  Borrowed until the next add.
+const holder_t *index_holder (const index_t *self, uint32_t holder);
+
+//  Numbers of holders are below this.
+uint32_t index_holder_bound (const index_t *self);
+
+//  Forgets a holder and all it has.  STATUS_NOT_FOUND where there is none, as in the next three.
+status_t index_retire (index_t *self, uint32_t holder, error_t *error);
+
+//  A holder got `count` blocks in a row, behind `parent` or INDEX_ROOT; borrows the hashes.  None is fine.
+//  STATUS_LIMIT where a bound refused some (the others are stored), STATUS_INVALID where a hash is 0 (those before it are
+//  stored).
+status_t index_store (
+    index_t *self, uint32_t holder, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error);
+
+//  A holder lost one reference to each of `count` blocks, in any order; borrows the hashes.
+status_t index_remove (index_t *self, uint32_t holder, const uint64_t *hashes, size_t count, error_t *error);
+
+//  A holder lost everything.
+status_t index_clear (index_t *self, uint32_t holder, error_t *error);
+
+//  How often a holder has a block, parked or held.
+uint32_t index_references (const index_t *self, uint32_t holder, uint64_t hash);
+
+//  An empty match, for any number of calls of index_match.
+void index_match_init (index_match_t *match);
+void index_match_fini (index_match_t *match);
+
+//  Who holds the beginning of a query; borrows the hashes.  The answer holds until the index changes.
+void index_match (const index_t *self, const uint64_t *hashes, size_t count, index_match_t *match);
+
+//  Appends the numbers (uint32_t) of the holders of a segment, in no order that means anything.
+void index_segment_holders (const index_t *self, const index_segment_t *segment, array_t *holders);
+
+//  Appends the overlap (index_overlap_t) of every holder that has one, in no order that means anything.
+void index_overlaps (const index_t *self, const index_match_t *match, array_t *overlaps);
+
+//  Why a holder has the overlap it has; reads the index afresh and costs accordingly.
+index_explanation_t index_explain (const index_t *self, uint32_t holder, const uint64_t *hashes, size_t count);
+
+//  "whole", "nobody", "elsewhere", "stranger"; "unknown" for any other number.
+const char *index_reason_name (index_reason_t reason);
+
+//  A number for all a holder has, parked blocks and references included, whatever the order it came in; 0 for nothing.
+uint64_t index_digest (const index_t *self, uint32_t holder);
+
+//  The same for all holders together, each told by owner, rank, tier and kind instead of its number.
+uint64_t index_digest_all (const index_t *self);
+
+//  Walks all a holder has, each block behind its parent where the holder has that, parked blocks last: storing what comes
+//  out, each block behind its parent and as often as it has references, gives another index the same.  The caller reads it
+//  in slices of its own size; other holders may change meanwhile.
+typedef struct index_walk index_walk_t;
+
+//  Borrows the index, which must outlive the walk.  Gives the walk; never NULL.
+index_walk_t *index_walk_new (const index_t *index, uint32_t holder);
+void index_walk_destroy (index_walk_t **self_p);
+
+//  The next blocks, at most `max`; *count is 0 at the end.  Looks at no more than some thousand blocks of the index, so it
+//  may give few and go on; *ended tells.  STATUS_STALE when the holder has changed since the walk began: begin again.
+status_t index_walk_next (index_walk_t *self, index_block_t *blocks, size_t max, size_t *count, bool *ended);
+
+//  Sweeps out at most `steps` blocks of cleared holders, for quiet moments.  True while there is more.
+bool index_sweep (index_t *self, size_t steps);
+
+void index_stats (const index_t *self, index_stats_t *stats);
+
+//  Stops the process where an invariant does not hold; reads everything.  For tests.
+void index_check (const index_t *self);
+
+#endif

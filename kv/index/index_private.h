@@ -1,0 +1,62 @@
+//  index_private - what the files of the index share; nobody else includes it
+
+#ifndef KV_INDEX_PRIVATE_H
+#define KV_INDEX_PRIVATE_H
+
+#include "kv/index/index.h"
+#include "kv/index/park.h"
+#include "kv/index/sets.h"
+#include "kv/index/tally.h"
+
+//  A block and who has it.
+typedef struct {
+    table_node_t node;        //  Key: its hash
+    uint32_t set : 31;        //  Seats of its holders, never empty; seats of cleared holders until they are swept out
+    uint32_t repeated : 1;    //  Whether the tally may have further references
+    uint64_t parent;          //  Hash of the block before, as first stored
+} entry_t;
+
+//  A holder between two clears: sets name seats, so that a clear only has to give the holder another one.
+typedef struct {
+    uint32_t holder;       //  Whose it is; HOLDER_NONE once cleared, and for seats nobody has
+    uint32_t blocks;       //  Held
+    uint64_t digest;       //  Sum of the mixed hashes of all references, parked ones too
+    uint64_t change;       //  Number of its last change
+    park_list_t parked;    //  Its blocks that wait for their parent
+} seat_t;
+
+struct index {
+    index_options_t options;    //  Bounds
+    table_t entries;            //  entry_t
+    sets_t *sets;               //  Sets of seats
+    tally_t tally;              //  Further references
+    park_t park;                //  Blocks whose parent their holder does not hold
+    holder_table_t *holders;    //  Their numbers
+    array_t seat_of;            //  uint32_t by holder; 0 for none
+    array_t seats;              //  seat_t; the first is nobody's
+    array_t free_seats;         //  uint32_t: in no set
+    array_t dying;              //  uint32_t: cleared before this pass of the sweep began
+    array_t doomed;             //  uint32_t: cleared since
+    uint32_t sweep_at;          //  Next entry of this pass
+    uint32_t sweep_end;         //  Entries of this pass are below it
+    uint32_t clears;            //  Mark of sets seen without a cleared seat since the last clear
+    uint64_t change;            //  Number of the last change of any holder
+    uint64_t memberships;       //  Held by those that are there
+    array_t adopting;           //  uint64_t: blocks whose parked children are still to be adopted
+    index_stats_t counters;     //  What happened so far; the rest is filled in on demand
+};
+
+//  0 where there is no such holder.
+uint32_t index_seat_of (const index_t *self, uint32_t holder);
+seat_t *index_seat (const index_t *self, uint32_t seat);
+
+//  NULL where nobody has the block.  Valid until it is removed.
+entry_t *index_entry (const index_t *self, uint64_t hash);
+
+//  Whether any seat of a set is somebody's.
+bool index_set_is_live (const index_t *self, set_t set);
+
+//  Starts loading what reading hashes [position] and those behind it will need.
+void index_prefetch (const index_t *self, const uint64_t *hashes, size_t position, size_t count);
+
+#endif

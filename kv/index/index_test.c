@@ -1,0 +1,569 @@
+//  What the index means, one sentence of its header at a time.  That it means the same whatever happens in whatever order is
+//  index_random_test's to show.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "kv/index/index.h"
+
+enum { CHAIN = 8 };
+
+static const uint64_t s_chain [CHAIN] = { 11, 22, 33, 44, 55, 66, 77, 88 };
+
+static const holder_t s_a = { .owner = 1 }, s_b = { .owner = 2 };
+
+static index_t *
+s_index (uint32_t parked_limit)
+{
+    return index_new (&(index_options_t){ .parked_limit = parked_limit });
+}
+
+static uint32_t
+s_overlap_of (const index_t *index, uint32_t holder, const uint64_t *hashes, size_t count)
+{
+    index_match_t match;
+    array_t overlaps;
+    uint32_t blocks = 0;
+    index_match_init (&match);
+    array_init (&overlaps, sizeof (index_overlap_t));
+    index_match (index, hashes, count, &match);
+    index_overlaps (index, &match, &overlaps);
+    for (size_t i = 0; i < overlaps.count; i++) {
+        const index_overlap_t *each = array_at (&overlaps, i);
+        if (each->holder == holder)
+            blocks = each->blocks;
+    }
+    array_fini (&overlaps);
+    index_match_fini (&match);
+    return blocks;
+}
+
+static uint32_t
+s_overlap (const index_t *index, uint32_t holder)
+{
+    return s_overlap_of (index, holder, s_chain, CHAIN);
+}
+
+//  Stores blocks first .. end - 1 of the chain behind the one before them.
+static status_t
+s_store (index_t *index, uint32_t holder, size_t first, size_t end)
+{
+    uint64_t parent = first ? s_chain [first - 1] : INDEX_ROOT;
+    return index_store (index, holder, parent, s_chain + first, end - first, NULL);
+}
+
+static void
+s_remove (index_t *index, uint32_t holder, size_t first, size_t end)
+{
+    assert_int_equal (index_remove (index, holder, s_chain + first, end - first, NULL), STATUS_OK);
+}
+
+static index_stats_t
+s_stats (const index_t *index)
+{
+    index_stats_t stats;
+    index_check (index);
+    index_stats (index, &stats);
+    return stats;
+}
+
+static void
+test_overlap_is_the_leading_blocks (void **state)
+{
+    index_t *index = s_index (0);
+    uint32_t a = index_holder_add (index, &s_a), b = index_holder_add (index, &s_b);
+    s_store (index, a, 0, 3);
+    s_store (index, b, 0, 6);
+    s_store (index, a, 3, 4);
+    assert_int_equal (s_overlap (index, a), 4);
+    assert_int_equal (s_overlap (index, b), 6);
+    assert_int_equal (s_overlap_of (index, b, s_chain, 2), 2);
+    assert_int_equal (s_overlap_of (index, b, s_chain, 0), 0);
+    assert_int_equal (s_overlap_of (index, b, s_chain + 6, 2), 0);
+    index_destroy (&index);
+    assert_null (index);
+}
+
+//  The answer is cut where the holders change, and nowhere else.
+static void
+test_segments_name_the_holders_of_each_stretch (void **state)
+{
+    index_t *index = s_index (0);
+    uint32_t a = index_holder_add (index, &s_a), b = index_holder_add (index, &s_b);
+    s_store (index, a, 0, 2);
+    s_store (index, b, 0, 5);
+    index_match_t match;
+    array_t holders;
+    index_match_init (&match);
+    array_init (&holders, sizeof (uint32_t));
+    index_match (index, s_chain, CHAIN, &match);
+    assert_int_equal (match.segments.count, 2);
+    const index_segment_t *segments = match.segments.data;
+    assert_int_equal (segments [0].first, 0);
+    assert_int_equal (segments [0].end, 2);
+    assert_int_equal (segments [1].first, 2);
+    assert_int_equal (segments [1].end, 5);
+    index_segment_holders (index, &segments [0], &holders);
+    assert_int_equal (holders.count, 2);
+    array_cut (&holders, 0);
+    index_segment_holders (index, &segments [1], &holders);
+    assert_int_equal (holders.count, 1);
+    assert_int_equal (*(uint32_t *)array_at (&holders, 0), b);
+
+    index_clear (index, a, NULL);
+    array_cut (&holders, 0);
+    index_match (index, s_chain, CHAIN, &match);
+    index_segment_holders (index, array_at (&match.segments, 0), &holders);
+    assert_int_equal (holders.count, 1);
+    array_fini (&holders);
+    index_match_fini (&match);
+    index_destroy (&index);
+}
+
+//  One hash in three physical blocks is there until the third is gone.
+static void
+test_a_removal_takes_one_reference (void **state)
+{
+    index_t *index = s_index (0);
+    uint32_t a = index_holder_add (index, &s_a);
+    s_store (index, a, 0, 4);
+    s_store (index, a, 3, 4);
+    s_store (index, a, 3, 4);
+    assert_int_equal (index_references (index, a, s_chain [3]), 3);
+    s_remove (index, a, 3, 4);
+    s_remove (index, a, 3, 4);
+    assert_int_equal (s_overlap (index, a), 4);
+    s_remove (index, a, 3, 4);
+    assert_int_equal (s_overlap (index, a), 3);
+    s_remove (index, a, 3, 4);
+    index_stats_t stats = s_stats (index);
+    assert_int_equal (stats.stored, 6);
+    assert_int_equal (stats.duplicates, 2);
+    assert_int_equal (stats.removed, 3);
+    assert_int_equal (stats.missing, 1);
+    index_destroy (&index);
+}
+
+static void
+test_a_second_store_counts_for_nothing_where_asked (void **state)
+{
+    index_t *index = index_new (&(index_options_t){ .parked_limit = 9, .once = true });
+    uint32_t a = index_holder_add (index, &s_a);
+    s_store (index, a, 0, 2);
+    s_store (index, a, 0, 2);
+    s_store (index, a, 3, 4);
+    s_store (index, a, 3, 4);
+    s_store (index, a, 2, 4);
+    assert_int_equal (s_overlap (index, a), 4);
+    s_remove (index, a, 3, 4);
+    s_remove (index, a, 1, 2);
+    assert_int_equal (s_overlap (index, a), 1);
+    assert_int_equal (index_references (index, a, s_chain [3]), 0);
+    s_stats (index);
+    index_destroy (&index);
+}
+
+static void
+test_removing_before_storing_changes_nothing (void **state)
+{
+    index_t *index = s_index (0);
+    uint32_t a = index_holder_add (index, &s_a);
+    s_remove (index, a, 0, 4);
+    s_store (index, a, 0, 4);
+    assert_int_equal (s_overlap (index, a), 4);
+    assert_int_equal (s_stats (index).missing, 4);
+    index_destroy (&index);
+}
+
+//  A removed block hides what is behind it, the root too, and all comes back with it.
+static void
+test_children_return_with_their_parent (void **state)
+{
+    index_t *index = s_index (0);
+    uint32_t a = index_holder_add (index, &s_a);
+    s_store (index, a, 0, 8);
+    s_remove (index, a, 4, 5);
+    assert_int_equal (s_overlap (index, a), 4);
+    s_remove (index, a, 0, 1);
+    assert_int_equal (s_overlap (index, a), 0);
+    s_store (index, a, 0, 1);
+    assert_int_equal (s_overlap (index, a), 4);
+    s_store (index, a, 4, 5);
+    assert_int_equal (s_overlap (index, a), 8);
+    s_stats (index);
+    index_destroy (&index);
+}
+
+//  Behind a hole, an engine goes on storing: its parent is held, hidden or not.
+static void
+test_stores_behind_a_hole_are_held (void **state)
+{
+    index_t *index = s_index (0);
+    uint32_t a = index_holder_add (index, &s_a);
+    s_store (index, a, 0, 6);
+    s_remove (index, a, 2, 3);
+    assert_int_equal (s_store (index, a, 6, 8), STATUS_OK);
+    s_store (index, a, 2, 3);
+    assert_int_equal (s_overlap (index, a), 8);
+    index_destroy (&index);
+}
+
+static void
+test_blocks_without_a_parent_wait_for_it (void **state)
+{
+    index_t *index = s_index (8);
+    uint32_t a = index_holder_add (index, &s_a), b = index_holder_add (index, &s_b);
+    assert_int_equal (s_store (index, a, 6, 8), STATUS_OK);
+    assert_int_equal (s_store (index, a, 4, 6), STATUS_OK);
+    s_store (index, b, 0, 4);
+    assert_int_equal (s_overlap (index, a), 0);
+    assert_int_equal (s_stats (index).parked, 4);
+    s_store (index, a, 0, 4);
+    assert_int_equal (s_overlap (index, a), 8);
+    index_stats_t stats = s_stats (index);
+    assert_int_equal (stats.parked, 0);
+    assert_int_equal (stats.adopted, 4);
+    index_destroy (&index);
+}
+
+//  What waits is removed, counted and cleared like anything else.
+static void
+test_waiting_blocks_have_references_too (void **state)
+{
+    index_t *index = s_index (8);
+    uint32_t a = index_holder_add (index, &s_a);
+    s_store (index, a, 5, 6);
+    s_store (index, a, 5, 7);
+    assert_int_equal (index_references (index, a, s_chain [5]), 2);
+    s_remove (index, a, 5, 7);
+    assert_int_equal (s_stats (index).parked, 1);
+    s_store (index, a, 0, 5);
+    assert_int_equal (s_overlap (index, a), 6);
+    s_store (index, a, 7, 8);
+    index_clear (index, a, NULL);
+    assert_int_equal (s_stats (index).parked, 0);
+    index_destroy (&index);
+}
+
+static void
+test_only_so_many_blocks_may_wait (void **state)
+{
+    index_t *index = s_index (2);
+    uint32_t a = index_holder_add (index, &s_a);
+    error_t error;
+    assert_int_equal (index_store (index, a, s_chain [3], s_chain + 4, 3, &error), STATUS_LIMIT);
+    assert_string_equal (error.text, "1 blocks have an unknown parent, and 2 blocks wait for theirs already");
+    assert_int_equal (s_stats (index).unparked, 1);
+    assert_int_equal (s_store (index, a, 5, 6), STATUS_OK);
+    s_store (index, a, 0, 4);
+    assert_int_equal (s_overlap (index, a), 6);
+    index_destroy (&index);
+}
+
+static void
+test_clears_take_everything_at_once (void **state)
+{
+    index_t *index = s_index (4);
+    uint32_t a = index_holder_add (index, &s_a), b = index_holder_add (index, &s_b);
+    s_store (index, a, 0, 8);
+    s_store (index, a, 7, 8);
+    s_store (index, b, 0, 4);
+    index_clear (index, a, NULL);
+    index_clear (index, a, NULL);
+    assert_int_equal (s_overlap (index, a), 0);
+    assert_int_equal (s_overlap (index, b), 4);
+    assert_int_equal (index_digest (index, a), 0);
+    s_remove (index, a, 0, 8);
+    s_store (index, a, 0, 2);
+    assert_int_equal (s_overlap (index, a), 2);
+    assert_int_equal (s_stats (index).memberships, 6);
+    while (index_sweep (index, 1))
+        s_stats (index);
+    assert_int_equal (s_overlap (index, a), 2);
+    assert_int_equal (s_stats (index).blocks, 4);
+    index_destroy (&index);
+}
+
+//  Clearing one holder again and again neither loses blocks of others nor gathers seats.
+static void
+test_the_sweep_keeps_up_with_clears (void **state)
+{
+    index_t *index = s_index (0);
+    uint32_t a = index_holder_add (index, &s_a), b = index_holder_add (index, &s_b);
+    s_store (index, b, 0, 8);
+    uint64_t bytes = 0;
+    for (int round = 0; round < 10000; round++) {
+        s_store (index, a, 0, 8);
+        index_clear (index, a, NULL);
+        if (round == 100)
+            bytes = s_stats (index).bytes;
+    }
+    assert_int_equal (s_overlap (index, a), 0);
+    assert_int_equal (s_overlap (index, b), 8);
+    assert_int_equal (s_stats (index).bytes, bytes);
+    index_destroy (&index);
+}
+
+static void
+test_a_retired_holder_is_a_stranger (void **state)
+{
+    index_t *index = s_index (4);
+    uint32_t a = index_holder_add (index, &s_a), b = index_holder_add (index, &s_b);
+    error_t error;
+    s_store (index, a, 0, 8);
+    s_store (index, b, 0, 2);
+    assert_int_equal (index_retire (index, a, NULL), STATUS_OK);
+    assert_int_equal (index_retire (index, a, NULL), STATUS_NOT_FOUND);
+    assert_int_equal (index_store (index, a, INDEX_ROOT, s_chain, 1, &error), STATUS_NOT_FOUND);
+    assert_string_equal (error.text, "the index has no holder 0");
+    assert_int_equal (index_remove (index, a, s_chain, 1, NULL), STATUS_NOT_FOUND);
+    assert_int_equal (index_clear (index, 77, NULL), STATUS_NOT_FOUND);
+    assert_null (index_holder (index, a));
+    assert_int_equal (index_holder_find (index, &s_a), HOLDER_NONE);
+    assert_int_equal (s_overlap (index, b), 2);
+
+    holder_t c = { .owner = 3 };
+    assert_int_equal (index_holder_add (index, &c), a);
+    assert_int_equal (s_overlap (index, a), 0);
+    index_stats_t stats = s_stats (index);
+    assert_int_equal (stats.strangers, 4);
+    assert_int_equal (stats.holders, 2);
+    index_destroy (&index);
+}
+
+static void
+test_empty_stores_and_hash_zero (void **state)
+{
+    index_t *index = s_index (4);
+    uint32_t a = index_holder_add (index, &s_a);
+    uint64_t hashes [] = { 5, 0, 6 };
+    assert_int_equal (index_store (index, a, INDEX_ROOT, NULL, 0, NULL), STATUS_OK);
+    assert_int_equal (index_store (index, a, s_chain [7], NULL, 0, NULL), STATUS_OK);
+    assert_int_equal (index_store (index, a, INDEX_ROOT, hashes, 3, NULL), STATUS_INVALID);
+    assert_int_equal (s_overlap_of (index, a, hashes, 3), 1);
+    assert_int_equal (index_remove (index, a, hashes, 3, NULL), STATUS_OK);
+    index_stats_t stats = s_stats (index);
+    assert_int_equal (stats.invalid, 2);
+    assert_int_equal (stats.blocks, 0);
+    index_destroy (&index);
+}
+
+static void
+test_another_parent_for_a_known_block_is_noticed (void **state)
+{
+    index_t *index = s_index (4);
+    uint32_t a = index_holder_add (index, &s_a), b = index_holder_add (index, &s_b);
+    s_store (index, a, 0, 3);
+    index_store (index, b, INDEX_ROOT, s_chain + 2, 1, NULL);
+    assert_int_equal (s_stats (index).conflicts, 1);
+    index_destroy (&index);
+}
+
+//  At the bound stores are refused, removals work, and then there is room again.
+static void
+test_bytes_are_bounded (void **state)
+{
+    index_t *index = index_new (&(index_options_t){ .memory_limit = 1 << 20 });
+    uint32_t a = index_holder_add (index, &s_a);
+    uint64_t hashes [64], parent = INDEX_ROOT, run = 0;
+    status_t status = STATUS_OK;
+    while (status == STATUS_OK) {
+        for (uint64_t i = 0; i < 64; i++)
+            hashes [i] = hash_u64 (run * 64 + i);
+        status = index_store (index, a, parent, hashes, 64, NULL);
+        parent = hashes [63];
+        run += status == STATUS_OK;
+    }
+    assert_int_equal (status, STATUS_LIMIT);
+    index_stats_t stats = s_stats (index);
+    assert_int_equal (stats.refused, 64);
+    assert_true (stats.blocks > 20000 && stats.bytes < (1 << 20) + 64 * 64);
+    for (uint64_t i = 0; i < 64; i++)
+        hashes [i] = hash_u64 ((run - 1) * 64 + i);
+    index_remove (index, a, hashes, 64, NULL);
+    parent = hash_u64 ((run - 1) * 64 - 1);
+    assert_int_equal (index_store (index, a, parent, hashes, 64, NULL), STATUS_OK);
+    index_destroy (&index);
+}
+
+static void
+s_assert_explained (const index_t *index, uint32_t holder, index_reason_t reason, uint32_t overlap, uint32_t hidden)
+{
+    index_explanation_t explanation = index_explain (index, holder, s_chain, CHAIN);
+    assert_string_equal (index_reason_name (explanation.reason), index_reason_name (reason));
+    assert_int_equal (explanation.overlap, overlap);
+    assert_int_equal (explanation.hidden, hidden);
+}
+
+static void
+test_an_overlap_is_explained (void **state)
+{
+    index_t *index = s_index (4);
+    uint32_t a = index_holder_add (index, &s_a), b = index_holder_add (index, &s_b);
+    s_assert_explained (index, a, INDEX_NOBODY, 0, 0);
+    assert_int_equal (index_explain (index, a, s_chain, CHAIN).best_holder, HOLDER_NONE);
+    s_store (index, a, 0, 8);
+    s_store (index, b, 0, 6);
+    s_store (index, b, 7, 8);
+    s_assert_explained (index, a, INDEX_WHOLE, 8, 0);
+    s_assert_explained (index, b, INDEX_ELSEWHERE, 6, 0);
+    s_remove (index, b, 2, 3);
+    s_assert_explained (index, b, INDEX_ELSEWHERE, 2, 3);
+    index_explanation_t explanation = index_explain (index, b, s_chain, CHAIN);
+    assert_int_equal (explanation.parked, 1);
+    assert_int_equal (explanation.best, 8);
+    assert_int_equal (explanation.best_holder, a);
+    s_assert_explained (index, 9, INDEX_STRANGER, 0, 0);
+    index_clear (index, a, NULL);
+    s_assert_explained (index, b, INDEX_NOBODY, 2, 3);
+    assert_string_equal (index_reason_name (INDEX_REASON_COUNT), "unknown");
+    index_destroy (&index);
+}
+
+static void
+test_digests_do_not_depend_on_order_or_numbers (void **state)
+{
+    index_t *one = s_index (9), *other = s_index (9);
+    uint32_t a = index_holder_add (one, &s_a), b = index_holder_add (one, &s_b);
+    uint32_t other_b = index_holder_add (other, &s_b), other_a = index_holder_add (other, &s_a);
+    s_store (one, a, 0, 6);
+    s_store (one, b, 0, 3);
+    s_store (one, a, 2, 3);
+    s_store (other, other_b, 2, 3);
+    s_store (other, other_a, 2, 6);
+    s_store (other, other_b, 0, 2);
+    assert_true (index_digest_all (one) != index_digest_all (other));
+    s_store (other, other_a, 0, 3);
+    assert_int_equal (index_digest (one, a), index_digest (other, other_a));
+    assert_int_equal (index_digest_all (one), index_digest_all (other));
+    s_remove (other, other_b, 0, 1);
+    s_store (other, other_a, 7, 8);
+    assert_true (index_digest (one, b) != index_digest (other, other_b));
+    assert_true (index_digest (one, a) != index_digest (other, other_a));
+    index_destroy (&other);
+    index_destroy (&one);
+}
+
+//  A walk of one block at a time gives what another index needs, although others change meanwhile.
+static void
+test_a_walk_feeds_a_late_joiner (void **state)
+{
+    index_t *index = s_index (4), *joiner = s_index (4);
+    uint32_t a = index_holder_add (index, &s_a), b = index_holder_add (index, &s_b);
+    uint32_t joined = index_holder_add (joiner, &s_a);
+    s_store (index, a, 0, 8);
+    s_remove (index, a, 0, 2);
+    s_store (index, a, 0, 2);    //  Their entries come behind those of their children now
+    s_store (index, a, 4, 5);
+    uint64_t orphan = 99, parent = 98;
+    index_store (index, a, parent, &orphan, 1, NULL);
+
+    index_walk_t *walk = index_walk_new (index, a);
+    index_block_t block;
+    size_t count, total = 0;
+    bool ended = false;
+    while (!ended) {
+        assert_int_equal (index_walk_next (walk, &block, 1, &count, &ended), STATUS_OK);
+        for (uint32_t i = 0; count && i < block.references; i++)
+            assert_int_equal (index_store (joiner, joined, block.parent, &block.hash, 1, NULL), STATUS_OK);
+        total += count;
+        s_store (index, b, 0, 1);
+        s_remove (index, b, 0, 1);
+    }
+    assert_int_equal (total, 9);
+    assert_int_equal (s_stats (joiner).parked, 1);
+    assert_int_equal (s_stats (joiner).adopted, 0);
+    assert_int_equal (index_digest_all (joiner), index_digest_all (index));
+    index_walk_destroy (&walk);
+
+    walk = index_walk_new (index, a);
+    s_store (index, a, 7, 8);
+    assert_int_equal (index_walk_next (walk, &block, 1, &count, &ended), STATUS_STALE);
+    index_walk_destroy (&walk);
+    assert_null (walk);
+    index_destroy (&joiner);
+    index_destroy (&index);
+}
+
+//  A walk of a holder that goes away is stale, even when somebody else gets its number and its seat.
+static void
+test_a_walk_notices_another_holder_in_the_same_place (void **state)
+{
+    index_t *index = s_index (0);
+    uint32_t a = index_holder_add (index, &s_a);
+    index_walk_t *walk = index_walk_new (index, a), *nobody = index_walk_new (index, 7);
+    index_block_t block;
+    size_t count;
+    bool ended;
+    index_retire (index, a, NULL);
+    index_holder_add (index, &s_b);
+    assert_int_equal (index_walk_next (walk, &block, 1, &count, &ended), STATUS_STALE);
+    assert_int_equal (index_walk_next (nobody, &block, 1, &count, &ended), STATUS_OK);
+    assert_true (ended);
+    index_walk_destroy (&nobody);
+    index_walk_destroy (&walk);
+    index_destroy (&index);
+}
+
+//  A prefix that everybody has is stored once, and a thousand holders leave at once without taking it from the last.
+static void
+test_a_thousand_holders_of_one_prefix (void **state)
+{
+    enum { HOLDERS = 1000, BLOCKS = 100 };
+    index_t *index = s_index (0);
+    uint64_t hashes [BLOCKS];
+    for (uint64_t i = 0; i < BLOCKS; i++)
+        hashes [i] = hash_u64 (i);
+    for (uint32_t i = 0; i < HOLDERS; i++) {
+        uint32_t holder = index_holder_add (index, &(holder_t){ .owner = i });
+        index_store (index, holder, INDEX_ROOT, hashes, BLOCKS - i % 10, NULL);
+    }
+    index_stats_t stats = s_stats (index);
+    assert_int_equal (stats.blocks, BLOCKS);
+    assert_int_equal (stats.memberships, HOLDERS * BLOCKS - HOLDERS * 9 / 2);
+    assert_int_equal (s_overlap_of (index, 999, hashes, BLOCKS), 91);
+    assert_int_equal (s_overlap_of (index, 990, hashes, BLOCKS), 100);
+    for (uint32_t holder = 0; holder < HOLDERS - 1; holder++)
+        index_retire (index, holder, NULL);
+    assert_int_equal (s_overlap_of (index, 999, hashes, BLOCKS), 91);
+    assert_int_equal (s_overlap_of (index, 990, hashes, BLOCKS), 0);
+    while (index_sweep (index, 100))
+        continue;
+    stats = s_stats (index);
+    assert_int_equal (stats.blocks, 91);
+    assert_int_equal (stats.sets, 0);
+    index_destroy (&index);
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_overlap_is_the_leading_blocks),
+        cmocka_unit_test (test_segments_name_the_holders_of_each_stretch),
+        cmocka_unit_test (test_a_removal_takes_one_reference),
+        cmocka_unit_test (test_a_second_store_counts_for_nothing_where_asked),
+        cmocka_unit_test (test_removing_before_storing_changes_nothing),
+        cmocka_unit_test (test_children_return_with_their_parent),
+        cmocka_unit_test (test_stores_behind_a_hole_are_held),
+        cmocka_unit_test (test_blocks_without_a_parent_wait_for_it),
+        cmocka_unit_test (test_waiting_blocks_have_references_too),
+        cmocka_unit_test (test_only_so_many_blocks_may_wait),
+        cmocka_unit_test (test_clears_take_everything_at_once),
+        cmocka_unit_test (test_the_sweep_keeps_up_with_clears),
+        cmocka_unit_test (test_a_retired_holder_is_a_stranger),
+        cmocka_unit_test (test_empty_stores_and_hash_zero),
+        cmocka_unit_test (test_another_parent_for_a_known_block_is_noticed),
+        cmocka_unit_test (test_bytes_are_bounded),
+        cmocka_unit_test (test_an_overlap_is_explained),
+        cmocka_unit_test (test_digests_do_not_depend_on_order_or_numbers),
+        cmocka_unit_test (test_a_walk_feeds_a_late_joiner),
+        cmocka_unit_test (test_a_walk_notices_another_holder_in_the_same_place),
+        cmocka_unit_test (test_a_thousand_holders_of_one_prefix),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

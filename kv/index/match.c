@@ -1,0 +1,159 @@
+//  A query is walked block by block, and consecutive blocks with one set make one segment: the answer costs nothing for the
+//  holders in it until somebody asks for them.  Sets of different segments are intersected only then.
+
+#include <string.h>
+
+#include "base/bug.h"
+#include "kv/index/index_private.h"
+
+void
+index_match_init (index_match_t *match)
+{
+    array_init (&match->segments, sizeof (index_segment_t));
+}
+
+void
+index_match_fini (index_match_t *match)
+{
+    array_fini (&match->segments);
+}
+
+void
+index_match (const index_t *self, const uint64_t *hashes, size_t count, index_match_t *match)
+{
+    index_segment_t *last = NULL;
+    array_cut (&match->segments, 0);
+    for (uint32_t i = 0; i < count && i < UINT32_MAX; i++) {
+        index_prefetch (self, hashes, i, count);
+        const entry_t *entry = index_entry (self, hashes [i]);
+        if (!entry)
+            return;
+        if (!last || last->set != entry->set) {
+            if (!index_set_is_live (self, entry->set))
+                return;
+            last = array_add (&match->segments);
+            *last = (index_segment_t){ .first = i, .set = entry->set };
+        }
+        last->end = i + 1;
+    }
+}
+
+void
+index_segment_holders (const index_t *self, const index_segment_t *segment, array_t *holders)
+{
+    set_view_t view;
+    sets_view (self->sets, segment->set, &view);
+    for (uint32_t i = 0; i < view.count; i++) {
+        uint32_t holder = index_seat (self, view.members [i])->holder;
+        if (holder != HOLDER_NONE)
+            *(uint32_t *)array_add (holders) = holder;
+    }
+}
+
+static void
+s_add_overlap (const index_t *self, uint32_t seat, uint32_t blocks, array_t *overlaps)
+{
+    *(index_overlap_t *)array_add (overlaps) = (index_overlap_t){ index_seat (self, seat)->holder, blocks };
+}
+
+//  Keeps the seats that the view has too; the others' overlap ends here.
+static void
+s_intersect (const index_t *self, array_t *leading, const set_view_t *view, uint32_t blocks, array_t *overlaps)
+{
+    uint32_t *seats = leading->data, kept = 0, position = 0;
+    for (uint32_t i = 0; i < leading->count; i++) {
+        while (position < view->count && view->members [position] < seats [i])
+            position++;
+        if (position < view->count && view->members [position] == seats [i])
+            seats [kept++] = seats [i];
+        else
+            s_add_overlap (self, seats [i], blocks, overlaps);
+    }
+    array_cut (leading, kept);
+}
+
+static void
+s_begin_leading (const index_t *self, const set_view_t *view, array_t *leading)
+{
+    for (uint32_t i = 0; i < view->count; i++)
+        if (index_seat (self, view->members [i])->holder != HOLDER_NONE)
+            *(uint32_t *)array_add (leading) = view->members [i];
+}
+
+void
+index_overlaps (const index_t *self, const index_match_t *match, array_t *overlaps)
+{
+    array_t leading;
+    uint32_t end = 0;
+    array_init (&leading, sizeof (uint32_t));
+    for (size_t i = 0; i < match->segments.count && (i == 0 || leading.count); i++) {
+        const index_segment_t *segment = array_at (&match->segments, i);
+        set_view_t view;
+        sets_view (self->sets, segment->set, &view);
+        if (i == 0)
+            s_begin_leading (self, &view, &leading);
+        else
+            s_intersect (self, &leading, &view, segment->first, overlaps);
+        end = segment->end;
+    }
+    for (size_t i = 0; i < leading.count; i++)
+        s_add_overlap (self, *(uint32_t *)array_at (&leading, i), end, overlaps);
+    array_fini (&leading);
+}
+
+static void
+s_find_best (const index_t *self, const uint64_t *hashes, size_t count, index_explanation_t *explanation)
+{
+    index_match_t match;
+    array_t overlaps;
+    index_match_init (&match);
+    array_init (&overlaps, sizeof (index_overlap_t));
+    index_match (self, hashes, count, &match);
+    index_overlaps (self, &match, &overlaps);
+    for (size_t i = 0; i < overlaps.count; i++) {
+        const index_overlap_t *each = array_at (&overlaps, i);
+        bool better = each->blocks > explanation->best ||
+                      (each->blocks == explanation->best && each->holder < explanation->best_holder);
+        if (better) {
+            explanation->best = each->blocks;
+            explanation->best_holder = each->holder;
+        }
+    }
+    array_fini (&overlaps);
+    index_match_fini (&match);
+}
+
+index_explanation_t
+index_explain (const index_t *self, uint32_t holder, const uint64_t *hashes, size_t count)
+{
+    index_explanation_t explanation = { .reason = INDEX_WHOLE, .best_holder = HOLDER_NONE };
+    uint32_t seat = index_seat_of (self, holder);
+    s_find_best (self, hashes, count, &explanation);
+    if (!seat)
+        explanation.reason = INDEX_STRANGER;
+    for (size_t i = 0; i < count && seat; i++) {
+        const entry_t *entry = index_entry (self, hashes [i]);
+        bool held = entry && sets_has (self->sets, entry->set, seat);
+        explanation.parked += !held && park_references (&self->park, seat, hashes [i]);
+        if (explanation.reason != INDEX_WHOLE)
+            explanation.hidden += held;
+        else if (held)
+            explanation.overlap++;
+        else
+            explanation.reason = entry && index_set_is_live (self, entry->set) ? INDEX_ELSEWHERE : INDEX_NOBODY;
+    }
+    return explanation;
+}
+
+static const char *const s_reasons [INDEX_REASON_COUNT] = {
+    [INDEX_WHOLE] = "whole",
+    [INDEX_NOBODY] = "nobody",
+    [INDEX_ELSEWHERE] = "elsewhere",
+    [INDEX_STRANGER] = "stranger",
+};
+
+const char *
+index_reason_name (index_reason_t reason)
+{
+    return (unsigned)reason < INDEX_REASON_COUNT ? s_reasons [reason] : "unknown";
+}

@@ -1,0 +1,61 @@
+//  sets - sets of numbers, each stored once
+//
+//  Thousands of blocks in a row have the same holders, so a block does not keep its set but the set's number.  The empty
+//  set and sets of one are their own numbers; larger ones are interned: a sorted row of members, counted references, found
+//  by the xor of the mixed members, which is one step away from that of a neighbour set.  What "this set with that member"
+//  was last time is remembered, so that only the first block of a run pays for making the set.
+//
+//  A number that is kept holds a reference; sets_with and sets_without take the caller's and give one on the result.
+
+#ifndef KV_INDEX_SETS_H
+#define KV_INDEX_SETS_H
+
+#include <stdbool.h>
+
+#include "kv/table.h"
+
+enum { SETS_MEMBER_MAX = 0x3FFFFFFF, SETS_EMPTY = 0 };
+
+typedef uint32_t set_t;    //  At most 31 bits
+
+typedef struct {
+    const uint32_t *members;    //  Ascending
+    uint32_t count;             //  Of them
+    uint32_t single;            //  What `members` points to for a set of one
+} set_view_t;
+
+typedef struct sets sets_t;
+
+//  Gives the sets; never NULL.
+sets_t *sets_new (void);
+void sets_destroy (sets_t **self_p);
+
+//  The set with one more member (1..SETS_MEMBER_MAX), which it must not have.
+set_t sets_with (sets_t *self, set_t set, uint32_t member);
+
+//  The set without a member, which it must have.
+set_t sets_without (sets_t *self, set_t set, uint32_t member);
+
+//  Gives back a reference.
+void sets_release (sets_t *self, set_t set);
+
+bool sets_has (const sets_t *self, set_t set, uint32_t member);
+
+//  Borrowed while the set has references and the view stays where it is.
+void sets_view (const sets_t *self, set_t set, set_view_t *view);
+
+//  Whether somebody marked this set with this number; marks of sets of one are not kept.
+bool sets_is_marked (const sets_t *self, set_t set, uint32_t mark);
+void sets_mark (sets_t *self, set_t set, uint32_t mark);
+
+//  Whether the set is one that is counted in references.
+bool sets_is_interned (set_t set);
+
+//  Interned sets, and bytes in use.
+uint32_t sets_count (const sets_t *self);
+uint64_t sets_bytes (const sets_t *self);
+
+//  Stops the process where a set is wrong or the number of references is not `references`.  For tests.
+void sets_check (const sets_t *self, uint64_t references);
+
+#endif

@@ -1,0 +1,73 @@
+#include "kv/index/tally.h"
+
+typedef struct {
+    table_node_t node;      //  Key: of (seat, hash)
+    uint32_t seat;          //  Of the holder
+    uint64_t hash;          //  The block
+    uint32_t references;    //  Never 0
+} count_t;
+
+void
+tally_init (tally_t *self)
+{
+    table_init (&self->counts, sizeof (count_t));
+}
+
+void
+tally_fini (tally_t *self)
+{
+    table_fini (&self->counts);
+}
+
+static count_t *
+s_count (const tally_t *self, uint32_t number)
+{
+    return table_at (&self->counts, number);
+}
+
+static uint32_t
+s_find (const tally_t *self, uint32_t seat, uint64_t hash)
+{
+    uint32_t number = table_find (&self->counts, table_key_of_pair (seat, hash));
+    while (number && (s_count (self, number)->seat != seat || s_count (self, number)->hash != hash))
+        number = table_next_equal (&self->counts, number);
+    return number;
+}
+
+void
+tally_add (tally_t *self, uint32_t seat, uint64_t hash, uint32_t references)
+{
+    uint32_t number = s_find (self, seat, hash);
+    if (!number) {
+        number = table_add (&self->counts, table_key_of_pair (seat, hash));
+        s_count (self, number)->seat = seat;
+        s_count (self, number)->hash = hash;
+    }
+    s_count (self, number)->references += references;
+}
+
+bool
+tally_take (tally_t *self, uint32_t seat, uint64_t hash)
+{
+    uint32_t number = s_find (self, seat, hash);
+    if (!number)
+        return false;
+    if (--s_count (self, number)->references == 0)
+        table_remove (&self->counts, number);
+    return true;
+}
+
+void
+tally_forget (tally_t *self, uint32_t seat, uint64_t hash)
+{
+    uint32_t number = s_find (self, seat, hash);
+    if (number)
+        table_remove (&self->counts, number);
+}
+
+uint32_t
+tally_count (const tally_t *self, uint32_t seat, uint64_t hash)
+{
+    uint32_t number = s_find (self, seat, hash);
+    return number ? s_count (self, number)->references : 0;
+}
