@@ -1,0 +1,15 @@
+#include "actors/indexer/indexer_options.h"
+
+#include <stddef.h>
+
+const option_t indexer_options_table [] = {
+    { .name = "blocks_max",
+        .type = OPTION_INTEGER,
+        .fallback = "16000000",
+        .min = 1000,
+        .max = 1000000000,
+        .offset = offsetof (indexer_options_t, blocks_max),
+        .doc = "Unique blocks the index keeps; beyond that the oldest unused ones are forgotten.",
+        .advice = "Raise it when the fleet's caches together hold more: about 100 bytes each." },
+    OPTIONS_END
+};

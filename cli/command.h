@@ -1,0 +1,54 @@
+//  command - one verb of `stator`
+//
+//  A verb is a row of the table in main.c: its words, its flags (a table of options), its sentences, and the function that
+//  does it.  Help, suggestions and the refusal of bad flags come from the table.
+
+#ifndef CLI_COMMAND_H
+#define CLI_COMMAND_H
+
+#include "cli/fleet.h"
+#include "runtime/option.h"
+
+//  Exit codes.
+typedef enum {
+    RESULT_OK = 0,          //  Done
+    RESULT_FAILED = 1,      //  It did not work
+    RESULT_USAGE = 2,       //  The command line or the configuration is wrong
+    RESULT_DEGRADED = 3,    //  It works, but not all of it
+} result_t;
+
+typedef struct command command_t;
+
+//  A verb as it was typed.
+typedef struct {
+    const command_t *command;    //  Which
+    const void *flags;           //  The struct of its table, filled
+    const char *const *words;    //  What is no flag; borrowed
+    size_t count;                //  How many
+    fleet_flags_t all;           //  The whole command line, for fleet_new
+    const char *program;         //  Path of this program
+} invocation_t;
+
+struct command {
+    const char *name;         //  "check"
+    const char *arguments;    //  "[FILE]"
+    const char *doc;          //  One sentence
+    const char *essay;        //  More for its own help, lines and all; NULL: none
+    const option_t *table;    //  Its flags; NULL: none
+    size_t flags_size;        //  Bytes of their struct
+    bool takes_fleet;         //  The keys of a fleet file are flags too
+    size_t words_min;         //  Words it needs
+    size_t words_max;         //  Words it takes
+    result_t (*run) (const invocation_t *invocation);
+};
+
+//  One a file of this folder.
+extern const command_t check_command;
+
+//  Prints to standard error, "stator check: sentence".
+void command_complain (const command_t *command, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
+
+//  Writes bytes to standard output.
+void command_print (const buffer_t *text);
+
+#endif

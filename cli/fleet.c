@@ -1,0 +1,356 @@
+#include "cli/fleet.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/memory.h"
+#include "runtime/suggest.h"
+
+enum { MEMORY_MAX = 16 << 20, PORT_MAX = 65535 };
+
+//  What checking needs: the fleet, and where in the file it came from.
+typedef struct {
+    fleet_t *fleet;
+    const config_node_t *root;    //  NULL where the file could not be read
+    complaints_t *complaints;
+} check_t;
+
+const fleet_model_t *
+fleet_model (const fleet_t *self, size_t position)
+{
+    BUG_ON (position >= self->models.count);
+    return (const fleet_model_t *)self->models.items + position;
+}
+
+static fleet_worker_t *
+s_worker (const fleet_t *self, size_t position)
+{
+    BUG_ON (position >= self->workers.count);
+    return (fleet_worker_t *)self->workers.items + position;
+}
+
+const fleet_worker_t *
+fleet_worker (const fleet_t *self, size_t position)
+{
+    return s_worker (self, position);
+}
+
+//  ---- Instances -------------------------------------------------------------------------------------------------------
+
+void
+fleet_instance (const fleet_worker_t *worker, size_t position, char *out, size_t size)
+{
+    snprintf (out, size, "%s-%zu", worker->name, position);
+}
+
+const fleet_worker_t *
+fleet_find_instance (const fleet_t *self, const char *instance, size_t *position)
+{
+    for (size_t i = 0; i < self->workers.count; i++) {
+        const fleet_worker_t *worker = fleet_worker (self, i);
+        span_t rest = span_from_string (instance);
+        uint64_t number;
+        if (!span_starts_with (rest, span_from_string (worker->name)))
+            continue;
+        rest = span_slice (rest, strlen (worker->name), SIZE_MAX);
+        if (rest.size < 2 || rest.data [0] != '-' || !span_to_u64 (span_slice (rest, 1, SIZE_MAX), &number))
+            continue;
+        if (number < (uint64_t)worker->count) {
+            *position = (size_t)number;
+            return worker;
+        }
+    }
+    return NULL;
+}
+
+void
+fleet_engine_url (const fleet_worker_t *worker, size_t position, char *out, size_t size)
+{
+    if (*worker->url)
+        snprintf (out, size, "%s", worker->url);
+    else if (worker->command.count)
+        snprintf (out, size, "http://127.0.0.1:%lld", (long long)worker->port + (long long)position);
+    else
+        snprintf (out, size, "%s", "");
+}
+
+//  ---- Checks ----------------------------------------------------------------------------------------------------------
+
+//  Where a key of an element stands: its value, else the element.
+static place_t
+s_place (const check_t *self, const char *list, size_t position, const char *key)
+{
+    const config_node_t *element = config_element (config_child (self->root, list), position);
+    const config_node_t *value = config_child (element, key);
+    return value ? value->place : element ? element->place : (place_t){ 0 };
+}
+
+static place_t
+s_section_place (const check_t *self, const char *section, const char *key)
+{
+    const config_node_t *value = config_child (config_child (self->root, section), key);
+    return value ? value->place : (place_t){ 0 };
+}
+
+//  Names become addresses, topics and file names.
+static bool
+s_is_name (const char *name)
+{
+    size_t size = strlen (name);
+    if (!size || size > FLEET_NAME_MAX || *name == '.' || *name == '-')
+        return false;
+    return strspn (name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == size;
+}
+
+static void
+s_check_name (check_t *self, place_t place, const char *path, const char *name)
+{
+    if (!s_is_name (name))
+        complaints_add (
+            self->complaints, place, "%s: '%.100s' is no name: up to 64 letters, digits, '.', '_' and '-'", path, name);
+}
+
+static bool
+s_model_answers_to (const fleet_model_t *model, const char *name)
+{
+    for (size_t i = 0; i < model->aliases.count; i++)
+        if (strcmp (model->aliases.items [i], name) == 0)
+            return true;
+    return strcmp (model->name, name) == 0;
+}
+
+static const fleet_model_t *
+s_model_of (const fleet_t *fleet, size_t limit, const char *name)
+{
+    for (size_t i = 0; i < limit; i++)
+        if (s_model_answers_to (fleet_model (fleet, i), name))
+            return fleet_model (fleet, i);
+    return NULL;
+}
+
+static void
+s_check_models (check_t *self)
+{
+    for (size_t i = 0; i < self->fleet->models.count; i++) {
+        const fleet_model_t *model = fleet_model (self->fleet, i);
+        place_t place = s_place (self, "models", i, "name");
+        if (!*model->name && place.line)
+            complaints_add (self->complaints, place, "models[%zu].name is empty", i);
+        if (*model->name && s_model_of (self->fleet, i, model->name))
+            complaints_add (self->complaints, place, "models[%zu].name: '%s' is the name or alias of another model", i,
+                model->name);
+        for (size_t j = 0; j < model->aliases.count; j++)
+            if (s_model_of (self->fleet, i, model->aliases.items [j]))
+                complaints_add (self->complaints, s_place (self, "models", i, "aliases"),
+                    "models[%zu].aliases: '%s' is the name or alias of another model", i, model->aliases.items [j]);
+    }
+}
+
+static void
+s_complain_model (check_t *self, size_t position, const char *name)
+{
+    suggest_t suggest;
+    suggest_init (&suggest, span_from_string (name));
+    for (size_t i = 0; i < self->fleet->models.count; i++)
+        suggest_offer (&suggest, fleet_model (self->fleet, i)->name);
+    const char *best = suggest_best (&suggest);
+    complaints_add (self->complaints, s_place (self, "workers", position, "model"),
+        "workers[%zu].model: '%.100s' is not among the models%s%s%s", position, name, best ? "; did you mean '" : "",
+        best ? best : "", best ? "'?" : "");
+}
+
+//  A worker's model by its proper name; the only one where none is named.
+static void
+s_settle_model (check_t *self, size_t position)
+{
+    fleet_worker_t *worker = s_worker (self->fleet, position);
+    size_t models = self->fleet->models.count;
+    if (!*worker->model && models == 1)
+        worker->model = fleet_model (self->fleet, 0)->name;
+    const fleet_model_t *model = s_model_of (self->fleet, models, worker->model);
+    if (model)
+        worker->model = model->name;
+    else if (*worker->model && models)
+        s_complain_model (self, position, worker->model);
+    else if (!*worker->model)
+        complaints_add (
+            self->complaints, s_place (self, "workers", position, "engine"), "workers[%zu] has no 'model'", position);
+}
+
+//  True where two groups want the same ports for engines that we start.
+static bool
+s_ports_meet (const fleet_worker_t *a, const fleet_worker_t *b)
+{
+    if (!a->command.count || !b->command.count)
+        return false;
+    return a->port < b->port + b->count && b->port < a->port + a->count;
+}
+
+static void
+s_check_engine (check_t *self, size_t position)
+{
+    const fleet_worker_t *worker = fleet_worker (self->fleet, position);
+    place_t place = s_place (self, "workers", position, "engine");
+    if (worker->engine == ENGINE_LLAMACPP && !*worker->url && !worker->command.count)
+        complaints_add (self->complaints, place,
+            "workers[%zu] needs a 'url' of a running llama-server, or a 'command' to start one", position);
+    if (*worker->url && worker->command.count)
+        complaints_add (self->complaints, place,
+            "workers[%zu] has both 'url' (runs already) and 'command' (we start it)", position);
+    if (*worker->url && worker->count > 1)
+        complaints_add (self->complaints, s_place (self, "workers", position, "count"),
+            "workers[%zu].count: one 'url' is one engine; write an element for each", position);
+    if (worker->command.count && worker->port + worker->count - 1 > PORT_MAX)
+        complaints_add (self->complaints, s_place (self, "workers", position, "port"),
+            "workers[%zu].port: the last of its ports is above 65535", position);
+}
+
+static void
+s_check_pair (check_t *self, size_t first, size_t second)
+{
+    const fleet_worker_t *a = fleet_worker (self->fleet, first), *b = fleet_worker (self->fleet, second);
+    if (strcmp (a->name, b->name) == 0)
+        complaints_add (self->complaints, s_place (self, "workers", second, "name"),
+            "workers[%zu] and workers[%zu] are both called '%s'; give one another 'name'", first, second, b->name);
+    if (s_ports_meet (a, b))
+        complaints_add (self->complaints, s_place (self, "workers", second, "port"),
+            "workers[%zu] and workers[%zu] start engines on the same ports; give one another 'port'", first, second);
+    if (strcmp (a->model, b->model) == 0 && a->worker.block_size != b->worker.block_size)
+        complaints_add (self->complaints, s_place (self, "workers", second, "block_size"),
+            "workers[%zu].block_size: model '%s' has blocks of %lld tokens in workers[%zu]", second, b->model,
+            (long long)a->worker.block_size, first);
+}
+
+static void
+s_check_workers (check_t *self)
+{
+    static const char *const engines [] = { [ENGINE_MOCK] = "mock", [ENGINE_LLAMACPP] = "llamacpp" };
+    for (size_t i = 0; i < self->fleet->workers.count; i++) {
+        fleet_worker_t *worker = s_worker (self->fleet, i);
+        char path [64];
+        snprintf (path, sizeof path, "workers[%zu].name", i);
+        if (!*worker->name)
+            worker->name = engines [worker->engine];
+        s_check_name (self, s_place (self, "workers", i, "name"), path, worker->name);
+        s_settle_model (self, i);
+        s_check_engine (self, i);
+        for (size_t j = 0; j < i; j++)
+            s_check_pair (self, j, i);
+    }
+}
+
+static bool
+s_is_local (span_t host)
+{
+    return span_starts_with (host, SPAN ("127.")) || span_equal_string (host, "localhost") ||
+           span_equal_string (host, "::1") || span_equal_string (host, "[::1]");
+}
+
+static void
+s_check_endpoint (check_t *self, const char *key, const char *endpoint)
+{
+    span_t rest = span_from_string (endpoint);
+    if (!span_starts_with (rest, SPAN ("tcp://")) ||
+        s_is_local (span_slice (rest, 6, (size_t)(strrchr (endpoint, ':') - endpoint) - 6)))
+        return;
+    complaints_add (self->complaints, s_section_place (self, "broker", key),
+        "broker.%s: '%s' can be reached from other machines, which needs keys, which this version does not have; use "
+        "tcp://127.0.0.1",
+        key, endpoint);
+}
+
+static void
+s_check_reach (check_t *self)
+{
+    const frontend_options_t *frontend = &self->fleet->frontend.options;
+    if (!frontend->allow_public && !s_is_local (span_from_string (frontend->host)))
+        complaints_add (self->complaints, s_section_place (self, "frontend", "host"),
+            "frontend.host: '%.100s' can be reached from other machines and nobody is asked for a key; set "
+            "frontend.allow_public to allow it",
+            frontend->host);
+    s_check_endpoint (self, "endpoint", self->fleet->broker.endpoint);
+    s_check_endpoint (self, "events", self->fleet->broker.events);
+}
+
+static void
+s_check (check_t *self)
+{
+    const config_node_t *version = config_child (self->root, "version");
+    if (self->fleet->version != FLEET_VERSION)
+        complaints_add (self->complaints, version ? version->place : (place_t){ 0 },
+            "version %lld is not known here; this program reads version %d", (long long)self->fleet->version,
+            FLEET_VERSION);
+    s_check_name (self, s_section_place (self, "cluster", "name"), "cluster.name", self->fleet->cluster.name);
+    s_check_models (self);
+    s_check_workers (self);
+    s_check_reach (self);
+    if (self->fleet->host.restart_delay_ns > self->fleet->host.restart_delay_max_ns)
+        complaints_add (self->complaints, s_section_place (self, "host", "restart_delay"),
+            "host.restart_delay is longer than host.restart_delay_max");
+    if (self->fleet->broker.lease_ns < 2 * self->fleet->broker.heartbeat_ns)
+        complaints_add (
+            self->complaints, s_section_place (self, "broker", "lease"), "broker.lease is shorter than two heartbeats");
+}
+
+//  Without a list of models, what the workers name is the list.
+static void
+s_derive_models (fleet_t *self)
+{
+    if (self->models.count)
+        return;
+    fleet_model_t *models = arena_new (&self->memory, (self->workers.count + 1) * sizeof *models);
+    if (!models)
+        return;
+    self->models.items = models;
+    for (size_t i = 0; i < self->workers.count; i++) {
+        const char *name = fleet_worker (self, i)->model;
+        if (*name && !s_model_of (self, self->models.count, name))
+            models [self->models.count++].name = name;
+    }
+}
+
+//  ---- Reading ---------------------------------------------------------------------------------------------------------
+
+static void
+s_read_flags (fleet_t *self, const fleet_flags_t *flags, option_context_t *context)
+{
+    const option_target_t targets [] = { { fleet_table, self }, flags->own };
+    array_t rest;
+    array_init (&rest, sizeof (const char *));
+    option_read_arguments (targets, flags->own.table ? 2 : 1, flags->words, flags->count, &rest, context);
+    array_fini (&rest);
+}
+
+fleet_t *
+fleet_new (span_t text, const fleet_flags_t *flags, const config_world_t *world, complaints_t *complaints)
+{
+    fleet_t *self = memory_new (sizeof *self);
+    arena_init (&self->memory, MEMORY_MAX);
+    option_context_t context = { .memory = &self->memory, .complaints = complaints, .world = world };
+    option_target_t target = { fleet_table, self };
+    option_set_defaults (target, &context);
+    config_t *config = config_parse (text, world, complaints);
+    if (config)
+        option_read_section (target, config_root (config), "", &context);
+    if (flags)
+        s_read_flags (self, flags, &context);
+    if (config) {
+        check_t check = { .fleet = self, .root = config_root (config), .complaints = complaints };
+        s_derive_models (self);
+        s_check (&check);
+    }
+    config_destroy (&config);
+    return self;
+}
+
+void
+fleet_destroy (fleet_t **self_p)
+{
+    fleet_t *self = *self_p;
+    if (!self)
+        return;
+    arena_fini (&self->memory);
+    memory_free (self);
+    *self_p = NULL;
+}

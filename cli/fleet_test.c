@@ -1,0 +1,226 @@
+//  What a fleet file may say: six lines are enough, and what no single key can see is found.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "cli/fleet.h"
+
+typedef struct {
+    complaints_t complaints;
+    fleet_t *fleet;
+    buffer_t said;
+} reading_t;
+
+static void
+s_read (reading_t *self, const char *text, const fleet_flags_t *flags)
+{
+    *self = (reading_t){ 0 };
+    complaints_init (&self->complaints, "fleet.yaml");
+    self->fleet = fleet_new (span_from_string (text), flags, NULL, &self->complaints);
+    complaints_render (&self->complaints, &self->said);
+}
+
+static void
+s_end (reading_t *self)
+{
+    fleet_destroy (&self->fleet);
+    buffer_fini (&self->said);
+    complaints_fini (&self->complaints);
+}
+
+static void
+test_six_lines_are_a_fleet (void **state)
+{
+    reading_t reading;
+    s_read (&reading, "version: 1\nmodels:\n  - name: demo\nworkers:\n  - engine: mock\n    model: demo\n", NULL);
+    assert_string_equal (buffer_string (&reading.said), "");
+    assert_int_equal (reading.fleet->workers.count, 1);
+    const fleet_worker_t *worker = fleet_worker (reading.fleet, 0);
+    assert_string_equal (worker->name, "mock");
+    assert_string_equal (worker->model, "demo");
+    assert_int_equal (worker->worker.block_size, 64);
+    assert_int_equal (reading.fleet->frontend.options.port, 8000);
+    assert_int_equal (reading.fleet->host.restart_delay_ns, 200000000);
+    s_end (&reading);
+}
+
+static void
+test_the_built_in_fleet_is_good (void **state)
+{
+    reading_t reading;
+    s_read (&reading, fleet_builtin, NULL);
+    assert_string_equal (buffer_string (&reading.said), "");
+    assert_int_equal (fleet_worker (reading.fleet, 0)->count, 2);
+    s_end (&reading);
+}
+
+static void
+test_models_may_be_left_to_the_workers (void **state)
+{
+    reading_t reading;
+    s_read (&reading,
+        "workers:\n  - {engine: mock, model: a}\n  - {engine: mock, model: b, name: two}\n  - {engine: mock, model: a, "
+        "name: three}\n",
+        NULL);
+    assert_string_equal (buffer_string (&reading.said), "");
+    assert_int_equal (reading.fleet->models.count, 2);
+    assert_string_equal (fleet_model (reading.fleet, 1)->name, "b");
+    s_end (&reading);
+}
+
+static void
+test_an_alias_leads_to_the_model (void **state)
+{
+    reading_t reading;
+    s_read (&reading,
+        "models:\n  - {name: a, aliases: [other]}\n  - name: b\nworkers:\n  - {engine: mock, model: other}\n", NULL);
+    assert_string_equal (buffer_string (&reading.said), "");
+    assert_string_equal (fleet_worker (reading.fleet, 0)->model, "a");
+    s_end (&reading);
+}
+
+static void
+test_instances_have_names_and_urls (void **state)
+{
+    reading_t reading;
+    char name [80], url [128];
+    size_t position;
+    s_read (&reading,
+        "workers:\n  - {engine: llamacpp, name: a-1, model: m, count: 3, port: 9000, command: run}\n  - {engine: mock, "
+        "name: a, model: m}\n",
+        NULL);
+    assert_string_equal (buffer_string (&reading.said), "");
+    const fleet_worker_t *worker = fleet_worker (reading.fleet, 0);
+    fleet_instance (worker, 2, name, sizeof name);
+    assert_string_equal (name, "a-1-2");
+    fleet_engine_url (worker, 2, url, sizeof url);
+    assert_string_equal (url, "http://127.0.0.1:9002");
+    assert_ptr_equal (fleet_find_instance (reading.fleet, "a-1-2", &position), worker);
+    assert_int_equal (position, 2);
+    assert_ptr_equal (fleet_find_instance (reading.fleet, "a-0", &position), fleet_worker (reading.fleet, 1));
+    assert_null (fleet_find_instance (reading.fleet, "a-1-3", &position));
+    assert_null (fleet_find_instance (reading.fleet, "a-", &position));
+    assert_null (fleet_find_instance (reading.fleet, "b-0", &position));
+    s_end (&reading);
+}
+
+static void
+test_flags_win_over_the_file (void **state)
+{
+    const char *const words [] = { "fleet.yaml", "--router-mode", "round-robin", "--port=0",
+        "--host-drain-timeout=1s" };
+    fleet_flags_t flags = { .words = words, .count = 5 };
+    reading_t reading;
+    s_read (&reading, "frontend:\n  port: 9000\n", &flags);
+    assert_string_equal (buffer_string (&reading.said), "");
+    assert_int_equal (reading.fleet->frontend.options.port, 0);
+    assert_string_equal (router_modes [reading.fleet->router.options.mode], "round_robin");
+    assert_int_equal (reading.fleet->host.drain_timeout_ns, 1000000000);
+    s_end (&reading);
+}
+
+typedef struct {
+    const char *file;
+    const char *said;
+} bad_t;
+
+static const bad_t s_bad [] = {
+    { "models:\n  - name: demo\n    aliases: x\n    modle: demo\n",
+        "fleet.yaml:4:5: unknown key 'modle' in models[0]\n" },
+    { "version: 2\n", "fleet.yaml:1:10: version 2 is not known here; this program reads version 1\n" },
+    { "cluster:\n  name: a/b\n",
+        "fleet.yaml:2:9: cluster.name: 'a/b' is no name: up to 64 letters, digits, '.', '_' and '-'\n" },
+    { "models:\n  - name: demo\nworkers:\n  - engine: mock\n    model: dmeo\n",
+        "fleet.yaml:5:12: workers[0].model: 'dmeo' is not among the models; did you mean 'demo'?\n" },
+    { "workers:\n  - engine: mock\n", "fleet.yaml:2:13: workers[0] has no 'model'\n" },
+    { "workers:\n  - model: a\n", "fleet.yaml:2:5: workers[0] has no 'engine'\n" },
+    { "models:\n  - {name: a}\n  - {name: b, aliases: [a]}\n",
+        "fleet.yaml:3:24: models[1].aliases: 'a' is the name or alias of another model\n" },
+    { "models:\n  - {name: a}\n  - {name: a}\n",
+        "fleet.yaml:3:12: models[1].name: 'a' is the name or alias of another model\n" },
+    { "workers:\n  - {engine: mock, model: a}\n  - {engine: mock, model: a}\n",
+        "fleet.yaml:3:5: workers[0] and workers[1] are both called 'mock'; give one another 'name'\n" },
+    { "workers:\n  - {engine: llamacpp, model: a}\n",
+        "fleet.yaml:2:14: workers[0] needs a 'url' of a running llama-server, or a 'command' to start one\n" },
+    { "workers:\n  - {engine: llamacpp, model: a, url: 'http://h', command: x}\n",
+        "fleet.yaml:2:14: workers[0] has both 'url' (runs already) and 'command' (we start it)\n" },
+    { "workers:\n  - {engine: llamacpp, model: a, url: 'http://h', count: 2}\n",
+        "fleet.yaml:2:58: workers[0].count: one 'url' is one engine; write an element for each\n" },
+    { "workers:\n  - {engine: llamacpp, model: a, command: x, count: 2, port: 65535}\n",
+        "fleet.yaml:2:62: workers[0].port: the last of its ports is above 65535\n" },
+    { "workers:\n  - {engine: llamacpp, model: a, command: x, count: 2}\n  - {engine: llamacpp, name: b, model: a, "
+      "command: x, port: 8211}\n",
+        "fleet.yaml:3:61: workers[0] and workers[1] start engines on the same ports; give one another 'port'\n" },
+    { "workers:\n  - {engine: mock, model: a}\n  - {engine: mock, name: b, model: a, block_size: 16}\n",
+        "fleet.yaml:3:51: workers[1].block_size: model 'a' has blocks of 64 tokens in workers[0]\n" },
+    { "frontend:\n  host: 0.0.0.0\n", "fleet.yaml:2:9: frontend.host: '0.0.0.0' can be reached from other machines and "
+                                      "nobody is asked for a key; set "
+                                      "frontend.allow_public to allow it\n" },
+    { "broker:\n  events: tcp://*:7401\n", "fleet.yaml:2:11: broker.events: 'tcp://*:7401' can be reached from other "
+                                           "machines, which needs keys, which this version does not "
+                                           "have; use tcp://127.0.0.1\n" },
+    { "broker: {lease: 1s}\n", "fleet.yaml:1:17: broker.lease is shorter than two heartbeats\n" },
+    { "host: {restart_delay: 1min}\n", "fleet.yaml:1:23: host.restart_delay is longer than host.restart_delay_max\n" },
+};
+
+static void
+test_what_no_single_key_can_see_is_found (void **state)
+{
+    for (size_t i = 0; i < sizeof s_bad / sizeof *s_bad; i++) {
+        reading_t reading;
+        s_read (&reading, s_bad [i].file, NULL);
+        assert_string_equal (buffer_string (&reading.said), s_bad [i].said);
+        s_end (&reading);
+    }
+}
+
+//  What `stator up` hands to the processes it starts says the same as what it was given.
+static void
+test_a_printed_fleet_reads_back_the_same (void **state)
+{
+    reading_t first, second;
+    buffer_t text = { 0 }, again = { 0 };
+    s_read (&first,
+        "workers:\n  - {engine: llamacpp, model: m, count: 3, command: [a b, \"c\\\"\"], environment: ['A=${B}']}\n"
+        "  - {engine: mock, model: m, mock: {speed: 0}}\nbroker: {ring: 1234567}\n",
+        NULL);
+    option_print_config ((option_target_t){ fleet_table, first.fleet }, &text);
+    s_read (&second, buffer_string (&text), NULL);
+    assert_string_equal (buffer_string (&second.said), "");
+    option_print_config ((option_target_t){ fleet_table, second.fleet }, &again);
+    assert_string_equal (buffer_string (&text), buffer_string (&again));
+    assert_string_equal (fleet_worker (second.fleet, 0)->environment.items [0], "A=${B}");
+    assert_int_equal (fleet_worker (second.fleet, 1)->mock.speed, 0);
+    buffer_fini (&text);
+    buffer_fini (&again);
+    s_end (&first);
+    s_end (&second);
+}
+
+static void
+test_the_table_is_sound (void **state)
+{
+    error_t error = { 0 };
+    if (!option_table_is_sound (fleet_table, &error))
+        fail_msg ("%s", error.text);
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_six_lines_are_a_fleet),
+        cmocka_unit_test (test_the_built_in_fleet_is_good),
+        cmocka_unit_test (test_models_may_be_left_to_the_workers),
+        cmocka_unit_test (test_an_alias_leads_to_the_model),
+        cmocka_unit_test (test_instances_have_names_and_urls),
+        cmocka_unit_test (test_flags_win_over_the_file),
+        cmocka_unit_test (test_what_no_single_key_can_see_is_found),
+        cmocka_unit_test (test_a_printed_fleet_reads_back_the_same),
+        cmocka_unit_test (test_the_table_is_sound),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

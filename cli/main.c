@@ -1,0 +1,203 @@
+//  stator - the program
+//
+//  Finds the verb, reads its flags, runs it.
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/command.h"
+#include "cli/world.h"
+#include "runtime/suggest.h"
+#include "schemas/message.h"
+
+enum { NAME_COLUMN = 12, FLAGS_MEMORY = 1 << 20 };
+
+//  In the order of the help.
+static const command_t *const s_commands [] = { &check_command };
+enum { COMMANDS = sizeof s_commands / sizeof *s_commands };
+
+typedef struct {
+    bool help;    //  Say what the verb does instead of doing it
+} common_t;
+
+static const option_t s_common [] = {
+    { .name = "help", .type = OPTION_BOOL, .letter = 'h', .offset = offsetof (common_t, help), .doc = "Print this." },
+    OPTIONS_END
+};
+
+void
+command_complain (const command_t *command, const char *format, ...)
+{
+    va_list arguments;
+    va_start (arguments, format);
+    fprintf (stderr, "stator%s%s: ", command ? " " : "", command ? command->name : "");
+    vfprintf (stderr, format, arguments);
+    fputc ('\n', stderr);
+    va_end (arguments);
+}
+
+void
+command_print (const buffer_t *text)
+{
+    fwrite (text->data, 1, text->size, stdout);
+}
+
+//  ---- Help ------------------------------------------------------------------------------------------------------------
+
+static void
+s_print_overview (FILE *out)
+{
+    fputs ("stator - one warm KV cache out of a fleet of inference engines\n\nUsage: stator VERB ...\n\n", out);
+    for (size_t i = 0; i < COMMANDS; i++)
+        fprintf (out, "  %-*s%s\n", NAME_COLUMN, s_commands [i]->name, s_commands [i]->doc);
+    fputs ("\n  stator help VERB     what a verb does and takes\n  stator --version     version and schema hash\n"
+           "\nExit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 works in part.\n",
+        out);
+}
+
+static void
+s_print_help (const command_t *command)
+{
+    buffer_t text = { 0 };
+    buffer_print (&text, "stator %s - %s\n\nUsage: stator %s [flags]%s%s\n", command->name, command->doc, command->name,
+        *command->arguments ? " " : "", command->arguments);
+    if (command->essay)
+        buffer_print (&text, "\n%s", command->essay);
+    buffer_append_string (&text, "\nFlags:\n");
+    if (command->table)
+        option_print_help (command->table, &text);
+    option_print_help (s_common, &text);
+    if (command->takes_fleet) {
+        buffer_append_string (&text, "\nFlags that win over the configuration file:\n");
+        option_print_help (fleet_table, &text);
+    }
+    command_print (&text);
+    buffer_fini (&text);
+}
+
+static result_t
+s_print_version (void)
+{
+    printf ("stator %s (schemas %016llx)\n", STATOR_VERSION, (unsigned long long)schema_hash ());
+    return RESULT_OK;
+}
+
+//  ---- Running ---------------------------------------------------------------------------------------------------------
+
+static const command_t *
+s_find (const char *name)
+{
+    for (size_t i = 0; i < COMMANDS; i++)
+        if (strcmp (s_commands [i]->name, name) == 0)
+            return s_commands [i];
+    return NULL;
+}
+
+static result_t
+s_complain_verb (const char *name)
+{
+    suggest_t suggest;
+    suggest_init (&suggest, span_from_string (name));
+    for (size_t i = 0; i < COMMANDS; i++)
+        suggest_offer (&suggest, s_commands [i]->name);
+    const char *best = suggest_best (&suggest);
+    command_complain (
+        NULL, "unknown verb '%.100s'%s%s%s", name, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+    return RESULT_USAGE;
+}
+
+static result_t
+s_help (const char *const *words, size_t count)
+{
+    if (!count) {
+        s_print_overview (stdout);
+        return RESULT_OK;
+    }
+    const command_t *command = s_find (words [0]);
+    if (!command)
+        return s_complain_verb (words [0]);
+    s_print_help (command);
+    return RESULT_OK;
+}
+
+static result_t
+s_run_words (const command_t *command, invocation_t *invocation, const common_t *common, complaints_t *complaints)
+{
+    if (complaints_any (complaints)) {
+        buffer_t text = { 0 };
+        complaints_render (complaints, &text);
+        fputs (buffer_string (&text), stderr);
+        buffer_fini (&text);
+        return RESULT_USAGE;
+    }
+    if (common->help) {
+        s_print_help (command);
+        return RESULT_OK;
+    }
+    if (invocation->count < command->words_min || invocation->count > command->words_max) {
+        command_complain (command, "too %s words; usage: stator %s [flags] %s",
+            invocation->count < command->words_min ? "few" : "many", command->name, command->arguments);
+        return RESULT_USAGE;
+    }
+    return command->run (invocation);
+}
+
+static result_t
+s_run (const command_t *command, const char *program, const char *const *words, size_t count)
+{
+    char source [64];
+    snprintf (source, sizeof source, "stator %s", command->name);
+    arena_t memory;
+    arena_init (&memory, FLAGS_MEMORY);
+    complaints_t complaints;
+    complaints_init (&complaints, source);
+    option_context_t context = { .memory = &memory, .complaints = &complaints, .world = &world };
+    common_t common = { 0 };
+    fleet_t *scratch = memory_new (sizeof *scratch);    //  Flags of the fleet are checked here, and used by fleet_new
+    void *flags = memory_new (command->flags_size + 1);
+    option_target_t targets [3] = { { s_common, &common } };
+    size_t target_count = 1;
+    option_target_t own = { command->table, flags };
+    if (command->table)
+        targets [target_count++] = own;
+    if (command->takes_fleet)
+        targets [target_count++] = (option_target_t){ fleet_table, scratch };
+    for (size_t i = 0; i < target_count; i++)
+        option_set_defaults (targets [i], &context);
+    array_t rest;
+    array_init (&rest, sizeof (const char *));
+    option_read_arguments (targets, target_count, words, count, &rest, &context);
+    invocation_t invocation = { .command = command,
+        .flags = flags,
+        .words = rest.data,
+        .count = rest.count,
+        .program = program,
+        .all = { .words = words, .count = count, .own = own } };
+    result_t result = s_run_words (command, &invocation, &common, &complaints);
+    array_fini (&rest);
+    memory_free (flags);
+    memory_free (scratch);
+    complaints_fini (&complaints);
+    arena_fini (&memory);
+    return result;
+}
+
+int
+main (int argc, char **argv)
+{
+    const char *const *words = (const char *const *)argv + 2;
+    size_t count = argc > 2 ? (size_t)argc - 2 : 0;
+    const char *verb = argc > 1 ? argv [1] : "";
+    if (!*verb) {
+        s_print_overview (stderr);
+        return RESULT_USAGE;
+    }
+    if (strcmp (verb, "--version") == 0 || strcmp (verb, "version") == 0)
+        return s_print_version ();
+    if (strcmp (verb, "--help") == 0 || strcmp (verb, "-h") == 0 || strcmp (verb, "help") == 0)
+        return s_help (words, count);
+    const command_t *command = s_find (verb);
+    return command ? s_run (command, argv [0], words, count) : s_complain_verb (verb);
+}

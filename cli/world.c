@@ -1,0 +1,46 @@
+#include "cli/world.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PIECE = 16384, SECRET_MAX = 65536 };
+
+static const char *
+s_variable (void *arg, const char *name)
+{
+    return getenv (name);
+}
+
+status_t
+world_read_file (const char *path, size_t size_max, buffer_t *out, error_t *error)
+{
+    bool standard = strcmp (path, "-") == 0;
+    FILE *file = standard ? stdin : fopen (path, "rb");
+    if (!file)
+        return error_set (
+            error, errno == ENOENT ? STATUS_NOT_FOUND : STATUS_IO, "cannot read '%s': %s", path, strerror (errno));
+    status_t status = STATUS_OK;
+    while (status == STATUS_OK) {
+        size_t size = fread (buffer_reserve (out, PIECE), 1, PIECE, file);
+        if (!size)
+            break;
+        buffer_commit (out, size);
+        if (out->size > size_max)
+            status = error_set (error, STATUS_LIMIT, "'%s' has more than %zu bytes", path, size_max);
+    }
+    if (status == STATUS_OK && ferror (file))
+        status = error_set (error, STATUS_IO, "cannot read '%s': %s", path, strerror (errno));
+    if (!standard)
+        fclose (file);
+    return status;
+}
+
+static status_t
+s_read_file (void *arg, const char *path, buffer_t *out, error_t *error)
+{
+    return world_read_file (path, SECRET_MAX, out, error);
+}
+
+const config_world_t world = { .variable = s_variable, .read_file = s_read_file };

@@ -1,0 +1,41 @@
+#include "workers/mock/mock_options.h"
+
+#include <stddef.h>
+
+#define FIELD(name) offsetof (mock_options_t, name)
+
+const option_t mock_options_table [] = { { .name = "capacity",
+                                             .type = OPTION_INTEGER,
+                                             .fallback = "4096",
+                                             .min = 1,
+                                             .max = 1000000000,
+                                             .offset = FIELD (capacity),
+                                             .doc = "Blocks its cache holds." },
+    { .name = "slots",
+        .type = OPTION_INTEGER,
+        .fallback = "64",
+        .min = 1,
+        .max = 100000,
+        .offset = FIELD (slots),
+        .doc = "Requests it computes at once; further ones wait." },
+    { .name = "context",
+        .type = OPTION_INTEGER,
+        .fallback = "131072",
+        .min = 16,
+        .max = 1 << 28,
+        .offset = FIELD (context),
+        .doc = "Tokens a request may have, prompt and output." },
+    { .name = "seed",
+        .type = OPTION_INTEGER,
+        .fallback = "1",
+        .max = INT64_MAX,
+        .offset = FIELD (seed),
+        .doc = "What the tokens it makes up depend on, besides the prompt." },
+    { .name = "speed",
+        .type = OPTION_DECIMAL,
+        .fallback = "1.0",
+        .max = 1000000000000,
+        .offset = FIELD (speed),
+        .doc = "How fast it is beside the engine it imitates: 2.0 halves every time, 0 takes none.",
+        .advice = "Raise it for tests and demonstrations." },
+    OPTIONS_END };

@@ -1,0 +1,39 @@
+#include "workers/worker_options.h"
+
+#include <stddef.h>
+
+#define FIELD(name) offsetof (worker_options_t, name)
+
+const option_t worker_options_table [] = {
+    { .name = "block_size",
+        .type = OPTION_INTEGER,
+        .fallback = "64",
+        .min = 1,
+        .max = 16384,
+        .offset = FIELD (block_size),
+        .doc = "Tokens a block: the grain in which caches are counted.",
+        .advice = "All workers of a model must agree. Smaller finds a little more, and costs memory in the index." },
+    { .name = "load_interval",
+        .type = OPTION_DURATION,
+        .fallback = "100ms",
+        .min = 1000000,
+        .max = 60000000000,
+        .offset = FIELD (load_interval_ns),
+        .doc = "Least time between two load reports." },
+    { .name = "requests_max",
+        .type = OPTION_INTEGER,
+        .fallback = "1024",
+        .min = 1,
+        .max = 1000000,
+        .offset = FIELD (requests_max),
+        .doc = "Requests accepted at once, waiting ones included; what comes beyond goes to another worker." },
+    { .name = "parked_max",
+        .type = OPTION_INTEGER,
+        .fallback = "1000000",
+        .min = 1000,
+        .max = 1000000000,
+        .offset = FIELD (parked_max),
+        .doc = "Tokens kept for readers slower than the engine, all requests together; beyond it the slowest one is "
+               "cancelled." },
+    OPTIONS_END
+};
