@@ -163,7 +163,7 @@ uint64_t index_digest (const index_t *self, uint32_t holder);
 //  The same for all holders together, each told by owner, rank, tier and kind instead of its number.
 uint64_t index_digest_all (const index_t *self);
 
-//  Walks all a holder has, each block behind its parent where the holder has that, parked blocks last: storing what comes
+//  Walks all a holder has, each block behind its parent where the holder holds that, parked blocks last: storing what comes
 //  out, each block behind its parent and as often as it has references, gives another index the same.  The caller reads it
 //  in slices of its own size; other holders may change meanwhile.
 typedef struct index_walk index_walk_t;

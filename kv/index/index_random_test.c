@@ -1,0 +1,440 @@
+//  The index against sets of (holder, block) pairs, over random operations.
+//
+//  The world is a tree of blocks and a few holders; the oracle keeps for each pair how often it is held or parked, and answers
+//  by looking.  Streams are honest and dishonest: whole prefixes, stretches in the middle of nowhere, wrong parents, removals
+//  of what is there and what is not, in any order.
+//
+//      index_random_test [OPERATIONS [SEED]]
+//
+//  runs each of the configurations below with so many operations and this seed; the default is what fits a test run.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/random.h"
+#include "kv/index/index.h"
+
+enum { HOLDERS = 10, BLOCKS = 120, NOBODY = BLOCKS, PATH = BLOCKS };
+
+static struct {
+    uint64_t operations;    //  A configuration
+    uint64_t seed;          //  Of everything
+} s_run = { 200000, 20261129 };
+
+typedef struct {
+    uint32_t held [HOLDERS][BLOCKS];             //  References, by slot of the holder
+    uint32_t parked [HOLDERS][BLOCKS];           //  References
+    uint32_t parked_behind [HOLDERS][BLOCKS];    //  Parent it waits for
+    uint32_t parked_count;                       //  Pairs
+} oracle_t;
+
+typedef struct {
+    random_t random;               //  Seeded
+    index_options_t options;       //  Of the index
+    bool honest;                   //  Whether nobody names a wrong parent
+    index_t *index;                //  Under test
+    oracle_t oracle;               //  What must be
+    uint64_t hashes [BLOCKS];      //  Of the blocks
+    uint32_t parents [BLOCKS];     //  A block with a smaller number; NOBODY for a root
+    uint32_t numbers [HOLDERS];    //  Of the holders; HOLDER_NONE while away
+    uint64_t hits;                 //  Blocks of overlap seen, so that the test cannot pass on nothing
+} world_t;
+
+//  --- the oracle
+
+static bool s_oracle_store_block (world_t *world, uint32_t slot, uint32_t parent, uint32_t block, bool known);
+
+static void
+s_oracle_hold (world_t *world, uint32_t slot, uint32_t block, uint32_t references)
+{
+    oracle_t *oracle = &world->oracle;
+    oracle->held [slot][block] = references;
+    for (uint32_t child = 0; child < BLOCKS; child++)
+        if (oracle->parked [slot][child] && oracle->parked_behind [slot][child] == block) {
+            uint32_t waiting = oracle->parked [slot][child];
+            oracle->parked [slot][child] = 0;
+            oracle->parked_count--;
+            s_oracle_hold (world, slot, child, waiting);
+        }
+}
+
+//  Returns whether the block is held afterwards.
+static bool
+s_oracle_store_block (world_t *world, uint32_t slot, uint32_t parent, uint32_t block, bool known)
+{
+    oracle_t *oracle = &world->oracle;
+    uint32_t again = world->options.once ? 0 : 1;
+    if (oracle->held [slot][block]) {
+        oracle->held [slot][block] += again;
+        return true;
+    }
+    if (known) {
+        uint32_t waiting = oracle->parked [slot][block];
+        oracle->parked [slot][block] = 0;
+        oracle->parked_count -= waiting != 0;
+        s_oracle_hold (world, slot, block, waiting ? waiting + again : 1);
+        return true;
+    }
+    if (oracle->parked [slot][block])
+        oracle->parked [slot][block] += again;
+    else if (oracle->parked_count < world->options.parked_limit) {
+        oracle->parked [slot][block] = 1;
+        oracle->parked_behind [slot][block] = parent;
+        oracle->parked_count++;
+    }
+    return false;
+}
+
+static void
+s_oracle_remove (world_t *world, uint32_t slot, uint32_t block)
+{
+    oracle_t *oracle = &world->oracle;
+    if (oracle->held [slot][block])
+        oracle->held [slot][block]--;
+    else if (oracle->parked [slot][block] && --oracle->parked [slot][block] == 0)
+        oracle->parked_count--;
+}
+
+static void
+s_oracle_clear (world_t *world, uint32_t slot)
+{
+    for (uint32_t block = 0; block < BLOCKS; block++) {
+        world->oracle.parked_count -= world->oracle.parked [slot][block] != 0;
+        world->oracle.parked [slot][block] = 0;
+        world->oracle.held [slot][block] = 0;
+    }
+}
+
+static uint32_t
+s_oracle_overlap (const world_t *world, uint32_t slot, const uint32_t *path, size_t count)
+{
+    uint32_t overlap = 0;
+    while (overlap < count && world->oracle.held [slot][path [overlap]])
+        overlap++;
+    return overlap;
+}
+
+//  --- the world
+
+//  The blocks from a root to a random one; returns how many.
+static size_t
+s_random_path (world_t *world, uint32_t *path)
+{
+    size_t count = 0;
+    for (uint32_t block = (uint32_t)random_below (&world->random, BLOCKS); block != NOBODY;
+         block = world->parents [block])
+        path [count++] = block;
+    for (size_t i = 0; i < count / 2; i++) {
+        uint32_t other = path [i];
+        path [i] = path [count - 1 - i];
+        path [count - 1 - i] = other;
+    }
+    return count;
+}
+
+static void
+s_hash_path (const world_t *world, const uint32_t *path, size_t count, uint64_t *hashes)
+{
+    for (size_t i = 0; i < count; i++)
+        hashes [i] = world->hashes [path [i]];
+}
+
+static void
+s_join (world_t *world, uint32_t slot)
+{
+    holder_t holder = { .owner = 1000 + slot, .rank = (uint16_t)(slot % 2), .tier = (uint8_t)(slot % TIER_COUNT) };
+    world->numbers [slot] = index_holder_add (world->index, &holder);
+}
+
+static void
+s_store (world_t *world, uint32_t slot)
+{
+    uint32_t path [PATH];
+    uint64_t hashes [PATH];
+    size_t count = s_random_path (world, path);
+    size_t first = random_chance (&world->random, 600000) ? 0 : random_below (&world->random, count);
+    count = first + random_below (&world->random, count - first + 1);
+    uint32_t parent = first ? path [first - 1] : NOBODY;
+    if (!world->honest && random_chance (&world->random, 20000))
+        parent = (uint32_t)random_below (&world->random, BLOCKS + 1);
+    s_hash_path (world, path, count, hashes);
+    uint64_t parent_hash = parent == NOBODY ? INDEX_ROOT : world->hashes [parent];
+    index_store (world->index, world->numbers [slot], parent_hash, hashes + first, count - first, NULL);
+    bool known = parent == NOBODY || world->oracle.held [slot][parent];
+    for (size_t i = first; i < count; i++) {
+        known = s_oracle_store_block (world, slot, parent, path [i], known);
+        parent = path [i];
+    }
+}
+
+static void
+s_remove (world_t *world, uint32_t slot)
+{
+    uint32_t path [PATH];
+    uint64_t hashes [PATH];
+    size_t count = s_random_path (world, path);
+    if (random_chance (&world->random, 300000))    //  Anything, in any order, twice
+        for (size_t i = 0; i < count; i++)
+            path [i] = (uint32_t)random_below (&world->random, BLOCKS);
+    size_t first = random_below (&world->random, count + 1);
+    s_hash_path (world, path, count, hashes);
+    index_remove (world->index, world->numbers [slot], hashes + first, count - first, NULL);
+    for (size_t i = first; i < count; i++)
+        s_oracle_remove (world, slot, path [i]);
+}
+
+static uint32_t
+s_slot_of (const world_t *world, uint32_t number)
+{
+    for (uint32_t slot = 0; slot < HOLDERS; slot++)
+        if (world->numbers [slot] == number)
+            return slot;
+    fail_msg ("holder %u is nobody's", number);
+    return 0;
+}
+
+static void
+s_assert_overlaps (world_t *world, const uint32_t *path, const array_t *overlaps, size_t count)
+{
+    uint32_t seen [HOLDERS] = { 0 };
+    for (size_t i = 0; i < overlaps->count; i++) {
+        const index_overlap_t *each = array_at (overlaps, i);
+        uint32_t slot = s_slot_of (world, each->holder);
+        assert_int_equal (seen [slot], 0);
+        assert_true (each->blocks);
+        seen [slot] = each->blocks;
+    }
+    for (uint32_t slot = 0; slot < HOLDERS; slot++) {
+        assert_int_equal (seen [slot], s_oracle_overlap (world, slot, path, count));
+        world->hits += seen [slot];
+    }
+}
+
+//  Segments lie end to end, and each names exactly those who hold each of its blocks.
+static void
+s_assert_segments (world_t *world, const uint32_t *path, const index_match_t *match)
+{
+    uint32_t end = 0;
+    array_t holders;
+    array_init (&holders, sizeof (uint32_t));
+    for (size_t i = 0; i < match->segments.count; i++) {
+        const index_segment_t *segment = array_at (&match->segments, i);
+        assert_true (segment->first == end && segment->end > end);
+        end = segment->end;
+        array_cut (&holders, 0);
+        index_segment_holders (world->index, segment, &holders);
+        assert_true (holders.count > 0);
+        for (uint32_t at = segment->first; at < segment->end; at++) {
+            size_t expected = 0;
+            for (uint32_t slot = 0; slot < HOLDERS; slot++)
+                expected += world->oracle.held [slot][path [at]] != 0;
+            assert_int_equal (holders.count, expected);
+            for (size_t k = 0; k < holders.count; k++)
+                assert_true (world->oracle.held [s_slot_of (world, *(uint32_t *)array_at (&holders, k))][path [at]]);
+        }
+    }
+    array_fini (&holders);
+}
+
+static void
+s_assert_explained (world_t *world, const uint32_t *path, const uint64_t *hashes, size_t count, size_t leading)
+{
+    uint32_t slot = (uint32_t)random_below (&world->random, HOLDERS);
+    index_explanation_t explanation = index_explain (world->index, world->numbers [slot], hashes, count);
+    uint32_t overlap = s_oracle_overlap (world, slot, path, count), hidden = 0, best = 0;
+    for (uint32_t each = 0; each < HOLDERS; each++)
+        if (s_oracle_overlap (world, each, path, count) > best)
+            best = s_oracle_overlap (world, each, path, count);
+    for (size_t i = overlap; i < count; i++)
+        hidden += world->oracle.held [slot][path [i]] != 0;
+    index_reason_t reason = overlap == count ? INDEX_WHOLE : overlap < leading ? INDEX_ELSEWHERE : INDEX_NOBODY;
+    if (world->numbers [slot] == HOLDER_NONE)
+        reason = INDEX_STRANGER;
+    assert_string_equal (index_reason_name (explanation.reason), index_reason_name (reason));
+    assert_int_equal (explanation.overlap, overlap);
+    assert_int_equal (explanation.hidden, hidden);
+    assert_int_equal (explanation.best, best);
+}
+
+static void
+s_ask (world_t *world)
+{
+    uint32_t path [PATH];
+    uint64_t hashes [PATH];
+    size_t count = s_random_path (world, path);
+    index_match_t match;
+    array_t overlaps;
+    s_hash_path (world, path, count, hashes);
+    index_match_init (&match);
+    array_init (&overlaps, sizeof (index_overlap_t));
+    index_match (world->index, hashes, count, &match);
+    index_overlaps (world->index, &match, &overlaps);
+    s_assert_overlaps (world, path, &overlaps, count);
+    s_assert_segments (world, path, &match);
+    size_t leading =
+        match.segments.count ? ((index_segment_t *)array_at (&match.segments, match.segments.count - 1))->end : 0;
+    s_assert_explained (world, path, hashes, count, leading);
+    array_fini (&overlaps);
+    index_match_fini (&match);
+}
+
+//  --- whole states
+
+static void
+s_assert_references (const world_t *world)
+{
+    for (uint32_t slot = 0; slot < HOLDERS; slot++)
+        for (uint32_t block = 0; block < BLOCKS; block++)
+            assert_int_equal (index_references (world->index, world->numbers [slot], world->hashes [block]),
+                world->oracle.held [slot][block] + world->oracle.parked [slot][block]);
+}
+
+static bool
+s_holds (const world_t *world, uint32_t slot, uint64_t hash)
+{
+    for (uint32_t block = 0; block < BLOCKS; block++)
+        if (world->hashes [block] == hash)
+            return world->oracle.held [slot][block] != 0;
+    return false;
+}
+
+//  What a walk gives comes with its parent first, and makes another index the same.
+static void
+s_assert_walks (world_t *world)
+{
+    index_t *copy = index_new (&(index_options_t){ .parked_limit = UINT32_MAX });
+    for (uint32_t slot = 0; slot < HOLDERS; slot++) {
+        if (world->numbers [slot] == HOLDER_NONE)
+            continue;
+        uint32_t number = index_holder_add (copy, index_holder (world->index, world->numbers [slot]));
+        index_walk_t *walk = index_walk_new (world->index, world->numbers [slot]);
+        for (bool ended = false; !ended;) {
+            index_block_t blocks [7];
+            size_t count;
+            assert_int_equal (index_walk_next (walk, blocks, 7, &count, &ended), STATUS_OK);
+            for (size_t i = 0; i < count; i++) {
+                if (s_holds (world, slot, blocks [i].parent))
+                    assert_true (index_references (copy, number, blocks [i].parent));
+                for (uint32_t k = 0; k < blocks [i].references; k++)
+                    index_store (copy, number, blocks [i].parent, &blocks [i].hash, 1, NULL);
+            }
+        }
+        index_walk_destroy (&walk);
+    }
+    assert_int_equal (index_digest_all (copy), index_digest_all (world->index));
+    index_check (copy);
+    index_destroy (&copy);
+}
+
+static void
+s_step (world_t *world)
+{
+    uint32_t slot = (uint32_t)random_below (&world->random, HOLDERS);
+    uint64_t dice = random_below (&world->random, 1000);
+    if (world->numbers [slot] == HOLDER_NONE)
+        s_join (world, slot);
+    if (dice < 400)
+        s_store (world, slot);
+    else if (dice < 700)
+        s_remove (world, slot);
+    else if (dice < 970)
+        s_ask (world);
+    else if (dice < 980)
+        index_sweep (world->index, random_below (&world->random, 40));
+    else if (dice < 995) {
+        index_clear (world->index, world->numbers [slot], NULL);
+        s_oracle_clear (world, slot);
+    } else {
+        index_retire (world->index, world->numbers [slot], NULL);
+        world->numbers [slot] = HOLDER_NONE;
+        s_oracle_clear (world, slot);
+    }
+}
+
+static void
+s_begin (world_t *world, uint64_t seed, uint32_t parked_limit, bool once)
+{
+    memset (world, 0, sizeof *world);
+    random_init (&world->random, seed);
+    world->options = (index_options_t){ .parked_limit = parked_limit, .once = once };
+    world->honest = parked_limit >= HOLDERS * BLOCKS;
+    world->index = index_new (&world->options);
+    for (uint32_t block = 0; block < BLOCKS; block++) {
+        world->hashes [block] = random_u64 (&world->random) | 1;
+        world->parents [block] = block == 0 || random_chance (&world->random, 30000) ? NOBODY
+                                 : random_chance (&world->random, 850000)
+                                     ? block - 1
+                                     : (uint32_t)random_below (&world->random, block);
+    }
+    for (uint32_t slot = 0; slot < HOLDERS; slot++)
+        world->numbers [slot] = HOLDER_NONE;
+}
+
+static void
+s_run_configuration (uint32_t parked_limit, bool once)
+{
+    static world_t world;
+    print_message ("seed %llu, %llu operations, %u parked, %s\n", (unsigned long long)s_run.seed,
+        (unsigned long long)s_run.operations, parked_limit, once ? "once" : "counted");
+    s_begin (&world, s_run.seed + parked_limit * 2 + once, parked_limit, once);
+    for (uint64_t i = 0; i < s_run.operations; i++) {
+        s_step (&world);
+        if (i % 512 == 0) {
+            index_check (world.index);
+            s_assert_references (&world);
+        }
+        if (i % 4096 == 0 && world.honest)
+            s_assert_walks (&world);
+    }
+    index_stats_t stats;
+    index_stats (world.index, &stats);
+    assert_int_equal (stats.parked, world.oracle.parked_count);
+    assert_true (world.hits > s_run.operations / 10 && stats.duplicates && stats.missing && stats.cleared);
+    assert_int_equal (stats.conflicts == 0, world.honest);
+    assert_true (parked_limit ? stats.adopted > 0 : stats.unparked > 0);
+    index_destroy (&world.index);
+}
+
+static void
+test_equals_the_oracle_where_everything_may_wait_and_nobody_lies (void **state)
+{
+    s_run_configuration (HOLDERS * BLOCKS, false);
+}
+
+static void
+test_equals_the_oracle_where_few_may_wait (void **state)
+{
+    s_run_configuration (20, false);
+}
+
+static void
+test_equals_the_oracle_where_nothing_may_wait (void **state)
+{
+    s_run_configuration (0, false);
+}
+
+static void
+test_equals_the_oracle_without_counting (void **state)
+{
+    s_run_configuration (40, true);
+}
+
+int
+main (int argc, char **argv)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_equals_the_oracle_where_everything_may_wait_and_nobody_lies),
+        cmocka_unit_test (test_equals_the_oracle_where_few_may_wait),
+        cmocka_unit_test (test_equals_the_oracle_where_nothing_may_wait),
+        cmocka_unit_test (test_equals_the_oracle_without_counting),
+    };
+    if (argc > 1)
+        s_run.operations = strtoull (argv [1], NULL, 10);
+    if (argc > 2)
+        s_run.seed = strtoull (argv [2], NULL, 10);
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
