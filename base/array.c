@@ -1,5 +1,6 @@
 #include "base/array.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/bug.h"
@@ -91,4 +92,11 @@ array_drop_front (array_t *self, size_t count)
 {
     BUG_ON (count > self->count);
     s_close_hole (self, 0, count);
+}
+
+void
+array_sort (array_t *self, int (*compare) (const void *a, const void *b))
+{
+    if (self->count > 1)
+        qsort (self->data, self->count, self->element_size, compare);
 }

@@ -36,4 +36,7 @@ void array_remove (array_t *self, size_t position);
 //  Removes the first `count` elements; the rest moves to the front.
 void array_drop_front (array_t *self, size_t count);
 
+//  Sorts; compare must order any two elements that differ, so that the result does not depend on the algorithm.
+void array_sort (array_t *self, int (*compare) (const void *a, const void *b));
+
 #endif

@@ -120,6 +120,11 @@ typedef struct {
     void (*reload) (void *self, actor_t *actor, const void *options);
     //  One sentence on how it is, for get_status.  NULL: none.
     void (*describe) (void *self, actor_t *actor, buffer_t *out);
+    //  The broker's three: the ring it keeps of somebody else's stream (NULL where it has none), for replay; a source hands over a batch (frames: topic, header, payload; the answer is actor_acknowledge), and
+    //  its own batches, which it hands to nobody but fans out.  NULL in every other class.
+    const struct ring *(*find_ring) (void *self, uint64_t source, uint16_t stream, uint64_t incarnation);
+    void (*on_handover) (void *self, actor_t *actor, span_t peer, const span_t frames [3]);
+    void (*on_publish) (void *self, actor_t *actor, const span_t frames [3]);
     const char *snapshot_service;    //  Ask this service for snapshots before the source itself; NULL: only the source
 } actor_class_t;
 
@@ -147,7 +152,7 @@ typedef struct {
 actor_t *actor_new (const actor_class_t *class, port_t *port, const actor_options_t *options, const void *class_options,
     error_t *error);
 
-//  Calls in progress complete as cancelled without telling anybody; incomings fail as unreachable at their callers.
+//  The class's fini drops what it has under way; incomings it has not completed are freed unanswered.
 void actor_destroy (actor_t **self_p);
 
 //  Starts draining, as the drain call does.  on_drained follows, exactly once.
@@ -196,6 +201,9 @@ uint64_t actor_published (const actor_t *self, uint16_t stream);
 
 //  True while nothing is missing of what this actor follows on the stream from any source the directory knows.
 bool actor_is_synced (const actor_t *self, uint16_t stream);
+
+//  The broker's: tells a source that `sequence` of its stream and all before it are safe here.
+void actor_acknowledge (actor_t *self, span_t peer, uint16_t stream, uint64_t sequence);
 
 //  ---- Snapshots (inside an actor_snapshot_fn) -------------------------------------------------------------------------
 

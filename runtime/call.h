@@ -7,9 +7,9 @@
 #ifndef RUNTIME_CALL_H
 #define RUNTIME_CALL_H
 
-#include "base/heap.h"
 #include "base/list.h"
 #include "runtime/actor.h"
+#include "runtime/due.h"
 
 typedef enum {
     CALL_REPLIED,      //  The reply is there

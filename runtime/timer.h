@@ -5,14 +5,14 @@
 #ifndef RUNTIME_TIMER_H
 #define RUNTIME_TIMER_H
 
-#include "base/heap.h"
 #include "runtime/actor.h"
+#include "runtime/due.h"
 
 typedef void (actor_timer_fn) (void *self, actor_t *actor, void *arg);
 
 //  The fields belong to the runtime.
 typedef struct {
-    heap_entry_t due;          //  When
+    due_t due;                 //  When
     actor_t *actor;            //  Whose; NULL until started first
     actor_timer_fn *on_due;    //  What
     void *arg;                 //  For on_due

@@ -1,0 +1,611 @@
+//  broker - event fabric and directory
+//
+//  Two tables.  `members` holds an entry for each actor: it registers, renews by heartbeats, becomes unreachable when its
+//  lease runs out, gone after ten minutes of that or when it says goodbye.  For one lease after the start nobody is
+//  reported absent: whoever was registered with the broker before has that long to come back.  `tracks` holds, for each
+//  stream of each source, how far it came and the ring.
+//
+//  A batch is fanned out once: a number that is not higher than the last one is acknowledged again and dropped.  Numbers
+//  may jump (the source's ring overflowed while the broker was away); those who follow see the hole and take a snapshot.
+//  The tails that moved are published four times a second, behind the batches on the same leg, so whoever has less than a
+//  tail says has really lost something.
+
+#include "broker/broker.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/arena.h"
+#include "base/bug.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "runtime/incoming.h"
+#include "runtime/ring.h"
+#include "runtime/timer.h"
+#include "schemas/event.h"
+#include "schemas/event_header.h"
+
+static const uint64_t SWEEP_NS = 250000000;
+static const uint64_t GONE_NS = (uint64_t)600 * 1000000000;
+static const uint64_t MS = 1000000;
+
+enum { LEASE_MIN_MS = 100, LEASE_MAX_MS = 3600000, ACTORS_MAX = 10000, RING_BYTES = 1 << 20 };
+
+typedef enum {
+    COUNT_BAD_BATCH,      //  Hand-overs that break a rule
+    COUNT_STALE_BATCH,    //  Of a replaced incarnation
+    COUNT_STRANGER,       //  Of a source that is not registered
+    COUNT_DUPLICATE,      //  Handed over again
+    COUNT_JUMP,           //  Numbers that were skipped by their source
+    COUNT_BATCH,          //  Fanned out
+    COUNT_COUNT
+} broker_count_t;
+
+//  What the directory knows of one actor.
+typedef struct {
+    actor_entry_t entry;    //  Spans borrow `bytes` and `arena`
+    buffer_t bytes;         //  The entry, encoded
+    arena_t arena;          //  Its lists
+    uint64_t heard_ns;      //  Last sign of life
+    uint64_t lost_ns;       //  When it became unreachable
+} member_t;
+
+//  One stream of one source.
+typedef struct {
+    uint64_t source;         //  source_id
+    uint16_t stream;         //  Number
+    uint64_t incarnation;    //  Of the source
+    uint64_t sequence;       //  Last one known: fanned out, or said in a heartbeat
+    uint64_t fanned_out;     //  Last one fanned out
+    bool moved;              //  Since the last source_tails
+    ring_t ring;             //  The last batches
+} track_t;
+
+typedef struct {
+    actor_t *actor;                    //  Itself
+    port_socket_t *fabric;             //  XPUB
+    map_t *members;                    //  Address -> member_t, owned
+    map_t *sources;                    //  source_id -> member_t
+    map_t *tracks;                     //  (source, stream) -> track_t, owned
+    actor_timer_t sweep;               //  Leases and tails
+    uint64_t started_ns;               //  For the grace after a restart
+    broker_options_t options;          //  Defaults filled in
+    metric_t *counts [COUNT_COUNT];    //  What came by
+    metric_t *alive;                   //  Actors alive
+} broker_t;
+
+static const char *const s_count_names [COUNT_COUNT] = {
+    [COUNT_BAD_BATCH] = "malformed",
+    [COUNT_STALE_BATCH] = "stale",
+    [COUNT_STRANGER] = "not_registered",
+    [COUNT_DUPLICATE] = "duplicate",
+    [COUNT_JUMP] = "jump",
+    [COUNT_BATCH] = "fanned_out",
+};
+
+static const metric_desc_t s_batches_metric = { .name = "stator_broker_batches_total",
+    .help = "Batches handed over, by what became of them.",
+    .kind = METRIC_COUNTER };
+static const metric_desc_t s_alive_metric = {
+    .name = "stator_broker_actors_alive", .help = "Actors whose lease runs.", .kind = METRIC_GAUGE
+};
+
+//  ---- Tracks ----
+
+static span_t
+s_track_key (uint8_t key [10], uint64_t source, uint16_t stream)
+{
+    memcpy (key, &source, 8);
+    memcpy (key + 8, &stream, 2);
+    return span_of (key, 10);
+}
+
+static track_t *
+s_find_track (const broker_t *self, uint64_t source, uint16_t stream)
+{
+    uint8_t key [10];
+    return map_get (self->tracks, s_track_key (key, source, stream));
+}
+
+//  The track, made where there is none, and begun anew for a newer incarnation.
+static track_t *
+s_track (broker_t *self, uint64_t source, uint16_t stream, uint64_t incarnation)
+{
+    track_t *track = s_find_track (self, source, stream);
+    if (!track) {
+        uint8_t key [10];
+        track = memory_new (sizeof *track);
+        track->source = source;
+        track->stream = stream;
+        ring_init (&track->ring, self->options.ring_bytes);
+        map_put (self->tracks, s_track_key (key, source, stream), track);
+    }
+    if (incarnation > track->incarnation) {
+        ring_clear (&track->ring);
+        track->incarnation = incarnation;
+        track->sequence = 0;
+        track->fanned_out = 0;
+        track->moved = true;
+    }
+    return track;
+}
+
+static void
+s_note_tails (broker_t *self, const actor_entry_t *entry, const stream_tail_t *tails, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        if (strcmp (stream_name (tails [i].stream), "unknown") == 0)
+            continue;
+        track_t *track = s_track (self, source_id (entry->address), tails [i].stream, entry->incarnation);
+        if (tails [i].sequence > track->sequence) {
+            track->sequence = tails [i].sequence;
+            track->moved = true;
+        }
+    }
+}
+
+static void
+s_drop_tracks (broker_t *self, uint64_t source)
+{
+    for (uint16_t stream = 1; stream < STREAM_COUNT; stream++) {
+        uint8_t key [10];
+        track_t *track = map_remove (self->tracks, s_track_key (key, source, stream));
+        if (!track)
+            continue;
+        ring_fini (&track->ring);
+        memory_free (track);
+    }
+}
+
+//  Publishes the tails; all: not only those that moved, into a snapshot.
+static void
+s_collect_tails (broker_t *self, bool all, array_t *tails)
+{
+    size_t cursor = 0;
+    void *value;
+    while (map_next (self->tracks, &cursor, NULL, &value)) {
+        track_t *track = value;
+        if (!all && !track->moved)
+            continue;
+        source_tail_t tail = { track->source, track->stream, track->incarnation, track->sequence };
+        array_append (tails, &tail, 1);
+        if (!all)
+            track->moved = false;
+    }
+}
+
+static void
+s_publish_tails (broker_t *self)
+{
+    array_t tails;
+    array_init (&tails, sizeof (source_tail_t));
+    s_collect_tails (self, false, &tails);
+    source_tails_t event = { tails.data, tails.count };
+    if (tails.count)
+        actor_publish (self->actor, &source_tails_message, &event);
+    array_fini (&tails);
+}
+
+//  ---- Fabric ----
+
+static void
+s_fan_out (broker_t *self, const span_t frames [3])
+{
+    actor_port (self->actor)->table->socket_send (self->fabric, frames, 3);
+}
+
+static void
+s_on_publish (void *self_, actor_t *actor, const span_t frames [3])
+{
+    s_fan_out (self_, frames);
+}
+
+static void
+s_count (broker_t *self, broker_count_t count)
+{
+    metric_add (self->counts [count], 1);
+}
+
+//  The member whose batch this is; NULL, counted, where it may not be one.
+static const member_t *
+s_sender (broker_t *self, const event_header_t *header, span_t topic)
+{
+    const member_t *member = map_get_u64 (self->sources, header->source);
+    buffer_t expected = { 0 };
+    if (!member || header->incarnation > member->entry.incarnation) {
+        s_count (self, COUNT_STRANGER);
+        return NULL;
+    }
+    if (header->incarnation < member->entry.incarnation) {
+        s_count (self, COUNT_STALE_BATCH);
+        return NULL;
+    }
+    buffer_print (&expected, "%s.%.*s.", stream_name (header->stream), SPAN_ARG (member->entry.address));
+    bool matches = span_equal (buffer_span (&expected), topic) && header->stream < STREAM_COUNT && header->sequence;
+    buffer_fini (&expected);
+    if (!matches)
+        s_count (self, COUNT_BAD_BATCH);
+    return matches ? member : NULL;
+}
+
+static void
+s_on_handover (void *self_, actor_t *actor, span_t peer, const span_t frames [3])
+{
+    broker_t *self = self_;
+    event_header_t header;
+    if (event_header_decode (&header, frames [1], NULL)) {
+        s_count (self, COUNT_BAD_BATCH);
+        return;
+    }
+    if (!s_sender (self, &header, frames [0]))
+        return;
+    track_t *track = s_track (self, header.source, header.stream, header.incarnation);
+    if (header.sequence <= track->fanned_out) {
+        s_count (self, COUNT_DUPLICATE);
+    } else {
+        s_count (self, header.sequence == track->fanned_out + 1 ? COUNT_BATCH : COUNT_JUMP);
+        ring_push (&track->ring, header.sequence, header.wall_ns, frames [2]);
+        track->fanned_out = header.sequence;
+        if (header.sequence > track->sequence)
+            track->sequence = header.sequence;
+        track->moved = true;
+        s_fan_out (self, frames);
+    }
+    actor_acknowledge (actor, peer, header.stream, track->fanned_out);
+}
+
+static const ring_t *
+s_find_ring (void *self_, uint64_t source, uint16_t stream, uint64_t incarnation)
+{
+    const track_t *track = s_find_track (self_, source, stream);
+    return track && track->incarnation == incarnation ? &track->ring : NULL;
+}
+
+//  ---- Members ----
+
+static void
+s_publish_member (broker_t *self, const member_t *member)
+{
+    actor_changed_t event = { member->entry };
+    actor_publish (self->actor, &actor_changed_message, &event);
+}
+
+static void
+s_set_entry (member_t *self, const actor_entry_t *entry)
+{
+    buffer_t bytes = { 0 };
+    message_encode (&actor_entry_message, entry, &bytes);
+    buffer_fini (&self->bytes);
+    arena_clear (&self->arena);
+    self->bytes = bytes;
+    status_t failed =
+        message_decode (&actor_entry_message, buffer_span (&self->bytes), &self->arena, &self->entry, NULL);
+    BUG_ON (failed);
+}
+
+static void
+s_member_free (member_t *self)
+{
+    buffer_fini (&self->bytes);
+    arena_fini (&self->arena);
+    memory_free (self);
+}
+
+static void
+s_set_state (broker_t *self, member_t *member, actor_state_t state)
+{
+    bool was_alive = member->entry.state == ACTOR_STATE_ALIVE;
+    member->entry.state = state;
+    member->lost_ns = actor_now (self->actor);
+    metric_add (self->alive, (state == ACTOR_STATE_ALIVE) - was_alive);
+    s_publish_member (self, member);
+}
+
+static void
+s_remove (broker_t *self, member_t *member)
+{
+    uint64_t source = source_id (member->entry.address);
+    s_set_state (self, member, ACTOR_STATE_GONE);
+    s_drop_tracks (self, source);
+    map_remove_u64 (self->sources, source);
+    map_remove (self->members, member->entry.address);
+    s_member_free (member);
+}
+
+static bool
+s_is_word (span_t text)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        uint8_t byte = text.data [i];
+        bool fine = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
+                    byte == '-' || byte == '_' || byte == '.' || byte == ':';
+        if (!fine)
+            return false;
+    }
+    return text.size > 0;
+}
+
+static bool
+s_is_address (span_t address)
+{
+    size_t slash = span_find_byte (address, '/');
+    return s_is_word (span_slice (address, 0, slash)) && s_is_word (span_slice (address, slash + 1, address.size));
+}
+
+//  Whether an actor may enter; the sentence says why not.
+static status_t
+s_admit (const broker_t *self, const register_actor_t *request, error_t *error)
+{
+    const actor_entry_t *entry = &request->entry;
+    const member_t *known = map_get (self->members, entry->address);
+    const member_t *same_source = map_get_u64 (self->sources, source_id (entry->address));
+    if (!s_is_address (entry->address))
+        return error_set (error, STATUS_INVALID, "an address is SERVICE/INSTANCE of letters, digits and -_.: only");
+    if (entry->lease_ms < LEASE_MIN_MS || entry->lease_ms > LEASE_MAX_MS)
+        return error_set (error, STATUS_INVALID, "a lease is %d to %d ms", LEASE_MIN_MS, LEASE_MAX_MS);
+    if (same_source != known || source_id (entry->address) == actor_source (self->actor))
+        return error_set (error, STATUS_EXISTS, "another address has the same source id; take another instance name");
+    if (!known && map_count (self->members) >= self->options.actors_max)
+        return error_set (error, STATUS_LIMIT, "the directory is full: %zu actors", map_count (self->members));
+    if (known && request->renewed && entry->incarnation < known->entry.incarnation)
+        return error_set (error, STATUS_STALE, "a newer %.*s has taken its place", SPAN_ARG (entry->address));
+    return STATUS_OK;
+}
+
+static member_t *
+s_enter (broker_t *self, const actor_entry_t *entry)
+{
+    member_t *member = map_get (self->members, entry->address);
+    if (!member) {
+        member = memory_new (sizeof *member);
+        arena_init (&member->arena, SIZE_MAX);
+        map_put (self->members, entry->address, member);
+        map_put_u64 (self->sources, source_id (entry->address), member);
+    } else if (member->entry.state == ACTOR_STATE_ALIVE) {
+        metric_add (self->alive, -1);
+    }
+    s_set_entry (member, entry);
+    metric_add (self->alive, 1);
+    member->heard_ns = actor_now (self->actor);
+    return member;
+}
+
+//  A process whose clock went back starts with a number that is not above the last one: it gets a higher one.
+static void
+s_on_register (void *self_, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    broker_t *self = self_;
+    const register_actor_t *request = message;
+    error_t error = { 0 };
+    if (s_admit (self, request, &error)) {
+        incoming_fail (incoming, error.status, "%s", error.text);
+        return;
+    }
+    actor_entry_t entry = request->entry;
+    const member_t *known = map_get (self->members, entry.address);
+    entry.state = ACTOR_STATE_ALIVE;
+    if (known && !request->renewed && entry.incarnation <= known->entry.incarnation)
+        entry.incarnation = known->entry.incarnation + 1;
+    member_t *member = s_enter (self, &entry);
+    s_note_tails (self, &member->entry, request->tails, request->tails_count);
+    s_publish_member (self, member);
+    register_reply_t reply = { actor_incarnation (actor), entry.incarnation, actor_published (actor, STREAM_LIFE) };
+    incoming_reply (incoming, &reply);
+}
+
+static void
+s_on_heartbeat (void *self_, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    broker_t *self = self_;
+    const heartbeat_t *beat = message;
+    member_t *member = map_get (self->members, beat->address);
+    heartbeat_reply_t reply = { member && member->entry.incarnation == beat->incarnation, actor_incarnation (actor),
+        actor_published (actor, STREAM_LIFE) };
+    if (reply.known) {
+        member->heard_ns = actor_now (actor);
+        s_note_tails (self, &member->entry, beat->tails, beat->tails_count);
+        bool changed = member->entry.draining != beat->draining;
+        member->entry.draining = beat->draining;
+        if (member->entry.state != ACTOR_STATE_ALIVE)
+            s_set_state (self, member, ACTOR_STATE_ALIVE);
+        else if (changed)
+            s_publish_member (self, member);
+    }
+    incoming_reply (incoming, &reply);
+}
+
+static void
+s_on_unregister (void *self_, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    broker_t *self = self_;
+    const unregister_actor_t *request = message;
+    member_t *member = map_get (self->members, request->address);
+    unregister_reply_t reply = { 0 };
+    if (member && member->entry.incarnation == request->incarnation)
+        s_remove (self, member);
+    incoming_reply (incoming, &reply);
+}
+
+static int
+s_by_address (const void *a, const void *b)
+{
+    return span_compare (((const actor_entry_t *)a)->address, ((const actor_entry_t *)b)->address);
+}
+
+static void
+s_collect_members (const broker_t *self, span_t service, array_t *entries)
+{
+    size_t cursor = 0;
+    void *value;
+    while (map_next (self->members, &cursor, NULL, &value)) {
+        const actor_entry_t *entry = &((const member_t *)value)->entry;
+        span_t own = span_slice (entry->address, 0, span_find_byte (entry->address, '/'));
+        if (service.size == 0 || span_equal (own, service))
+            array_append (entries, entry, 1);
+    }
+}
+
+static void
+s_on_list (void *self_, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    const list_actors_t *request = message;
+    array_t entries;
+    array_init (&entries, sizeof (actor_entry_t));
+    s_collect_members (self_, request->service, &entries);
+    array_sort (&entries, s_by_address);
+    list_actors_reply_t reply = { entries.data, entries.count };
+    incoming_reply (incoming, &reply);
+    array_fini (&entries);
+}
+
+static status_t
+s_on_snapshot (void *self_, actor_t *actor, uint64_t source, snapshot_t *snapshot)
+{
+    broker_t *self = self_;
+    array_t entries, tails;
+    if (source != actor_source (actor))
+        return STATUS_NOT_FOUND;
+    array_init (&entries, sizeof (actor_entry_t));
+    array_init (&tails, sizeof (source_tail_t));
+    s_collect_members (self, SPAN (""), &entries);
+    for (size_t i = 0; i < entries.count; i++) {
+        actor_changed_t event = { *(actor_entry_t *)array_at (&entries, i) };
+        snapshot_add (snapshot, &actor_changed_message, &event);
+    }
+    s_collect_tails (self, true, &tails);
+    source_tails_t event = { tails.data, tails.count };
+    snapshot_add (snapshot, &source_tails_message, &event);
+    array_fini (&tails);
+    array_fini (&entries);
+    return STATUS_OK;
+}
+
+//  ---- Sweep ----
+
+static void
+s_check_lease (broker_t *self, member_t *member, uint64_t now)
+{
+    uint64_t lease_ns = member->entry.lease_ms * MS;
+    if (member->entry.state == ACTOR_STATE_ALIVE && now - member->heard_ns > lease_ns &&
+        now - self->started_ns > lease_ns) {
+        actor_log (self->actor, LOG_WARNING, "%.*s is unreachable: nothing heard for %" PRIu64 " ms",
+            SPAN_ARG (member->entry.address), (now - member->heard_ns) / MS);
+        s_set_state (self, member, ACTOR_STATE_UNREACHABLE);
+    } else if (member->entry.state == ACTOR_STATE_UNREACHABLE && now - member->lost_ns > self->options.gone_ns) {
+        s_remove (self, member);
+    }
+}
+
+static void
+s_on_sweep (void *self_, actor_t *actor, void *arg)
+{
+    broker_t *self = self_;
+    uint64_t now = actor_now (actor);
+    size_t cursor = 0;
+    void *member;
+    while (map_next (self->members, &cursor, NULL, &member))
+        s_check_lease (self, member, now);
+    s_publish_tails (self);
+    timer_start (&self->sweep, actor, SWEEP_NS, s_on_sweep, NULL);
+}
+
+//  ---- Life ----
+
+static void
+s_take_options (broker_t *self, const broker_options_t *options)
+{
+    self->options = *options;
+    if (!self->options.ring_bytes)
+        self->options.ring_bytes = RING_BYTES;
+    if (!self->options.gone_ns)
+        self->options.gone_ns = GONE_NS;
+    if (!self->options.actors_max)
+        self->options.actors_max = ACTORS_MAX;
+}
+
+static status_t
+s_bind_fabric (broker_t *self, error_t *error)
+{
+    port_t *port = actor_port (self->actor);
+    socket_options_t options = { .kind = SOCKET_XPUB, .send_queue = 10000 };
+    self->fabric = port->table->socket_open (port, &options, error);
+    if (!self->fabric)
+        return STATUS_IO;
+    status_t status = port->table->socket_bind (self->fabric, self->options.events, error);
+    if (status)
+        port->table->socket_close (self->fabric);
+    return status;
+}
+
+static status_t
+s_init (void *self_, actor_t *actor, const void *options, error_t *error)
+{
+    broker_t *self = self_;
+    self->actor = actor;
+    self->started_ns = actor_now (actor);
+    s_take_options (self, options);
+    status_t status = s_bind_fabric (self, error);
+    if (status)
+        return status;
+    self->members = map_new (actor_random (actor));
+    self->sources = map_new (actor_random (actor));
+    self->tracks = map_new (actor_random (actor));
+    self->alive = metrics_get (actor_metrics (actor), &s_alive_metric, NULL);
+    for (int i = 0; i < COUNT_COUNT; i++) {
+        buffer_t labels = { 0 };
+        buffer_print (&labels, "result=\"%s\"", s_count_names [i]);
+        self->counts [i] = metrics_get (actor_metrics (actor), &s_batches_metric, buffer_string (&labels));
+        buffer_fini (&labels);
+    }
+    timer_start (&self->sweep, actor, SWEEP_NS, s_on_sweep, NULL);
+    return STATUS_OK;
+}
+
+static void
+s_fini (void *self_, actor_t *actor)
+{
+    broker_t *self = self_;
+    size_t cursor = 0;
+    void *value;
+    timer_stop (&self->sweep);
+    while (map_next (self->members, &cursor, NULL, &value))
+        s_member_free (value);
+    cursor = 0;
+    while (map_next (self->tracks, &cursor, NULL, &value)) {
+        ring_fini (&((track_t *)value)->ring);
+        memory_free (value);
+    }
+    map_destroy (&self->members);
+    map_destroy (&self->sources);
+    map_destroy (&self->tracks);
+    actor_port (actor)->table->socket_close (self->fabric);
+}
+
+static void
+s_describe (void *self_, actor_t *actor, buffer_t *out)
+{
+    broker_t *self = self_;
+    buffer_print (out, "%" PRId64 " of %zu actors alive, %zu streams followed", metric_value (self->alive),
+        map_count (self->members), map_count (self->tracks));
+}
+
+static const actor_handler_t s_handlers [] = {
+    HANDLES_CALL (register_actor, s_on_register),
+    HANDLES_CALL (heartbeat, s_on_heartbeat),
+    HANDLES_CALL (unregister_actor, s_on_unregister),
+    HANDLES_CALL (list_actors, s_on_list),
+    HANDLES_SNAPSHOT (STREAM_LIFE, s_on_snapshot),
+    HANDLERS_END,
+};
+
+const actor_class_t broker_class = {
+    .name = "broker",
+    .state_size = sizeof (broker_t),
+    .init = s_init,
+    .fini = s_fini,
+    .handlers = s_handlers,
+    .describe = s_describe,
+    .find_ring = s_find_ring,
+    .on_handover = s_on_handover,
+    .on_publish = s_on_publish,
+};

@@ -1,0 +1,334 @@
+//  incoming - the callee's side of calls and streams
+//
+//  Every incoming is known by (peer, id) until it is completed, so that credit and cancel find it.  It owns a copy of the
+//  request's bytes and an arena for what was decoded from them: the handler may keep the message as long as the incoming.
+//  ROUTER sockets do not say when a peer goes; that shows when a send finds nobody, and at the caller's deadline.  Both
+//  are cancels, told to the handler in a later turn, never from inside its own call.
+
+#include "runtime/incoming.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/memory.h"
+#include "runtime/actor_private.h"
+
+enum { MS = 1000000, PEER_MAX = 255, INCOMINGS_MAX = 100000, MESSAGE_MAX = 64 << 20 };
+
+struct incoming {
+    actor_t *actor;                    //  Who serves it
+    const actor_handler_t *handler;    //  With what
+    uint8_t key [8 + PEER_MAX];        //  id, peer
+    size_t key_size;                   //  Bytes of it
+    uint64_t id;                       //  On the wire
+    buffer_t request;                  //  The body, copied
+    arena_t arena;                     //  What was decoded from it
+    char sender [ADDRESS_MAX];         //  As the caller gave it
+    char trace [64];                   //  traceparent
+    uint64_t deadline_ns;              //  UINT64_MAX: none
+    due_t due;                         //  The deadline, or a cancel that waits for the turn's end
+    incoming_watch_t watch;            //  Who to tell
+    uint64_t credit;                   //  Stream: send below this
+    uint64_t position;                 //  Stream: next element
+    bool cancelled;                    //  Nobody listens any more
+    bool told;                         //  on_cancel was called
+};
+
+static span_t
+s_peer (const incoming_t *self)
+{
+    return span_of (self->key + 8, self->key_size - 8);
+}
+
+static size_t
+s_make_key (uint8_t key [8 + PEER_MAX], const wire_message_t *message)
+{
+    memcpy (key, &message->header.id, 8);
+    memcpy (key + 8, message->peer.data, message->peer.size);
+    return 8 + message->peer.size;
+}
+
+static void
+s_free (incoming_t *self)
+{
+    due_clear (&self->due, self->actor);
+    budget_give (&self->actor->budget, self->request.size);
+    buffer_fini (&self->request);
+    arena_fini (&self->arena);
+    memory_free (self);
+}
+
+static void
+s_complete (incoming_t *self)
+{
+    map_remove (self->actor->incomings, span_of (self->key, self->key_size));
+    s_free (self);
+}
+
+//  ---- Cancel ----
+
+static void
+s_tell_cancelled (due_t *due)
+{
+    incoming_t *self = (incoming_t *)((char *)due - offsetof (incoming_t, due));
+    self->cancelled = true;
+    if (self->told || !self->watch.on_cancel)
+        return;
+    self->told = true;
+    self->watch.on_cancel (self->watch.arg, self);
+}
+
+//  A send found nobody: tell the handler when it has returned.
+static void
+s_peer_lost (incoming_t *self)
+{
+    if (self->cancelled)
+        return;
+    self->cancelled = true;
+    actor_count (self->actor, COUNT_PEER_LOST);
+    due_at (&self->due, self->actor, 0);
+}
+
+//  ---- What the handler does ----
+
+static void
+s_send (incoming_t *self, frame_kind_t kind, const message_type_t *type, const void *message)
+{
+    if (self->cancelled)
+        return;
+    frame_header_t header = { .version = WIRE_VERSION, .kind = kind, .id = self->id };
+    header.has_position = kind == FRAME_KIND_ITEM || kind == FRAME_KIND_END;
+    header.position = self->position;
+    if (wire_send (&self->actor->wire, self->actor->router, s_peer (self), &header, type, message))
+        s_peer_lost (self);
+}
+
+void
+incoming_watch (incoming_t *self, const incoming_watch_t *watch)
+{
+    self->watch = *watch;
+}
+
+void
+incoming_reply (incoming_t *self, const void *reply)
+{
+    BUG_ON (self->handler->type->kind != MESSAGE_CALL);
+    s_send (self, FRAME_KIND_REPLY, self->handler->type->reply, reply);
+    s_complete (self);
+}
+
+void
+incoming_fail (incoming_t *self, status_t status, const char *format, ...)
+{
+    char text [ERROR_TEXT_MAX];
+    va_list arguments;
+    va_start (arguments, format);
+    vsnprintf (text, sizeof text, format, arguments);
+    va_end (arguments);
+    if (!self->cancelled)
+        wire_send_error (&self->actor->wire, self->actor->router, s_peer (self), self->id, status, text);
+    s_complete (self);
+}
+
+uint64_t
+incoming_credit (const incoming_t *self)
+{
+    return self->credit;
+}
+
+uint64_t
+incoming_position (const incoming_t *self)
+{
+    return self->position;
+}
+
+void
+incoming_send (incoming_t *self, uint64_t count, const void *item)
+{
+    BUG_ON (self->handler->type->kind != MESSAGE_STREAM);
+    BUG_ON (count > self->credit - self->position);
+    s_send (self, FRAME_KIND_ITEM, self->handler->type->item, item);
+    self->position += count;
+}
+
+void
+incoming_end (incoming_t *self, const void *end)
+{
+    BUG_ON (self->handler->type->kind != MESSAGE_STREAM);
+    s_send (self, FRAME_KIND_END, self->handler->type->end, end);
+    s_complete (self);
+}
+
+const char *
+incoming_sender (const incoming_t *self)
+{
+    return self->sender;
+}
+
+uint64_t
+incoming_deadline (const incoming_t *self)
+{
+    return self->deadline_ns;
+}
+
+span_t
+incoming_trace (const incoming_t *self)
+{
+    return span_from_string (self->trace);
+}
+
+//  ---- What arrives ----
+
+static void
+s_refuse (actor_t *actor, const wire_message_t *message, runtime_count_t count, status_t status, const char *text)
+{
+    actor_count (actor, count);
+    wire_send_error (&actor->wire, actor->router, message->peer, message->header.id, status, text);
+}
+
+static incoming_t *
+s_new (actor_t *actor, const actor_handler_t *handler, const wire_message_t *message, span_t body)
+{
+    incoming_t *self = memory_new (sizeof *self);
+    self->actor = actor;
+    self->handler = handler;
+    self->id = message->header.id;
+    self->key_size = s_make_key (self->key, message);
+    buffer_append (&self->request, body);
+    arena_init (&self->arena, MESSAGE_MAX);
+    span_copy_string (message->header.sender, self->sender, sizeof self->sender);
+    span_copy_string (message->header.trace, self->trace, sizeof self->trace);
+    self->credit = message->header.position;
+    self->deadline_ns = UINT64_MAX;
+    self->due.fire = s_tell_cancelled;
+    uint64_t now = actor_now (actor);
+    if (message->header.has_deadline_ms && message->header.deadline_ms < (UINT64_MAX - now) / MS) {
+        self->deadline_ns = now + message->header.deadline_ms * MS;
+        due_at (&self->due, actor, self->deadline_ns);
+    }
+    map_put (actor->incomings, span_of (self->key, self->key_size), self);
+    return self;
+}
+
+static void
+s_dispatch (incoming_t *self)
+{
+    const message_type_t *type = self->handler->type;
+    error_t error = { 0 };
+    void *message = arena_new (&self->arena, type->size ? type->size : 1);
+    if (message_decode (type, buffer_span (&self->request), &self->arena, message, &error)) {
+        actor_count (self->actor, COUNT_BAD_REQUEST);
+        incoming_fail (self, error.status, "%s", error.text);
+        return;
+    }
+    self->handler->on_call (self->actor->state, self->actor, self, message);
+}
+
+static void
+s_take_call (actor_t *actor, const wire_message_t *message)
+{
+    char text [160];
+    uint8_t key [8 + PEER_MAX];
+    span_t body = wire_body (message);
+    const actor_handler_t *handler = map_get (actor->handlers, message->header.method);
+    if (!handler) {
+        snprintf (text, sizeof text, "%s has no method '%.*s'; get_status lists those it has", actor->address,
+            SPAN_ARG (span_slice (message->header.method, 0, 64)));
+        s_refuse (actor, message, COUNT_UNKNOWN_METHOD, STATUS_NOT_FOUND, text);
+        return;
+    }
+    if (map_get (actor->incomings, span_of (key, s_make_key (key, message)))) {
+        s_refuse (actor, message, COUNT_MALFORMED, STATUS_INVALID, "a call with this id is under way already");
+        return;
+    }
+    if (map_count (actor->incomings) >= INCOMINGS_MAX || budget_take (&actor->budget, body.size, NULL)) {
+        snprintf (text, sizeof text, "%s has too many calls under way; try again later", actor->address);
+        s_refuse (actor, message, COUNT_BAD_REQUEST, STATUS_LIMIT, text);
+        return;
+    }
+    s_dispatch (s_new (actor, handler, message, body));
+}
+
+static void
+s_take_credit (incoming_t *self, const wire_message_t *message)
+{
+    if (self->handler->type->kind != MESSAGE_STREAM || message->header.position <= self->credit)
+        return;
+    self->credit = message->header.position;
+    if (self->watch.on_credit && !self->cancelled)
+        self->watch.on_credit (self->watch.arg, self);
+}
+
+static void
+s_take_handover (actor_t *actor, const wire_message_t *message)
+{
+    if (!actor->class->on_handover || message->body_count != 3) {
+        actor_count (actor, COUNT_MALFORMED);
+        return;
+    }
+    actor->class->on_handover (actor->state, actor, message->peer, message->body);
+}
+
+static void
+s_take_follow_up (actor_t *actor, const wire_message_t *message)
+{
+    uint8_t key [8 + PEER_MAX];
+    incoming_t *incoming = map_get (actor->incomings, span_of (key, s_make_key (key, message)));
+    if (!incoming)
+        return;    //  Completed while the message was under way
+    if (message->header.kind == FRAME_KIND_CREDIT)
+        s_take_credit (incoming, message);
+    else
+        s_tell_cancelled (&incoming->due);
+}
+
+void
+incoming_take (actor_t *actor, const span_t *frames, size_t count)
+{
+    wire_message_t message;
+    error_t error = { 0 };
+    status_t status = wire_parse (frames, count, true, &message, &error);
+    if (status || message.peer.size > PEER_MAX) {
+        s_refuse (actor, &message, COUNT_MALFORMED, error.status, error.text);
+        return;
+    }
+    switch (message.header.kind) {
+    case FRAME_KIND_CALL:
+        s_take_call (actor, &message);
+        break;
+    case FRAME_KIND_CREDIT:
+    case FRAME_KIND_CANCEL:
+        s_take_follow_up (actor, &message);
+        break;
+    case FRAME_KIND_EVENT:
+        s_take_handover (actor, &message);
+        break;
+    default:
+        s_refuse (
+            actor, &message, COUNT_MALFORMED, STATUS_INVALID, "a callee takes call, credit, cancel and event only");
+        break;
+    }
+}
+
+void
+incoming_destroy_all (actor_t *actor)
+{
+    size_t cursor = 0;
+    void *incoming;
+    while (map_next (actor->incomings, &cursor, NULL, &incoming)) {
+        map_remove (actor->incomings, span_of (((incoming_t *)incoming)->key, ((incoming_t *)incoming)->key_size));
+        s_free (incoming);
+    }
+}
+
+void
+actor_acknowledge (actor_t *self, span_t peer, uint16_t stream, uint64_t sequence)
+{
+    frame_header_t header = { .version = WIRE_VERSION, .kind = FRAME_KIND_ACK, .id = stream };
+    header.has_position = true;
+    header.position = sequence;
+    if (wire_send_frames (&self->wire, self->router, peer, &header, NULL, 0))
+        actor_count (self, COUNT_PEER_LOST);
+}

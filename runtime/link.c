@@ -1,0 +1,359 @@
+//  link - the caller's side: one DEALER a peer, and what is under way on it
+//
+//  A link is opened at the first call to an address and stays.  When the directory says that the peer was replaced, moved
+//  or lost, the link breaks: everything under way on it fails as unreachable, and the next call opens a new one.  The
+//  broker's link is the exception: its endpoint is configured, and it outlives the broker.
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "base/bug.h"
+#include "base/memory.h"
+#include "runtime/actor_private.h"
+#include "runtime/directory.h"
+
+enum { MS = 1000000 };
+
+struct link {
+    actor_t *actor;                //  Whose
+    char address [ADDRESS_MAX];    //  Of the peer
+    port_socket_t *socket;         //  DEALER
+    map_t *calls;                  //  Id -> call_t
+    list_t active;                 //  The same, oldest first
+    list_link_t in_doomed;         //  Waits to be freed
+};
+
+static span_t
+s_address (const link_t *self)
+{
+    return span_from_string (self->address);
+}
+
+static void s_on_message (void *arg, const span_t *frames, size_t count);
+
+static link_t *
+s_open (actor_t *actor, span_t address, const char *endpoint, error_t *error)
+{
+    link_t *self = memory_new (sizeof *self);
+    self->actor = actor;
+    span_copy_string (address, self->address, sizeof self->address);
+    socket_options_t options = {
+        .kind = SOCKET_DEALER, .send_queue = 10000, .receive_queue = 10000, .on_message = s_on_message, .arg = self
+    };
+    self->socket = actor_table (actor)->socket_open (actor->port, &options, error);
+    if (!self->socket || actor_table (actor)->socket_connect (self->socket, endpoint, error)) {
+        if (self->socket)
+            actor_table (actor)->socket_close (self->socket);
+        memory_free (self);
+        return NULL;
+    }
+    self->calls = map_new (0);
+    list_init (&self->active);
+    map_put (actor->links, s_address (self), self);
+    return self;
+}
+
+link_t *
+link_to (actor_t *actor, span_t address, error_t *error)
+{
+    link_t *link = map_get (actor->links, address);
+    if (link)
+        return link;
+    if (span_equal (address, SPAN (BROKER_ADDRESS)) && actor->options.broker)
+        return s_open (actor, address, actor->options.broker, error);
+    const actor_entry_t *entry = directory_find (actor, address);
+    char endpoint [ENDPOINT_MAX];
+    if (!entry || entry->state != ACTOR_STATE_ALIVE || entry->endpoint.size == 0 ||
+        !span_copy_string (entry->endpoint, endpoint, sizeof endpoint)) {
+        error_set (error, STATUS_UNREACHABLE, "%.*s is %s", SPAN_ARG (address),
+            entry ? actor_state_name (entry->state) : "not known in the directory");
+        return NULL;
+    }
+    return s_open (actor, address, endpoint, error);
+}
+
+static void
+s_close (link_t *self)
+{
+    map_remove (self->actor->links, s_address (self));
+    actor_table (self->actor)->socket_close (self->socket);
+    map_destroy (&self->calls);
+    memory_free (self);
+}
+
+//  The link leaves the map at once, so that calls made by the ones that fail here open a new one; the socket, which may
+//  be the one whose message is being handled, goes at the turn's end.
+void
+link_break (actor_t *actor, span_t address, const char *why)
+{
+    link_t *self = map_remove (actor->links, address);
+    if (!self)
+        return;
+    list_append (&actor->doomed_links, &self->in_doomed);
+    actor_want_turn_end (actor);
+    list_link_t *first;
+    while ((first = list_first (&self->active))) {
+        call_t *call = LIST_ENTRY (first, call_t, in_link);
+        error_set (&call->error, STATUS_UNREACHABLE, "%s %s", self->address, why);
+        call_complete (call, CALL_FAILED, NULL);
+    }
+}
+
+void
+link_free_doomed (actor_t *actor)
+{
+    list_link_t *first;
+    while ((first = list_take_first (&actor->doomed_links))) {
+        link_t *self = LIST_ENTRY (first, link_t, in_doomed);
+        actor_table (actor)->socket_close (self->socket);
+        map_destroy (&self->calls);
+        memory_free (self);
+    }
+}
+
+void
+link_destroy_all (actor_t *actor)
+{
+    size_t cursor = 0;
+    void *link;
+    while (map_next (actor->links, &cursor, NULL, &link))
+        s_close (link);
+}
+
+status_t
+link_send (link_t *self, const frame_header_t *header, const message_type_t *type, const void *message)
+{
+    return wire_send (&self->actor->wire, self->socket, SPAN (""), header, type, message);
+}
+
+status_t
+link_send_frames (link_t *self, const frame_header_t *header, const span_t *frames, size_t count)
+{
+    return wire_send_frames (&self->actor->wire, self->socket, SPAN (""), header, frames, count);
+}
+
+//  ---- Calls ----
+
+static void
+s_fire (due_t *due)
+{
+    call_t *self = (call_t *)((char *)due - offsetof (call_t, due));
+    if (self->result == CALL_DEADLINE && self->link) {
+        frame_header_t header = { .version = WIRE_VERSION, .kind = FRAME_KIND_CANCEL, .id = self->id };
+        link_send (self->link, &header, NULL, NULL);
+        error_set (
+            &self->error, STATUS_DEADLINE, "%s did not answer %s in time", self->link->address, self->type->name);
+    }
+    call_complete (self, self->result, NULL);
+}
+
+//  Completes in a later turn.
+static void
+s_complete_soon (call_t *self, call_result_t result)
+{
+    self->result = result;
+    due_at (&self->due, self->actor, 0);
+}
+
+static void
+s_leave_link (call_t *self)
+{
+    if (!self->link)
+        return;
+    map_remove_u64 (self->link->calls, self->id);
+    list_remove (&self->link->active, &self->in_link);
+    self->link = NULL;
+}
+
+//  What remains when a call is over: nothing of it is known to the runtime any more.
+static void
+s_detach (call_t *self)
+{
+    s_leave_link (self);
+    due_clear (&self->due, self->actor);
+    self->actor = NULL;
+}
+
+static status_t
+s_send_opening (call_t *self, const void *request, uint64_t timeout_ns, uint64_t credit)
+{
+    frame_header_t header = {
+        .version = WIRE_VERSION,
+        .kind = FRAME_KIND_CALL,
+        .id = self->id,
+        .has_method = true,
+        .method = span_from_string (self->type->name),
+        .has_deadline_ms = timeout_ns != PORT_NEVER,
+        .deadline_ms = (timeout_ns + MS - 1) / MS,
+        .has_position = self->type->kind == MESSAGE_STREAM,
+        .position = credit,
+        .has_sender = true,
+        .sender = span_from_string (self->actor->address),
+    };
+    return link_send (self->link, &header, self->type, request);
+}
+
+static void
+s_enter_link (call_t *self, link_t *link)
+{
+    self->link = link;
+    map_put_u64 (link->calls, self->id, self);
+    list_append (&link->active, &self->in_link);
+}
+
+//  Shared by calls and streams: on return the call is under way, or will fail in a later turn.
+//  timeout_ns: on the wire; PORT_NEVER for none.
+static void
+s_start (call_t *self, actor_t *actor, span_t address, const message_type_t *type, const void *request,
+    uint64_t timeout_ns, uint64_t credit)
+{
+    BUG_ON (call_is_active (self));
+    *self = (call_t){ .actor = actor, .type = type, .id = ++actor->next_call, .result = CALL_DEADLINE };
+    self->due.fire = s_fire;
+    link_t *link = link_to (actor, address, &self->error);
+    if (!link) {
+        s_complete_soon (self, CALL_FAILED);
+        return;
+    }
+    s_enter_link (self, link);
+    if (s_send_opening (self, request, timeout_ns, credit)) {
+        error_set (&self->error, STATUS_LIMIT, "%s takes no more: its queue is full", link->address);
+        s_complete_soon (self, CALL_FAILED);
+    }
+}
+
+void
+call_start (call_t *self, actor_t *actor, span_t address, const message_type_t *type, const void *request,
+    uint64_t timeout_ns, call_done_fn *done, void *arg)
+{
+    BUG_ON (type->kind != MESSAGE_CALL || timeout_ns == PORT_NEVER);
+    s_start (self, actor, address, type, request, timeout_ns, 0);
+    self->done = done;
+    self->arg = arg;
+    if (!due_is_set (&self->due))
+        due_at (&self->due, actor, actor_now (actor) + timeout_ns);
+}
+
+void
+call_complete (call_t *self, call_result_t result, const void *reply)
+{
+    void *state = self->actor->state;
+    s_detach (self);
+    self->done (state, self->arg, result, reply);
+}
+
+static void
+s_tell_cancel (call_t *self)
+{
+    frame_header_t header = { .version = WIRE_VERSION, .kind = FRAME_KIND_CANCEL, .id = self->id };
+    if (self->link)
+        link_send (self->link, &header, NULL, NULL);
+}
+
+void
+call_cancel (call_t *self)
+{
+    if (!call_is_active (self))
+        return;
+    s_tell_cancel (self);
+    s_leave_link (self);
+    error_set (&self->error, STATUS_CANCELLED, "cancelled");
+    s_complete_soon (self, CALL_CANCELLED);
+}
+
+void
+call_drop (call_t *self)
+{
+    if (!call_is_active (self))
+        return;
+    s_tell_cancel (self);
+    s_detach (self);
+}
+
+bool
+call_is_active (const call_t *self)
+{
+    return self->actor != NULL;
+}
+
+const error_t *
+call_error (const call_t *self)
+{
+    return &self->error;
+}
+
+//  ---- Streams: the opening is a call; the rest is in stream.c ----
+
+void
+stream_start (
+    call_t *self, actor_t *actor, span_t address, const message_type_t *type, const void *request, uint64_t credit)
+{
+    BUG_ON (type->kind != MESSAGE_STREAM);
+    s_start (self, actor, address, type, request, PORT_NEVER, credit);
+}
+
+//  ---- What arrives ----
+
+static void
+s_take_reply (call_t *call, const wire_message_t *message)
+{
+    actor_t *actor = call->actor;
+    const message_type_t *type = call->type->reply;
+    void *reply = arena_new (&actor->scratch, type->size ? type->size : 1);
+    if (message_decode (type, wire_body (message), &actor->scratch, reply, &call->error)) {
+        actor_count (actor, COUNT_MALFORMED);
+        call_complete (call, CALL_FAILED, NULL);
+        return;
+    }
+    call_complete (call, CALL_REPLIED, reply);
+}
+
+static void
+s_take_error (call_t *call, const wire_message_t *message)
+{
+    call_error_t failure = { 0 };
+    if (message_decode (&call_error_message, wire_body (message), &call->actor->scratch, &failure, &call->error)) {
+        actor_count (call->actor, COUNT_MALFORMED);
+    } else {
+        status_t status = failure.status && failure.status < STATUS_COUNT ? (status_t)failure.status : STATUS_INTERNAL;
+        error_set (&call->error, status, "%.*s", SPAN_ARG (failure.text));
+    }
+    call_complete (call, CALL_FAILED, NULL);
+}
+
+static void
+s_take (link_t *self, const wire_message_t *message)
+{
+    actor_t *actor = self->actor;
+    if (message->header.kind == FRAME_KIND_ACK) {
+        source_acknowledged (actor, (uint16_t)message->header.id, message->header.position);
+        return;
+    }
+    call_t *call = map_get_u64 (self->calls, message->header.id);
+    bool is_stream = call && call->type->kind == MESSAGE_STREAM;
+    if (!call)
+        actor_count (actor, COUNT_LATE);
+    else if (message->header.kind == FRAME_KIND_ERROR)
+        s_take_error (call, message);
+    else if (message->header.kind == FRAME_KIND_REPLY && !is_stream)
+        s_take_reply (call, message);
+    else if ((message->header.kind == FRAME_KIND_ITEM || message->header.kind == FRAME_KIND_END) && is_stream)
+        stream_take (call, message);
+    else
+        actor_count (actor, COUNT_MALFORMED);
+}
+
+static void
+s_on_message (void *arg, const span_t *frames, size_t count)
+{
+    link_t *self = arg;
+    wire_message_t message;
+    arena_clear (&self->actor->scratch);
+    if (list_link_is_linked (&self->in_doomed))
+        return;    //  Broken in this very turn
+    if (wire_parse (frames, count, false, &message, NULL)) {
+        actor_count (self->actor, COUNT_MALFORMED);
+        return;
+    }
+    s_take (self, &message);
+}

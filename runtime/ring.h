@@ -1,0 +1,44 @@
+//  ring - the last batches of one stream of one source
+//
+//  Bounded in bytes; the oldest leave first.  Sequence numbers ascend, but a ring that follows somebody else's stream may
+//  have holes.
+
+#ifndef RUNTIME_RING_H
+#define RUNTIME_RING_H
+
+#include "runtime/actor.h"
+
+typedef struct {
+    uint64_t sequence;    //  Of the batch
+    uint64_t wall_ns;     //  When it was published
+    span_t payload;       //  Owned by the ring
+} ring_batch_t;
+
+typedef struct ring {
+    array_t batches;     //  ring_batch_t; the first `gone` are empty
+    size_t gone;         //  Left already, room not yet given back
+    uint64_t bytes;      //  Of all payloads
+    uint64_t limit;      //  Bytes
+    uint64_t dropped;    //  Batches that left
+} ring_t;
+
+void ring_init (ring_t *self, uint64_t limit_bytes);
+void ring_fini (ring_t *self);
+void ring_clear (ring_t *self);
+
+//  Copies the payload.  A sequence number that is not higher than the last one is ignored.  The batch itself always stays,
+//  even where it is larger than the limit.
+void ring_push (ring_t *self, uint64_t sequence, uint64_t wall_ns, span_t payload);
+
+//  The batch of this number; NULL where it is not there.  Borrowed until the next push.
+const ring_batch_t *ring_find (const ring_t *self, uint64_t sequence);
+
+//  Oldest and newest number there is; 0 where the ring is empty.
+uint64_t ring_first (const ring_t *self);
+uint64_t ring_last (const ring_t *self);
+
+//  Answers a replay call from a ring: items under credit, then the end; STATUS_GAP where one of the batches is not there.
+//  Takes the incoming; what it needs of the ring is copied.
+void ring_serve_replay (const ring_t *self, actor_t *actor, incoming_t *incoming, uint64_t from, uint64_t to);
+
+#endif

@@ -1,0 +1,484 @@
+//  sink - what this actor follows, and how nothing of it gets lost
+//
+//  For every source of a followed stream there is a feed: the incarnation, the number expected next, and the highest
+//  number known to exist (the tail, from batches, from the broker's source_tails events and from its own tail in every
+//  heartbeat reply).  A feed is in one of these states:
+//
+//      LIVE          batches are applied as they come
+//      REPLAYING     some are missing: asked for at the broker, then at the source; what comes meanwhile waits
+//      SNAPSHOTTING  no ring reaches back, or nothing is known yet: the state is taken over, then the rest is replayed
+//      WAITING       nobody answered; tried again after a pause
+//
+//  A newer incarnation resets the feed and what the class has learnt from it (the fence); an older one is counted and
+//  ignored.  What waits is bounded: when it grows too large it is dropped, since the tail remembers that it exists.
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "runtime/actor_private.h"
+#include "runtime/directory.h"
+#include "runtime/stream.h"
+#include "schemas/batch.h"
+#include "schemas/event_header.h"
+
+enum { PENDING_MAX_BYTES = 8 << 20, REPLAY_CREDIT = 64 };
+static const uint64_t IDLE_TIMEOUT_NS = 2000000000;
+static const uint64_t PAUSE_NS = 500000000;
+
+typedef enum { FEED_LIVE, FEED_REPLAYING, FEED_SNAPSHOTTING, FEED_WAITING } feed_state_t;
+
+//  Who is asked, in this order; each step that fails leads to the next.
+typedef enum { ASK_BROKER_REPLAY, ASK_SOURCE_REPLAY, ASK_SERVICE_SNAPSHOT, ASK_SOURCE_SNAPSHOT, ASK_NOBODY } ask_t;
+
+struct feed {
+    actor_t *actor;          //  Who follows
+    uint16_t stream;         //  Which stream
+    uint64_t source;         //  Of which source
+    uint64_t incarnation;    //  Its newest one known; 0: none
+    uint64_t next;           //  Number expected next
+    uint64_t tail;           //  Highest number known to exist
+    bool fresh;              //  Nothing of this incarnation was applied yet
+    feed_state_t state;      //  See above
+    ask_t ask;               //  Who is being asked
+    ring_t pending;          //  What came while something before it was missing
+    stream_t repair;         //  The replay or snapshot under way
+    uint64_t received;       //  Elements of it
+    bool reset_done;         //  Snapshot: the class was told to forget
+    actor_timer_t pause;     //  WAITING
+};
+
+static void s_repair (feed_t *self);
+
+//  ---- Applying ----
+
+static origin_t
+s_origin (const feed_t *self, uint64_t sequence, uint64_t wall_ns)
+{
+    return (origin_t){ self->source, self->stream, self->incarnation, sequence, wall_ns };
+}
+
+static bool
+s_is_directory (const feed_t *self)
+{
+    return self->stream == STREAM_LIFE && self->source == source_id (SPAN (BROKER_ADDRESS));
+}
+
+static void
+s_reset (feed_t *self)
+{
+    origin_t origin = s_origin (self, 0, 0);
+    const actor_handler_t *handler = actor_handler_of (self->actor, HANDLER_RESET, self->stream);
+    if (s_is_directory (self))
+        directory_on_reset (self->actor);
+    if (handler)
+        handler->on_reset (self->actor->state, self->actor, &origin);
+}
+
+static void
+s_apply_event (feed_t *self, const message_type_t *type, span_t bytes, const origin_t *origin)
+{
+    actor_t *actor = self->actor;
+    const actor_handler_t *handler = actor_handler_of_event (actor, type);
+    if (!handler && !s_is_directory (self))
+        return;
+    error_t error = { 0 };
+    arena_clear (&actor->scratch);
+    void *event = arena_new (&actor->scratch, type->size ? type->size : 1);
+    if (message_decode (type, bytes, &actor->scratch, event, &error)) {
+        actor_count (actor, COUNT_BAD_EVENT);
+        actor_log (
+            actor, LOG_WARNING, "event %s of source %016" PRIx64 " ignored: %s", type->name, self->source, error.text);
+        return;
+    }
+    if (s_is_directory (self))
+        directory_on_event (actor, type, event);
+    if (handler)
+        handler->on_event (actor->state, actor, origin, event);
+}
+
+static void
+s_apply (feed_t *self, uint64_t sequence, uint64_t wall_ns, span_t payload)
+{
+    origin_t origin = s_origin (self, sequence, wall_ns);
+    batch_reader_t reader;
+    batch_reader_init (&reader, payload);
+    const message_type_t *type;
+    span_t bytes;
+    status_t status;
+    while ((status = batch_reader_next (&reader, self->stream, &type, &bytes, NULL)) == STATUS_OK)
+        if (type)
+            s_apply_event (self, type, bytes, &origin);
+    if (status != STATUS_NOT_FOUND)
+        actor_count (self->actor, COUNT_BAD_EVENT);
+    self->fresh = false;
+}
+
+//  A batch by live feed, replay or from what waits; true where it was the expected one.
+static bool
+s_advance (feed_t *self, uint64_t sequence, uint64_t wall_ns, span_t payload)
+{
+    if (sequence != self->next)
+        return false;
+    self->next++;
+    s_apply (self, sequence, wall_ns, payload);
+    return true;
+}
+
+static void
+s_apply_pending (feed_t *self)
+{
+    const ring_batch_t *batch;
+    while ((batch = ring_find (&self->pending, self->next)))
+        s_advance (self, batch->sequence, batch->wall_ns, batch->payload);
+    if (ring_last (&self->pending) < self->next)
+        ring_clear (&self->pending);
+}
+
+//  Everything up to the tail is there, or the rest is asked for.
+static void
+s_settle (feed_t *self)
+{
+    s_apply_pending (self);
+    if (self->next > self->tail && !self->fresh) {
+        self->state = FEED_LIVE;
+        directory_announce_if_synced (self->actor);
+        return;
+    }
+    self->ask = self->fresh ? ASK_SERVICE_SNAPSHOT : ASK_BROKER_REPLAY;
+    s_repair (self);
+}
+
+//  ---- Repair ----
+
+static void
+s_try_again (void *state, actor_t *actor, void *arg)
+{
+    s_settle (arg);
+}
+
+static void
+s_ask_next (feed_t *self)
+{
+    self->ask++;
+    s_repair (self);
+}
+
+static uint64_t
+s_on_replayed (void *state, void *arg, uint64_t position, const void *item)
+{
+    feed_t *self = arg;
+    const replayed_batch_t *batch = item;
+    actor_count (self->actor, COUNT_REPLAYED);
+    self->received++;
+    s_advance (self, batch->sequence, batch->wall_ns, batch->payload);
+    stream_credit (&self->repair, self->received + REPLAY_CREDIT);
+    return 1;
+}
+
+static void
+s_on_replay_end (void *state, void *arg, call_result_t result, const void *end)
+{
+    feed_t *self = arg;
+    if (result == CALL_REPLIED)
+        s_settle (self);
+    else
+        s_ask_next (self);
+}
+
+//  The last number that is missing before what waits.
+static uint64_t
+s_missing_to (const feed_t *self)
+{
+    uint64_t first_waiting = ring_first (&self->pending);
+    return first_waiting > self->next ? first_waiting - 1 : self->tail;
+}
+
+static void
+s_begin_replay (feed_t *self, span_t address)
+{
+    static const stream_options_t options = { s_on_replayed, s_on_replay_end, REPLAY_CREDIT, IDLE_TIMEOUT_NS };
+    replay_t request = { self->source, self->stream, self->incarnation, self->next, s_missing_to (self) };
+    self->state = FEED_REPLAYING;
+    self->received = 0;
+    stream_open (&self->repair, self->actor, address, &replay_message, &request, &options, self);
+}
+
+static uint64_t
+s_on_snapshot_part (void *state, void *arg, uint64_t position, const void *item)
+{
+    feed_t *self = arg;
+    const snapshot_part_t *part = item;
+    if (!self->reset_done)
+        s_reset (self);
+    self->reset_done = true;
+    self->received++;
+    s_apply (self, 0, 0, part->payload);
+    stream_credit (&self->repair, self->received + REPLAY_CREDIT);
+    return 1;
+}
+
+static void
+s_on_snapshot_end (void *state, void *arg, call_result_t result, const void *message)
+{
+    feed_t *self = arg;
+    const snapshot_end_t *end = message;
+    if (result != CALL_REPLIED || end->incarnation < self->incarnation) {
+        self->fresh = true;
+        s_ask_next (self);
+        return;
+    }
+    if (!self->reset_done)
+        s_reset (self);
+    if (end->incarnation > self->incarnation)
+        self->tail = end->sequence;
+    actor_count (self->actor, COUNT_SNAPSHOT);
+    self->incarnation = end->incarnation;
+    self->next = end->sequence + 1;
+    self->fresh = false;
+    if (self->tail < end->sequence)
+        self->tail = end->sequence;
+    s_settle (self);
+}
+
+static void
+s_begin_snapshot (feed_t *self, span_t address)
+{
+    static const stream_options_t options = { s_on_snapshot_part, s_on_snapshot_end, REPLAY_CREDIT, IDLE_TIMEOUT_NS };
+    take_snapshot_t request = { self->source, self->stream, self->incarnation, self->fresh ? 0 : s_missing_to (self) };
+    self->state = FEED_SNAPSHOTTING;
+    self->received = 0;
+    self->reset_done = false;
+    stream_open (&self->repair, self->actor, address, &take_snapshot_message, &request, &options, self);
+}
+
+//  The address of whoever is to be asked now; empty where there is none.
+static span_t
+s_whom (const feed_t *self)
+{
+    actor_t *actor = self->actor;
+    const char *service = self->stream == STREAM_LIFE ? NULL : actor->class->snapshot_service;
+    const actor_entry_t *entry = NULL;
+    if (s_is_directory (self) || self->ask == ASK_BROKER_REPLAY)
+        return self->ask == ASK_SERVICE_SNAPSHOT ? SPAN ("") : SPAN (BROKER_ADDRESS);
+    if (self->ask == ASK_SERVICE_SNAPSHOT)
+        entry = service ? directory_any (actor, service) : NULL;
+    else
+        entry = directory_find_source (actor, self->source);
+    return entry && entry->state == ACTOR_STATE_ALIVE ? entry->address : SPAN ("");
+}
+
+static void
+s_repair (feed_t *self)
+{
+    while (self->ask != ASK_NOBODY && s_whom (self).size == 0)
+        self->ask++;
+    if (self->ask == ASK_NOBODY) {
+        self->state = FEED_WAITING;
+        timer_start (&self->pause, self->actor, PAUSE_NS, s_try_again, self);
+    } else if (self->ask < ASK_SERVICE_SNAPSHOT) {
+        s_begin_replay (self, s_whom (self));
+    } else {
+        s_begin_snapshot (self, s_whom (self));
+    }
+}
+
+//  ---- Feeds ----
+
+static span_t
+s_key (uint8_t key [10], uint64_t source, uint16_t stream)
+{
+    memcpy (key, &source, 8);
+    memcpy (key + 8, &stream, 2);
+    return span_of (key, 10);
+}
+
+static feed_t *
+s_feed (actor_t *actor, uint64_t source, uint16_t stream)
+{
+    uint8_t bytes [10];
+    span_t key = s_key (bytes, source, stream);
+    feed_t *self = map_get (actor->feeds, key);
+    if (!self) {
+        self = memory_new (sizeof *self);
+        self->actor = actor;
+        self->source = source;
+        self->stream = stream;
+        self->next = 1;
+        self->fresh = true;
+        ring_init (&self->pending, PENDING_MAX_BYTES);
+        map_put (actor->feeds, key, self);
+    }
+    return self;
+}
+
+static void
+s_stop_repair (feed_t *self)
+{
+    stream_drop (&self->repair);
+    timer_stop (&self->pause);
+}
+
+static void
+s_feed_destroy (feed_t *self)
+{
+    uint8_t bytes [10];
+    s_stop_repair (self);
+    map_remove (self->actor->feeds, s_key (bytes, self->source, self->stream));
+    ring_fini (&self->pending);
+    memory_free (self);
+}
+
+//  True where the incarnation is the present one, made so if need be.
+static bool
+s_fence (feed_t *self, uint64_t incarnation)
+{
+    if (incarnation < self->incarnation) {
+        actor_count (self->actor, COUNT_STALE);
+        return false;
+    }
+    if (incarnation == self->incarnation)
+        return true;
+    bool is_restart = self->incarnation != 0;
+    s_stop_repair (self);
+    ring_clear (&self->pending);
+    self->incarnation = incarnation;
+    self->next = 1;
+    self->tail = 0;
+    self->fresh = true;
+    self->state = FEED_LIVE;
+    if (is_restart) {
+        actor_count (self->actor, COUNT_FENCE);
+        s_reset (self);
+    }
+    return true;
+}
+
+static void
+s_take_batch (feed_t *self, const event_header_t *header, span_t payload)
+{
+    if (!s_fence (self, header->incarnation) || header->sequence < self->next)
+        return;
+    if (header->sequence > self->tail)
+        self->tail = header->sequence;
+    if (self->state == FEED_LIVE && s_advance (self, header->sequence, header->wall_ns, payload))
+        return;
+    ring_push (&self->pending, header->sequence, header->wall_ns, payload);
+    if (self->state != FEED_LIVE)
+        return;
+    if (!self->fresh)
+        actor_count (self->actor, COUNT_GAP);
+    s_settle (self);
+}
+
+void
+sink_note_tail (actor_t *actor, uint64_t source, uint16_t stream, uint64_t incarnation, uint64_t sequence)
+{
+    bool is_directory = stream == STREAM_LIFE && source == source_id (SPAN (BROKER_ADDRESS));
+    if (source == actor->source || (!is_directory && !actor_follows (actor, stream)))
+        return;
+    feed_t *self = s_feed (actor, source, stream);
+    if (incarnation < self->incarnation || !s_fence (self, incarnation))
+        return;
+    if (sequence > self->tail)
+        self->tail = sequence;
+    if (self->state != FEED_LIVE || (self->next > self->tail && !self->fresh))
+        return;
+    if (self->fresh && sequence == 0) {
+        self->fresh = false;    //  It exists and has said nothing yet
+        return;
+    }
+    if (!self->fresh)
+        actor_count (actor, COUNT_GAP);
+    s_settle (self);
+}
+
+void
+sink_forget (actor_t *actor, uint64_t source)
+{
+    for (uint16_t stream = 1; stream < STREAM_COUNT; stream++) {
+        uint8_t bytes [10];
+        feed_t *feed = map_get (actor->feeds, s_key (bytes, source, stream));
+        if (feed)
+            s_feed_destroy (feed);
+    }
+}
+
+//  What an absent source claims is hidden anyway: nobody waits for it.
+static bool
+s_source_is_alive (const feed_t *self)
+{
+    const actor_entry_t *entry = directory_find_source (self->actor, self->source);
+    return entry && entry->state == ACTOR_STATE_ALIVE;
+}
+
+bool
+actor_is_synced (const actor_t *self, uint16_t stream)
+{
+    size_t cursor = 0;
+    void *value;
+    if (self->options.broker && !directory_is_registered (self))
+        return false;
+    while (map_next (self->feeds, &cursor, NULL, &value)) {
+        const feed_t *feed = value;
+        bool counts = s_is_directory (feed) || (feed->stream == stream && s_source_is_alive (feed));
+        if (counts && (feed->state != FEED_LIVE || feed->fresh))
+            return false;
+    }
+    return true;
+}
+
+//  ---- The socket ----
+
+static void
+s_on_message (void *arg, const span_t *frames, size_t count)
+{
+    actor_t *actor = arg;
+    event_header_t header;
+    if (count != 3 || event_header_decode (&header, frames [1], NULL)) {
+        actor_count (actor, COUNT_MALFORMED);
+        return;
+    }
+    if (header.source == actor->source)
+        return;
+    s_take_batch (s_feed (actor, header.source, header.stream), &header, frames [2]);
+}
+
+static void
+s_subscribe (actor_t *self, const char *prefix)
+{
+    actor_table (self)->socket_subscribe (self->events, span_from_string (prefix));
+}
+
+status_t
+sink_open (actor_t *self, const char *endpoint, error_t *error)
+{
+    if (!endpoint)
+        return STATUS_OK;
+    socket_options_t options = { .kind = SOCKET_SUB, .receive_queue = 10000, .on_message = s_on_message, .arg = self };
+    self->events = actor_table (self)->socket_open (self->port, &options, error);
+    if (!self->events || actor_table (self)->socket_connect (self->events, endpoint, error))
+        return error ? error->status : STATUS_IO;
+    for (uint16_t stream = 1; stream < STREAM_COUNT; stream++) {
+        char prefix [32];
+        snprintf (prefix, sizeof prefix, "%s.", stream_name (stream));
+        if (actor_follows (self, stream))
+            s_subscribe (self, prefix);
+    }
+    if (!actor_follows (self, STREAM_LIFE))
+        s_subscribe (self, "life." BROKER_ADDRESS ".");
+    return STATUS_OK;
+}
+
+void
+sink_destroy_all (actor_t *self)
+{
+    size_t cursor = 0;
+    void *feed;
+    while (map_next (self->feeds, &cursor, NULL, &feed))
+        s_feed_destroy (feed);
+    if (self->events)
+        actor_table (self)->socket_close (self->events);
+    self->events = NULL;
+}

@@ -1,0 +1,209 @@
+//  source - what this actor publishes
+//
+//  Events of one turn become one batch a stream at the turn's end.  A batch gets its number, goes into the ring, and is
+//  handed to the broker; it counts as handed over when the broker has acknowledged it.  At most WINDOW batches are under
+//  way.  When the broker is a new one, or has not acknowledged for a while, everything that is not acknowledged and still
+//  in the ring is sent again: the broker drops what it has.  What left the ring before that is a gap, which those who
+//  follow notice and fill by snapshot.
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "runtime/actor_private.h"
+#include "runtime/directory.h"
+#include "schemas/batch.h"
+#include "schemas/event_header.h"
+
+enum { WINDOW = 64, BATCH_BYTES = 256 << 10 };
+static const uint64_t ACK_PATIENCE_NS = 2000000000;
+
+struct source {
+    actor_t *actor;            //  Whose
+    uint16_t stream;           //  Number
+    char topic [160];          //  "<stream>.<address>."
+    uint64_t sequence;         //  Last batch numbered
+    uint64_t sent;             //  Last batch sent to the broker
+    uint64_t acknowledged;     //  Last batch the broker has
+    ring_t ring;               //  The last ones
+    batch_t batch;             //  Of this turn
+    actor_timer_t patience;    //  Until what was sent is sent again
+};
+
+static source_t *
+s_source (actor_t *actor, uint16_t stream)
+{
+    source_t *self = actor->sources [stream];
+    if (self)
+        return self;
+    self = memory_new (sizeof *self);
+    self->actor = actor;
+    self->stream = stream;
+    snprintf (self->topic, sizeof self->topic, "%s.%s.", stream_name (stream), actor->address);
+    ring_init (&self->ring, actor->options.ring_bytes);
+    batch_init (&self->batch);
+    actor->sources [stream] = self;
+    return self;
+}
+
+//  ---- Hand-over ----
+
+static void
+s_make_frames (source_t *self, const ring_batch_t *batch, uint8_t header [EVENT_HEADER_SIZE], span_t frames [3])
+{
+    event_header_t event = {
+        .version = EVENT_VERSION,
+        .stream = self->stream,
+        .source = self->actor->source,
+        .incarnation = self->actor->incarnation,
+        .sequence = batch->sequence,
+        .wall_ns = batch->wall_ns,
+    };
+    event_header_encode (&event, header);
+    frames [0] = span_from_string (self->topic);
+    frames [1] = span_of (header, EVENT_HEADER_SIZE);
+    frames [2] = batch->payload;
+}
+
+static bool
+s_hand_over (source_t *self, const ring_batch_t *batch)
+{
+    uint8_t bytes [EVENT_HEADER_SIZE];
+    span_t frames [3];
+    s_make_frames (self, batch, bytes, frames);
+    link_t *broker = link_to (self->actor, SPAN (BROKER_ADDRESS), NULL);
+    frame_header_t header = { .version = WIRE_VERSION, .kind = FRAME_KIND_EVENT };
+    return broker && link_send_frames (broker, &header, frames, 3) == STATUS_OK;
+}
+
+static void s_out_of_patience (void *state, actor_t *actor, void *arg);
+
+static void
+s_pump (source_t *self)
+{
+    if (!directory_is_registered (self->actor))
+        return;
+    while (self->sent < self->sequence && self->sent - self->acknowledged < WINDOW) {
+        const ring_batch_t *batch = ring_find (&self->ring, self->sent + 1);
+        if (!batch)
+            actor_count (self->actor, COUNT_DROPPED);
+        else if (!s_hand_over (self, batch))
+            break;
+        self->sent++;
+    }
+    if (self->acknowledged < self->sequence && !timer_is_running (&self->patience))
+        timer_start (&self->patience, self->actor, ACK_PATIENCE_NS, s_out_of_patience, self);
+}
+
+static void
+s_resend (source_t *self)
+{
+    self->sent = self->acknowledged;
+    timer_stop (&self->patience);
+    s_pump (self);
+}
+
+static void
+s_out_of_patience (void *state, actor_t *actor, void *arg)
+{
+    s_resend (arg);
+}
+
+void
+source_acknowledged (actor_t *actor, uint16_t stream, uint64_t sequence)
+{
+    source_t *self = stream < STREAM_COUNT ? actor->sources [stream] : NULL;
+    if (!self || sequence <= self->acknowledged || sequence > self->sequence)
+        return;
+    self->acknowledged = sequence;
+    if (self->sent < sequence)
+        self->sent = sequence;
+    timer_stop (&self->patience);
+    s_pump (self);
+}
+
+void
+source_resend_all (actor_t *actor)
+{
+    for (int stream = 0; stream < STREAM_COUNT; stream++)
+        if (actor->sources [stream])
+            s_resend (actor->sources [stream]);
+}
+
+//  ---- Publishing ----
+
+static void
+s_flush (source_t *self)
+{
+    actor_t *actor = self->actor;
+    if (batch_count (&self->batch) == 0)
+        return;
+    ring_push (&self->ring, ++self->sequence, actor_wall (actor), batch_span (&self->batch));
+    batch_clear (&self->batch);
+    if (actor->class->on_publish) {
+        uint8_t header [EVENT_HEADER_SIZE];
+        span_t frames [3];
+        s_make_frames (self, ring_find (&self->ring, self->sequence), header, frames);
+        actor->class->on_publish (actor->state, actor, frames);
+    } else if (actor->options.broker) {
+        s_pump (self);
+    }
+}
+
+void
+source_publish (actor_t *actor, const message_type_t *type, const void *event)
+{
+    source_t *self = s_source (actor, type->stream);
+    batch_append (&self->batch, type, event);
+    if (batch_size (&self->batch) >= BATCH_BYTES)
+        s_flush (self);
+    else
+        actor_want_turn_end (actor);
+}
+
+void
+source_flush_all (actor_t *actor)
+{
+    for (int stream = 0; stream < STREAM_COUNT; stream++)
+        if (actor->sources [stream])
+            s_flush (actor->sources [stream]);
+}
+
+void
+source_destroy_all (actor_t *actor)
+{
+    for (int stream = 0; stream < STREAM_COUNT; stream++) {
+        source_t *self = actor->sources [stream];
+        if (!self)
+            continue;
+        timer_stop (&self->patience);
+        ring_fini (&self->ring);
+        batch_fini (&self->batch);
+        memory_free (self);
+        actor->sources [stream] = NULL;
+    }
+}
+
+const ring_t *
+source_ring (const actor_t *actor, uint16_t stream)
+{
+    return stream < STREAM_COUNT && actor->sources [stream] ? &actor->sources [stream]->ring : NULL;
+}
+
+uint64_t
+source_sequence (const actor_t *actor, uint16_t stream)
+{
+    return stream < STREAM_COUNT && actor->sources [stream] ? actor->sources [stream]->sequence : 0;
+}
+
+void
+source_tails (const actor_t *actor, array_t *tails)
+{
+    for (uint16_t stream = 0; stream < STREAM_COUNT; stream++) {
+        if (!actor->sources [stream])
+            continue;
+        stream_tail_t *tail = array_add (tails);
+        tail->stream = stream;
+        tail->sequence = actor->sources [stream]->sequence;
+    }
+}
