@@ -199,6 +199,10 @@ void actor_log (actor_t *self, log_level_t level, const char *format, ...) __att
 //  Sequence number of the last event this actor published on a stream; 0 where there is none.
 uint64_t actor_published (const actor_t *self, uint16_t stream);
 
+//  How far this actor has applied what a source publishes.  False while a snapshot is under way or nothing came yet.
+bool actor_feed_position (const actor_t *self, uint16_t stream, uint64_t source, uint64_t *incarnation,
+    uint64_t *sequence);
+
 //  True while nothing is missing of what this actor follows on the stream from any source the directory knows.
 bool actor_is_synced (const actor_t *self, uint16_t stream);
 

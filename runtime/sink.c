@@ -429,6 +429,19 @@ actor_is_synced (const actor_t *self, uint16_t stream)
     return true;
 }
 
+bool
+actor_feed_position (
+    const actor_t *self, uint16_t stream, uint64_t source, uint64_t *incarnation, uint64_t *sequence)
+{
+    uint8_t bytes [10];
+    const feed_t *feed = map_get (self->feeds, s_key (bytes, source, stream));
+    if (!feed || feed->fresh || feed->state == FEED_SNAPSHOTTING)
+        return false;
+    *incarnation = feed->incarnation;
+    *sequence = feed->next - 1;
+    return true;
+}
+
 //  ---- The socket ----
 
 static void

@@ -1,0 +1,180 @@
+#include "actors/indexer/indexer.h"
+
+#include <inttypes.h>
+
+#include "kv/catalog.h"
+#include "runtime/directory.h"
+#include "runtime/incoming.h"
+#include "runtime/timer.h"
+#include "schemas/event.h"
+
+static const uint64_t SWEEP_NS = 100000000;
+
+typedef struct {
+    actor_t *actor;         //  Itself
+    catalog_t *catalog;     //  Who has what
+    actor_timer_t sweep;    //  Of what was forgotten
+    metric_t *matches;      //  Calls served
+    metric_t *blocks;       //  In the index now
+} indexer_t;
+
+static const metric_desc_t s_matches_metric = {
+    .name = "stator_indexer_matches_total", .help = "Calls of match_prefix answered.", .kind = METRIC_COUNTER };
+static const metric_desc_t s_blocks_metric = {
+    .name = "stator_indexer_blocks", .help = "Different blocks in the index.", .kind = METRIC_GAUGE };
+
+//  ---- Following ----
+
+static void
+s_on_stored (void *self_, actor_t *actor, const origin_t *origin, const void *event)
+{
+    catalog_stored (((indexer_t *) self_)->catalog, origin->source, event);
+}
+
+static void
+s_on_removed (void *self_, actor_t *actor, const origin_t *origin, const void *event)
+{
+    catalog_removed (((indexer_t *) self_)->catalog, origin->source, event);
+}
+
+static void
+s_on_cleared (void *self_, actor_t *actor, const origin_t *origin, const void *event)
+{
+    catalog_cleared (((indexer_t *) self_)->catalog, origin->source, event);
+}
+
+static void
+s_on_reset (void *self_, actor_t *actor, const origin_t *origin)
+{
+    catalog_forget (((indexer_t *) self_)->catalog, origin->source);
+}
+
+//  An owner that is unreachable keeps its blocks: they are hidden by whoever asks, not forgotten.
+static void
+s_on_actor (void *self_, actor_t *actor, const actor_entry_t *entry)
+{
+    if (entry->state == ACTOR_STATE_GONE)
+        catalog_forget (((indexer_t *) self_)->catalog, source_id (entry->address));
+}
+
+static void
+s_on_sweep (void *self_, actor_t *actor, void *arg)
+{
+    indexer_t *self = self_;
+    catalog_stats_t stats;
+    catalog_sweep (self->catalog);
+    catalog_stats (self->catalog, &stats);
+    metric_set (self->blocks, (int64_t) stats.blocks);
+    timer_start (&self->sweep, actor, SWEEP_NS, s_on_sweep, NULL);
+}
+
+//  ---- Serving ----
+
+static void
+s_add_to_snapshot (void *arg, const message_type_t *type, const void *event)
+{
+    snapshot_add (arg, type, event);
+}
+
+static status_t
+s_on_snapshot (void *self_, actor_t *actor, uint64_t source, snapshot_t *snapshot)
+{
+    indexer_t *self = self_;
+    uint64_t incarnation, sequence;
+    if (!actor_feed_position (actor, STREAM_KV, source, &incarnation, &sequence))
+        return STATUS_NOT_FOUND;
+    snapshot_set_position (snapshot, incarnation, sequence);
+    catalog_snapshot (self->catalog, source, s_add_to_snapshot, snapshot);
+    return STATUS_OK;
+}
+
+static int
+s_most_first (const void *a_, const void *b_)
+{
+    const holder_overlap_t *a = a_;
+    const holder_overlap_t *b = b_;
+    if (a->blocks != b->blocks)
+        return a->blocks > b->blocks ? -1 : 1;
+    int order = span_compare (a->owner, b->owner);
+    if (order)
+        return order;
+    return a->rank != b->rank ? a->rank - b->rank : (int) a->tier - (int) b->tier;
+}
+
+static void
+s_on_match (void *self_, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    indexer_t *self = self_;
+    const match_prefix_t *query = message;
+    array_t found, overlaps;
+    array_init (&found, sizeof (catalog_overlap_t));
+    array_init (&overlaps, sizeof (holder_overlap_t));
+    catalog_match (self->catalog, query->namespace_id, query->hashes, &found);
+    for (size_t i = 0; i < found.count; i++) {
+        const catalog_overlap_t *overlap = array_at (&found, i);
+        const actor_entry_t *owner = directory_find_source (actor, overlap->source);
+        if (!owner || owner->state != ACTOR_STATE_ALIVE)
+            continue;
+        holder_overlap_t answer = { owner->address, overlap->rank, (tier_t) overlap->tier, overlap->blocks };
+        array_append (&overlaps, &answer, 1);
+    }
+    array_sort (&overlaps, s_most_first);
+    match_prefix_reply_t reply = { overlaps.data, overlaps.count };
+    incoming_reply (incoming, &reply);
+    metric_add (self->matches, 1);
+    array_fini (&overlaps);
+    array_fini (&found);
+}
+
+//  ---- Life ----
+
+static status_t
+s_init (void *self_, actor_t *actor, const void *options_, error_t *error)
+{
+    indexer_t *self = self_;
+    const indexer_options_t *options = options_;
+    catalog_options_t catalog = { .memory_limit = options ? options->memory_limit : 0 };
+    self->actor = actor;
+    self->catalog = catalog_new (&catalog);
+    self->matches = metrics_get (actor_metrics (actor), &s_matches_metric, NULL);
+    self->blocks = metrics_get (actor_metrics (actor), &s_blocks_metric, NULL);
+    timer_start (&self->sweep, actor, SWEEP_NS, s_on_sweep, NULL);
+    return STATUS_OK;
+}
+
+static void
+s_fini (void *self_, actor_t *actor)
+{
+    indexer_t *self = self_;
+    timer_stop (&self->sweep);
+    catalog_destroy (&self->catalog);
+}
+
+static void
+s_describe (void *self_, actor_t *actor, buffer_t *out)
+{
+    catalog_stats_t stats;
+    catalog_stats (((indexer_t *) self_)->catalog, &stats);
+    buffer_print (out, "%" PRIu64 " blocks, %" PRIu64 " memberships of %" PRIu64 " sources in %" PRIu64 " namespaces",
+        stats.blocks, stats.memberships, stats.sources, stats.namespaces);
+}
+
+static const actor_handler_t s_handlers [] = {
+    HANDLES_CALL (match_prefix, s_on_match),
+    HANDLES_EVENT (kv_stored, s_on_stored),
+    HANDLES_EVENT (kv_removed, s_on_removed),
+    HANDLES_EVENT (kv_cleared, s_on_cleared),
+    HANDLES_RESET (STREAM_KV, s_on_reset),
+    HANDLES_SNAPSHOT (STREAM_KV, s_on_snapshot),
+    HANDLES_ACTOR (NULL, s_on_actor),
+    HANDLERS_END,
+};
+
+const actor_class_t indexer_class = {
+    .name = "indexer",
+    .state_size = sizeof (indexer_t),
+    .init = s_init,
+    .fini = s_fini,
+    .handlers = s_handlers,
+    .describe = s_describe,
+};

@@ -1,0 +1,17 @@
+//  indexer - the fleet's index, for whoever asks
+//
+//  Follows the kv stream of every worker and block manager; serves snapshots of it to late joiners and match_prefix to
+//  anybody, routing actors in other languages included.  Keeps nothing of its own: what it knows it can learn again.
+
+#ifndef ACTORS_INDEXER_INDEXER_H
+#define ACTORS_INDEXER_INDEXER_H
+
+#include "runtime/actor.h"
+
+typedef struct {
+    uint64_t memory_limit;    //  Bytes of each namespace's index; 0: none
+} indexer_options_t;
+
+extern const actor_class_t indexer_class;
+
+#endif

@@ -1,0 +1,370 @@
+#include "kv/catalog.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "kv/index/index.h"
+
+enum { NAMESPACES_MAX = 4096, PARKED_LIMIT = 100000, SWEEP_STEPS = 1000, SLICE = 256 };
+
+//  Whoever sends events; its slot is the owner number of its holders.
+typedef struct {
+    uint64_t source;    //  source id
+    uint32_t slot;      //  Position in `sources`
+} source_entry_t;
+
+typedef struct {
+    uint64_t id;       //  Public id of the namespace
+    index_t *index;    //  Its blocks
+} namespace_entry_t;
+
+struct catalog {
+    catalog_options_t options;    //  Defaults filled in
+    array_t namespaces;           //  namespace_entry_t, in order of first sight
+    array_t sources;              //  source_entry_t; forgotten ones keep their slot, source 0
+    map_t *by_source;             //  source -> slot + 1
+    array_t hashes;               //  uint64_t, scratch
+    array_t overlaps;             //  index_overlap_t, scratch
+    index_match_t match;          //  Scratch
+    uint64_t refused;             //  Blocks kept out by a bound
+};
+
+catalog_t *
+catalog_new (const catalog_options_t *options)
+{
+    catalog_t *self = memory_new (sizeof *self);
+    if (options)
+        self->options = *options;
+    if (self->options.parked_limit == 0)
+        self->options.parked_limit = PARKED_LIMIT;
+    array_init (&self->namespaces, sizeof (namespace_entry_t));
+    array_init (&self->sources, sizeof (source_entry_t));
+    array_init (&self->hashes, sizeof (uint64_t));
+    array_init (&self->overlaps, sizeof (index_overlap_t));
+    index_match_init (&self->match);
+    self->by_source = map_new (0);
+    return self;
+}
+
+static namespace_entry_t *
+s_namespace_at (const catalog_t *self, size_t position)
+{
+    return array_at (&self->namespaces, position);
+}
+
+void
+catalog_destroy (catalog_t **self_p)
+{
+    catalog_t *self = *self_p;
+    if (!self)
+        return;
+    for (size_t i = 0; i < self->namespaces.count; i++)
+        index_destroy (&s_namespace_at (self, i)->index);
+    array_fini (&self->namespaces);
+    array_fini (&self->sources);
+    array_fini (&self->hashes);
+    array_fini (&self->overlaps);
+    index_match_fini (&self->match);
+    map_destroy (&self->by_source);
+    memory_free (self);
+    *self_p = NULL;
+}
+
+//  ---- Namespaces and sources ----
+
+static index_t *
+s_find_index (const catalog_t *self, uint64_t namespace_id)
+{
+    for (size_t i = 0; i < self->namespaces.count; i++)
+        if (s_namespace_at (self, i)->id == namespace_id)
+            return s_namespace_at (self, i)->index;
+    return NULL;
+}
+
+static index_t *
+s_index (catalog_t *self, uint64_t namespace_id)
+{
+    index_t *index = s_find_index (self, namespace_id);
+    if (index || self->namespaces.count == NAMESPACES_MAX)
+        return index;
+    index_options_t options = {
+        .memory_limit = self->options.memory_limit, .parked_limit = self->options.parked_limit };
+    namespace_entry_t *entry = array_add (&self->namespaces);
+    entry->id = namespace_id;
+    entry->index = index_new (&options);
+    return entry->index;
+}
+
+static source_entry_t *
+s_find_source (const catalog_t *self, uint64_t source)
+{
+    uintptr_t slot = (uintptr_t) map_get_u64 (self->by_source, source);
+    return slot ? array_at (&self->sources, slot - 1) : NULL;
+}
+
+static uint32_t
+s_free_slot (catalog_t *self)
+{
+    for (size_t i = 0; i < self->sources.count; i++)
+        if (((source_entry_t *) array_at (&self->sources, i))->source == 0)
+            return (uint32_t) i;
+    array_add (&self->sources);
+    return (uint32_t) self->sources.count - 1;
+}
+
+static source_entry_t *
+s_source (catalog_t *self, uint64_t source)
+{
+    source_entry_t *entry = s_find_source (self, source);
+    if (entry)
+        return entry;
+    uint32_t slot = s_free_slot (self);
+    entry = array_at (&self->sources, slot);
+    *entry = (source_entry_t){ .source = source, .slot = slot };
+    map_put_u64 (self->by_source, source, (void *) (uintptr_t) (slot + 1));
+    return entry;
+}
+
+static uint32_t
+s_holder (catalog_t *self, index_t *index, uint64_t source, uint16_t rank, tier_t tier)
+{
+    holder_t holder = { .owner = s_source (self, source)->slot, .rank = rank, .tier = (uint8_t) tier };
+    return index_holder_add (index, &holder);
+}
+
+//  The first 64 bits of each hash, in scratch memory.
+static const uint64_t *
+s_short_hashes (catalog_t *self, column_t hashes)
+{
+    array_cut (&self->hashes, 0);
+    uint64_t *out = array_append (&self->hashes, NULL, hashes.count);
+    for (size_t i = 0; i < hashes.count; i++)
+        out [i] = column_hash128 (hashes, i).high;
+    return out;
+}
+
+//  ---- Events ----
+
+void
+catalog_stored (catalog_t *self, uint64_t source, const kv_stored_t *event)
+{
+    index_t *index = s_index (self, event->namespace_id);
+    if (!index) {
+        self->refused += event->hashes.count;
+        return;
+    }
+    uint32_t holder = s_holder (self, index, source, event->rank, event->tier);
+    uint64_t parent = event->has_parent ? event->parent.high : INDEX_ROOT;
+    index_store (index, holder, parent, s_short_hashes (self, event->hashes), event->hashes.count, NULL);
+}
+
+void
+catalog_removed (catalog_t *self, uint64_t source, const kv_removed_t *event)
+{
+    index_t *index = s_index (self, event->namespace_id);
+    if (!index)
+        return;
+    uint32_t holder = s_holder (self, index, source, event->rank, event->tier);
+    index_remove (index, holder, s_short_hashes (self, event->hashes), event->hashes.count, NULL);
+}
+
+void
+catalog_cleared (catalog_t *self, uint64_t source, const kv_cleared_t *event)
+{
+    holder_t holder = { .owner = s_source (self, source)->slot, .rank = event->rank, .tier = (uint8_t) event->tier };
+    for (size_t i = 0; i < self->namespaces.count; i++) {
+        index_t *index = s_namespace_at (self, i)->index;
+        uint32_t number = index_holder_find (index, &holder);
+        if (number != HOLDER_NONE)
+            index_clear (index, number, NULL);
+    }
+}
+
+//  Numbers of the holders a source has in an index, by rank and tier.
+static void
+s_holders_of (const index_t *index, uint32_t slot, array_t *numbers)
+{
+    for (uint32_t number = 0; number < index_holder_bound (index); number++) {
+        const holder_t *holder = index_holder (index, number);
+        if (holder && holder->owner == slot)
+            array_append (numbers, &number, 1);
+    }
+}
+
+void
+catalog_forget (catalog_t *self, uint64_t source)
+{
+    source_entry_t *entry = s_find_source (self, source);
+    if (!entry)
+        return;
+    array_t numbers;
+    array_init (&numbers, sizeof (uint32_t));
+    for (size_t i = 0; i < self->namespaces.count; i++) {
+        index_t *index = s_namespace_at (self, i)->index;
+        array_cut (&numbers, 0);
+        s_holders_of (index, entry->slot, &numbers);
+        for (size_t k = 0; k < numbers.count; k++)
+            index_retire (index, *(uint32_t *) array_at (&numbers, k), NULL);
+    }
+    array_fini (&numbers);
+    map_remove_u64 (self->by_source, source);
+    *entry = (source_entry_t){ .source = 0 };
+}
+
+//  ---- Questions ----
+
+static int
+s_by_holder (const void *a_, const void *b_)
+{
+    const catalog_overlap_t *a = a_;
+    const catalog_overlap_t *b = b_;
+    if (a->source != b->source)
+        return a->source < b->source ? -1 : 1;
+    if (a->rank != b->rank)
+        return a->rank < b->rank ? -1 : 1;
+    return (a->tier > b->tier) - (a->tier < b->tier);
+}
+
+void
+catalog_match (catalog_t *self, uint64_t namespace_id, column_t hashes, array_t *overlaps)
+{
+    const index_t *index = s_find_index (self, namespace_id);
+    if (!index)
+        return;
+    index_match (index, s_short_hashes (self, hashes), hashes.count, &self->match);
+    array_cut (&self->overlaps, 0);
+    index_overlaps (index, &self->match, &self->overlaps);
+    for (size_t i = 0; i < self->overlaps.count; i++) {
+        const index_overlap_t *found = array_at (&self->overlaps, i);
+        const holder_t *holder = index_holder (index, found->holder);
+        catalog_overlap_t *overlap = array_add (overlaps);
+        overlap->source = ((source_entry_t *) array_at (&self->sources, holder->owner))->source;
+        overlap->rank = holder->rank;
+        overlap->tier = holder->tier;
+        overlap->blocks = found->blocks;
+    }
+    array_sort (overlaps, s_by_holder);
+}
+
+//  ---- Snapshot ----
+
+//  A run of blocks, each behind the one before, on its way out.
+typedef struct {
+    kv_stored_t event;      //  All but the hashes
+    array_t hashes;         //  hash128_t as 16 bytes each
+    uint64_t last;          //  Last hash of the run
+    uint32_t references;    //  Of each block of the run
+    catalog_add_fn *add;    //  Where it goes
+    void *arg;              //  For add
+} run_t;
+
+static void
+s_run_flush (run_t *self)
+{
+    self->event.hashes = (column_t){ self->hashes.data, self->hashes.count };
+    for (uint32_t i = 0; i < self->references && self->hashes.count; i++)
+        self->add (self->arg, &kv_stored_message, &self->event);
+    array_cut (&self->hashes, 0);
+}
+
+static void
+s_run_add (run_t *self, const index_block_t *block)
+{
+    bool continues = self->hashes.count && block->parent == self->last && block->references == self->references;
+    if (!continues || self->hashes.count == SLICE) {
+        s_run_flush (self);
+        self->event.has_parent = block->parent != INDEX_ROOT;
+        self->event.parent = (hash128_t){ block->parent, 0 };
+        self->references = block->references;
+    }
+    hash128_to_bytes ((hash128_t){ block->hash, 0 }, array_add (&self->hashes));
+    self->last = block->hash;
+}
+
+static void
+s_snapshot_holder (run_t *run, const index_t *index, uint32_t number)
+{
+    index_walk_t *walk = index_walk_new (index, number);
+    index_block_t blocks [SLICE];
+    bool ended = false;
+    while (!ended) {
+        size_t count = 0;
+        status_t status = index_walk_next (walk, blocks, SLICE, &count, &ended);
+        BUG_ON (status != STATUS_OK);    //  The index does not change during the call
+        for (size_t i = 0; i < count; i++)
+            s_run_add (run, &blocks [i]);
+    }
+    s_run_flush (run);
+    index_walk_destroy (&walk);
+}
+
+void
+catalog_snapshot (const catalog_t *self, uint64_t source, catalog_add_fn *add, void *arg)
+{
+    const source_entry_t *entry = s_find_source (self, source);
+    if (!entry)
+        return;
+    run_t run = { .add = add, .arg = arg };
+    array_t numbers;
+    array_init (&run.hashes, HASH128_SIZE);
+    array_init (&numbers, sizeof (uint32_t));
+    for (size_t i = 0; i < self->namespaces.count; i++) {
+        const index_t *index = s_namespace_at (self, i)->index;
+        array_cut (&numbers, 0);
+        s_holders_of (index, entry->slot, &numbers);
+        for (size_t k = 0; k < numbers.count; k++) {
+            uint32_t number = *(uint32_t *) array_at (&numbers, k);
+            const holder_t *holder = index_holder (index, number);
+            run.event = (kv_stored_t){
+                .namespace_id = s_namespace_at (self, i)->id, .rank = holder->rank, .tier = (tier_t) holder->tier };
+            s_snapshot_holder (&run, index, number);
+        }
+    }
+    array_fini (&numbers);
+    array_fini (&run.hashes);
+}
+
+uint64_t
+catalog_digest (const catalog_t *self, uint64_t source)
+{
+    const source_entry_t *entry = s_find_source (self, source);
+    uint64_t digest = 0;
+    for (size_t i = 0; entry && i < self->namespaces.count; i++) {
+        const namespace_entry_t *place = s_namespace_at (self, i);
+        for (uint32_t number = 0; number < index_holder_bound (place->index); number++) {
+            const holder_t *holder = index_holder (place->index, number);
+            uint64_t part = holder && holder->owner == entry->slot ? index_digest (place->index, number) : 0;
+            if (part)
+                digest += hash_u64 (part ^ hash_u64 (place->id ^ (uint64_t) holder->rank << 8 ^ holder->tier));
+        }
+    }
+    return digest;
+}
+
+bool
+catalog_sweep (catalog_t *self)
+{
+    bool more = false;
+    for (size_t i = 0; i < self->namespaces.count; i++)
+        more |= index_sweep (s_namespace_at (self, i)->index, SWEEP_STEPS);
+    return more;
+}
+
+void
+catalog_stats (const catalog_t *self, catalog_stats_t *stats)
+{
+    *stats = (catalog_stats_t){
+        .namespaces = self->namespaces.count, .sources = map_count (self->by_source), .refused = self->refused };
+    for (size_t i = 0; i < self->namespaces.count; i++) {
+        index_stats_t index;
+        index_stats (s_namespace_at (self, i)->index, &index);
+        stats->blocks += index.blocks;
+        stats->memberships += index.memberships;
+        stats->parked += index.parked;
+        stats->bytes += index.bytes;
+        stats->refused += index.refused + index.unparked;
+    }
+}
