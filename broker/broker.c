@@ -136,7 +136,7 @@ s_note_tails (broker_t *self, const actor_entry_t *entry, const stream_tail_t *t
     for (size_t i = 0; i < count; i++) {
         if (strcmp (stream_name (tails [i].stream), "unknown") == 0)
             continue;
-        track_t *track = s_track (self, source_id (entry->address), tails [i].stream, entry->incarnation);
+        track_t *track = s_track (self, event_source (entry->address), tails [i].stream, entry->incarnation);
         if (tails [i].sequence > track->sequence) {
             track->sequence = tails [i].sequence;
             track->moved = true;
@@ -220,7 +220,7 @@ s_sender (broker_t *self, const event_header_t *header, span_t topic)
         s_count (self, COUNT_STALE_BATCH);
         return NULL;
     }
-    buffer_print (&expected, "%s.%.*s.", stream_name (header->stream), SPAN_ARG (member->entry.address));
+    event_topic_append (&expected, header->stream, member->entry.address);
     bool matches = span_equal (buffer_span (&expected), topic) && header->stream < STREAM_COUNT && header->sequence;
     buffer_fini (&expected);
     if (!matches)
@@ -304,7 +304,7 @@ s_set_state (broker_t *self, member_t *member, actor_state_t state)
 static void
 s_remove (broker_t *self, member_t *member)
 {
-    uint64_t source = source_id (member->entry.address);
+    uint64_t source = event_source (member->entry.address);
     s_set_state (self, member, ACTOR_STATE_GONE);
     s_drop_tracks (self, source);
     map_remove_u64 (self->sources, source);
@@ -338,12 +338,12 @@ s_admit (const broker_t *self, const register_actor_t *request, error_t *error)
 {
     const actor_entry_t *entry = &request->entry;
     const member_t *known = map_get (self->members, entry->address);
-    const member_t *same_source = map_get_u64 (self->sources, source_id (entry->address));
+    const member_t *same_source = map_get_u64 (self->sources, event_source (entry->address));
     if (!s_is_address (entry->address))
         return error_set (error, STATUS_INVALID, "an address is SERVICE/INSTANCE of letters, digits and -_.: only");
     if (entry->lease_ms < LEASE_MIN_MS || entry->lease_ms > LEASE_MAX_MS)
         return error_set (error, STATUS_INVALID, "a lease is %d to %d ms", LEASE_MIN_MS, LEASE_MAX_MS);
-    if (same_source != known || source_id (entry->address) == actor_source (self->actor))
+    if (same_source != known || event_source (entry->address) == actor_source (self->actor))
         return error_set (error, STATUS_EXISTS, "another address has the same source id; take another instance name");
     if (!known && map_count (self->members) >= self->options.actors_max)
         return error_set (error, STATUS_LIMIT, "the directory is full: %zu actors", map_count (self->members));
@@ -360,7 +360,7 @@ s_enter (broker_t *self, const actor_entry_t *entry)
         member = memory_new (sizeof *member);
         arena_init (&member->arena, SIZE_MAX);
         map_put (self->members, entry->address, member);
-        map_put_u64 (self->sources, source_id (entry->address), member);
+        map_put_u64 (self->sources, event_source (entry->address), member);
     } else if (member->entry.state == ACTOR_STATE_ALIVE) {
         metric_add (self->alive, -1);
     }

@@ -17,35 +17,11 @@ struct holder_table {
     heap_t free;      //  Slots nobody has, smallest number first
 };
 
-static const char *const s_tiers [TIER_COUNT] = {
-    [TIER_DEVICE] = "device",
-    [TIER_HOST] = "host",
-    [TIER_DISK] = "disk",
-    [TIER_REMOTE] = "remote",
-};
-
 static const char *const s_kinds [HOLDER_KIND_COUNT] = {
     [HOLDER_EXACT] = "exact",
     [HOLDER_APPROXIMATE] = "approximate",
     [HOLDER_PENDING] = "pending",
 };
-
-const char *
-tier_name (tier_t tier)
-{
-    return (unsigned)tier < TIER_COUNT ? s_tiers [tier] : "unknown";
-}
-
-bool
-tier_from_name (span_t name, tier_t *tier)
-{
-    for (tier_t each = 0; each < TIER_COUNT; each++)
-        if (span_equal_string (name, s_tiers [each])) {
-            *tier = each;
-            return true;
-        }
-    return false;
-}
 
 const char *
 holder_kind_name (holder_kind_t kind)

@@ -7,16 +7,7 @@
 #ifndef KV_HOLDER_H
 #define KV_HOLDER_H
 
-#include "base/span.h"
-
-//  From fastest to slowest.  The numbers travel on the wire.
-typedef enum {
-    TIER_DEVICE = 0,    //  G1: the engine's own memory
-    TIER_HOST = 1,      //  G2: memory of the machine
-    TIER_DISK = 2,      //  G3: disk of the machine
-    TIER_REMOTE = 3,    //  G4: a store elsewhere
-    TIER_COUNT
-} tier_t;
+#include "schemas/kv.h"
 
 //  How far what is known of a holder can be trusted; the best first.
 typedef enum {
@@ -29,19 +20,13 @@ typedef enum {
 typedef struct {
     uint32_t owner;    //  Slot of the owning actor
     uint16_t rank;     //  Data-parallel rank
-    uint8_t tier;      //  tier_t
+    uint8_t tier;      //  tier_t of schemas/kv.toml
     uint8_t kind;      //  holder_kind_t
 } holder_t;
 
 enum { HOLDER_NONE = UINT32_MAX };
 
 typedef struct holder_table holder_table_t;
-
-//  "device", "host", "disk", "remote"; "unknown" for a number from the future.
-const char *tier_name (tier_t tier);
-
-//  False for any other name; tier is then as it was.
-bool tier_from_name (span_t name, tier_t *tier);
 
 //  "exact", "approximate", "pending"; "unknown" for any other number.
 const char *holder_kind_name (holder_kind_t kind);

@@ -44,29 +44,12 @@ test_a_holder_is_owner_rank_tier_and_kind (void **state)
     holder_table_destroy (&table);
 }
 
-static void
-test_tiers_have_names (void **state)
-{
-    tier_t tier;
-    for (tier_t each = 0; each < TIER_COUNT; each++) {
-        assert_true (tier_from_name (span_from_string (tier_name (each)), &tier));
-        assert_int_equal (tier, each);
-    }
-    tier = TIER_DISK;
-    assert_false (tier_from_name (SPAN ("Device"), &tier));
-    assert_int_equal (tier, TIER_DISK);
-    assert_string_equal (tier_name (TIER_COUNT), "unknown");
-    assert_string_equal (holder_kind_name (HOLDER_APPROXIMATE), "approximate");
-    assert_string_equal (holder_kind_name (HOLDER_KIND_COUNT), "unknown");
-}
-
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_numbers_are_dense_and_the_smallest_free_one_is_next),
         cmocka_unit_test (test_a_holder_is_owner_rank_tier_and_kind),
-        cmocka_unit_test (test_tiers_have_names),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "base/hash.h"
 #include "base/memory.h"
 #include "runtime/actor_private.h"
 
@@ -214,7 +213,7 @@ s_alloc (const actor_class_t *class, port_t *port, const actor_options_t *option
     self->state = memory_new (class->state_size);
     self->ready = true;
     s_take_options (self, options);
-    self->source = source_id (span_from_string (self->address));
+    self->source = event_source (span_from_string (self->address));
     port->user = (port_user_t){ s_on_alarm, s_on_turn_end, self };
     self->started_ns = actor_now (self);
     self->incarnation = actor_wall (self);
@@ -399,12 +398,6 @@ uint64_t
 actor_source (const actor_t *self)
 {
     return self->source;
-}
-
-uint64_t
-source_id (span_t address)
-{
-    return hash_bytes (address, 0);
 }
 
 void

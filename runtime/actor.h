@@ -21,6 +21,7 @@
 #include "runtime/metrics.h"
 #include "runtime/port.h"
 #include "schemas/directory.h"
+#include "schemas/event_header.h"
 #include "schemas/message.h"
 
 typedef struct actor actor_t;
@@ -33,7 +34,7 @@ enum { ADDRESS_MAX = 128, ENDPOINT_MAX = 256 };
 
 //  Whose event it is.
 typedef struct {
-    uint64_t source;         //  source_id of the address
+    uint64_t source;         //  event_source of the address
     uint16_t stream;         //  STREAM_...
     uint64_t incarnation;    //  Of the source
     uint64_t sequence;       //  Of the batch it came in; of the snapshot where it came from one
@@ -174,11 +175,8 @@ const char *actor_address (const actor_t *self);    //  "router/0"
 uint64_t actor_incarnation (const actor_t *self);
 bool actor_is_draining (const actor_t *self);
 
-//  What source_id gives for this actor.
+//  What event_source gives for this actor.
 uint64_t actor_source (const actor_t *self);
-
-//  XXH3-64 of an address: what stands for it in event headers.
-uint64_t source_id (span_t address);
 
 //  Publishes an event on the stream of its type, in order, with the others of this turn.  Borrows the event.
 void actor_publish (actor_t *self, const message_type_t *type, const void *event);
@@ -200,8 +198,8 @@ void actor_log (actor_t *self, log_level_t level, const char *format, ...) __att
 uint64_t actor_published (const actor_t *self, uint16_t stream);
 
 //  How far this actor has applied what a source publishes.  False while a snapshot is under way or nothing came yet.
-bool actor_feed_position (const actor_t *self, uint16_t stream, uint64_t source, uint64_t *incarnation,
-    uint64_t *sequence);
+bool actor_feed_position (
+    const actor_t *self, uint16_t stream, uint64_t source, uint64_t *incarnation, uint64_t *sequence);
 
 //  True while nothing is missing of what this actor follows on the stream from any source the directory knows.
 bool actor_is_synced (const actor_t *self, uint16_t stream);

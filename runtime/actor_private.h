@@ -47,7 +47,7 @@ struct actor {
     port_t *port;                        //  Its world
     void *state;                         //  The class's struct
     char address [ADDRESS_MAX];          //  SERVICE/INSTANCE
-    uint64_t source;                     //  source_id of the address
+    uint64_t source;                     //  event_source of the address
     uint64_t incarnation;                //  Wall ns at start, or as the broker raised it
     uint64_t started_ns;                 //  Monotonic
     actor_options_t options;             //  Defaults filled in; pointers only valid during actor_new

@@ -125,7 +125,7 @@ struct snapshot {
 static void
 s_close_part (snapshot_t *self)
 {
-    if (batch_count (&self->part) == 0)
+    if (self->part.count == 0)
         return;
     buffer_t *part = array_add (&self->parts);
     buffer_append (part, batch_span (&self->part));

@@ -32,7 +32,7 @@ typedef struct call {
     const message_type_t *type;    //  The method
     call_done_fn *done;            //  Called once
     void *arg;                     //  For done
-    heap_entry_t due;              //  Deadline, or the completion that waits for the turn's end
+    due_t due;                     //  Deadline, or the completion that waits for the turn's end
     list_link_t in_link;           //  Calls of the link
     call_result_t result;          //  What the waiting completion will say
     error_t error;                 //  Why

@@ -63,7 +63,7 @@ s_take_broker (directory_t *self, uint64_t incarnation, uint64_t life_sequence)
 {
     bool is_new = self->broker != incarnation;
     self->broker = incarnation;
-    sink_note_tail (self->actor, source_id (SPAN (BROKER_ADDRESS)), STREAM_LIFE, incarnation, life_sequence);
+    sink_note_tail (self->actor, event_source (SPAN (BROKER_ADDRESS)), STREAM_LIFE, incarnation, life_sequence);
     if (is_new)
         source_resend_all (self->actor);
 }
@@ -251,7 +251,7 @@ s_known (directory_t *self, span_t address)
     known = memory_new (sizeof *known);
     arena_init (&known->arena, SIZE_MAX);
     map_put (self->by_address, address, known);
-    map_put_u64 (self->by_source, source_id (address), known);
+    map_put_u64 (self->by_source, event_source (address), known);
     return known;
 }
 
@@ -279,7 +279,7 @@ s_tell_class (actor_t *actor, const actor_entry_t *entry)
 static void
 s_forget (directory_t *self, known_t *known)
 {
-    uint64_t source = source_id (known->entry.address);
+    uint64_t source = event_source (known->entry.address);
     sink_forget (self->actor, source);
     map_remove (self->by_address, known->entry.address);
     map_remove_u64 (self->by_source, source);
@@ -411,7 +411,7 @@ directory_owner (const actor_t *actor, const char *service, span_t key)
     size_t cursor = 0;
     const actor_entry_t *entry;
     while ((entry = directory_next (actor, service, &cursor))) {
-        uint64_t score = hash_bytes (key, source_id (entry->address));
+        uint64_t score = hash_bytes (key, event_source (entry->address));
         if (s_takes_work (entry) && (!best || score > best_score)) {
             best = entry;
             best_score = score;

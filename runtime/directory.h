@@ -11,7 +11,7 @@
 //  The entry of an address in any state; NULL where none is known.  Borrowed until the handler returns.
 const actor_entry_t *directory_find (const actor_t *actor, span_t address);
 
-//  The entry whose source_id this is.
+//  The entry whose event_source this is.
 const actor_entry_t *directory_find_source (const actor_t *actor, uint64_t source);
 
 //  Walks the entries of a service (NULL: all) by order of first sight: start with *cursor 0; NULL at the end.

@@ -6,6 +6,7 @@
 #ifndef RUNTIME_RING_H
 #define RUNTIME_RING_H
 
+#include "base/array.h"
 #include "runtime/actor.h"
 
 typedef struct {

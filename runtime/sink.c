@@ -62,7 +62,7 @@ s_origin (const feed_t *self, uint64_t sequence, uint64_t wall_ns)
 static bool
 s_is_directory (const feed_t *self)
 {
-    return self->stream == STREAM_LIFE && self->source == source_id (SPAN (BROKER_ADDRESS));
+    return self->stream == STREAM_LIFE && self->source == event_source (SPAN (BROKER_ADDRESS));
 }
 
 static void
@@ -102,15 +102,14 @@ static void
 s_apply (feed_t *self, uint64_t sequence, uint64_t wall_ns, span_t payload)
 {
     origin_t origin = s_origin (self, sequence, wall_ns);
-    batch_reader_t reader;
-    batch_reader_init (&reader, payload);
     const message_type_t *type;
     span_t bytes;
-    status_t status;
-    while ((status = batch_reader_next (&reader, self->stream, &type, &bytes, NULL)) == STATUS_OK)
+    batch_reader_t reader;
+    batch_reader_init (&reader, self->stream, payload);
+    while (batch_reader_next (&reader, &type, &bytes, NULL))
         if (type)
             s_apply_event (self, type, bytes, &origin);
-    if (status != STATUS_NOT_FOUND)
+    if (reader.status)
         actor_count (self->actor, COUNT_BAD_EVENT);
     self->fresh = false;
 }
@@ -375,7 +374,7 @@ s_take_batch (feed_t *self, const event_header_t *header, span_t payload)
 void
 sink_note_tail (actor_t *actor, uint64_t source, uint16_t stream, uint64_t incarnation, uint64_t sequence)
 {
-    bool is_directory = stream == STREAM_LIFE && source == source_id (SPAN (BROKER_ADDRESS));
+    bool is_directory = stream == STREAM_LIFE && source == event_source (SPAN (BROKER_ADDRESS));
     if (source == actor->source || (!is_directory && !actor_follows (actor, stream)))
         return;
     feed_t *self = s_feed (actor, source, stream);
@@ -430,8 +429,7 @@ actor_is_synced (const actor_t *self, uint16_t stream)
 }
 
 bool
-actor_feed_position (
-    const actor_t *self, uint16_t stream, uint64_t source, uint64_t *incarnation, uint64_t *sequence)
+actor_feed_position (const actor_t *self, uint16_t stream, uint64_t source, uint64_t *incarnation, uint64_t *sequence)
 {
     uint8_t bytes [10];
     const feed_t *feed = map_get (self->feeds, s_key (bytes, source, stream));

@@ -6,9 +6,6 @@
 //  in the ring is sent again: the broker drops what it has.  What left the ring before that is a gap, which those who
 //  follow notice and fill by snapshot.
 
-#include <stdio.h>
-#include <string.h>
-
 #include "base/memory.h"
 #include "runtime/actor_private.h"
 #include "runtime/directory.h"
@@ -21,7 +18,7 @@ static const uint64_t ACK_PATIENCE_NS = 2000000000;
 struct source {
     actor_t *actor;            //  Whose
     uint16_t stream;           //  Number
-    char topic [160];          //  "<stream>.<address>."
+    buffer_t topic;            //  "<stream>.<address>."
     uint64_t sequence;         //  Last batch numbered
     uint64_t sent;             //  Last batch sent to the broker
     uint64_t acknowledged;     //  Last batch the broker has
@@ -39,7 +36,7 @@ s_source (actor_t *actor, uint16_t stream)
     self = memory_new (sizeof *self);
     self->actor = actor;
     self->stream = stream;
-    snprintf (self->topic, sizeof self->topic, "%s.%s.", stream_name (stream), actor->address);
+    event_topic_append (&self->topic, stream, span_from_string (actor->address));
     ring_init (&self->ring, actor->options.ring_bytes);
     batch_init (&self->batch);
     actor->sources [stream] = self;
@@ -60,7 +57,7 @@ s_make_frames (source_t *self, const ring_batch_t *batch, uint8_t header [EVENT_
         .wall_ns = batch->wall_ns,
     };
     event_header_encode (&event, header);
-    frames [0] = span_from_string (self->topic);
+    frames [0] = buffer_span (&self->topic);
     frames [1] = span_of (header, EVENT_HEADER_SIZE);
     frames [2] = batch->payload;
 }
@@ -136,7 +133,7 @@ static void
 s_flush (source_t *self)
 {
     actor_t *actor = self->actor;
-    if (batch_count (&self->batch) == 0)
+    if (self->batch.count == 0)
         return;
     ring_push (&self->ring, ++self->sequence, actor_wall (actor), batch_span (&self->batch));
     batch_clear (&self->batch);
@@ -179,6 +176,7 @@ source_destroy_all (actor_t *actor)
         timer_stop (&self->patience);
         ring_fini (&self->ring);
         batch_fini (&self->batch);
+        buffer_fini (&self->topic);
         memory_free (self);
         actor->sources [stream] = NULL;
     }

@@ -2,7 +2,7 @@
 
 #include <inttypes.h>
 
-#include "kv/catalog.h"
+#include "kv/catalog/catalog.h"
 #include "runtime/directory.h"
 #include "runtime/incoming.h"
 #include "runtime/timer.h"
@@ -19,34 +19,36 @@ typedef struct {
 } indexer_t;
 
 static const metric_desc_t s_matches_metric = {
-    .name = "stator_indexer_matches_total", .help = "Calls of match_prefix answered.", .kind = METRIC_COUNTER };
+    .name = "stator_indexer_matches_total", .help = "Calls of match_prefix answered.", .kind = METRIC_COUNTER
+};
 static const metric_desc_t s_blocks_metric = {
-    .name = "stator_indexer_blocks", .help = "Different blocks in the index.", .kind = METRIC_GAUGE };
+    .name = "stator_indexer_blocks", .help = "Different blocks in the index.", .kind = METRIC_GAUGE
+};
 
 //  ---- Following ----
 
 static void
 s_on_stored (void *self_, actor_t *actor, const origin_t *origin, const void *event)
 {
-    catalog_stored (((indexer_t *) self_)->catalog, origin->source, event);
+    catalog_stored (((indexer_t *)self_)->catalog, origin->source, event);
 }
 
 static void
 s_on_removed (void *self_, actor_t *actor, const origin_t *origin, const void *event)
 {
-    catalog_removed (((indexer_t *) self_)->catalog, origin->source, event);
+    catalog_removed (((indexer_t *)self_)->catalog, origin->source, event);
 }
 
 static void
 s_on_cleared (void *self_, actor_t *actor, const origin_t *origin, const void *event)
 {
-    catalog_cleared (((indexer_t *) self_)->catalog, origin->source, event);
+    catalog_cleared (((indexer_t *)self_)->catalog, origin->source, event);
 }
 
 static void
 s_on_reset (void *self_, actor_t *actor, const origin_t *origin)
 {
-    catalog_forget (((indexer_t *) self_)->catalog, origin->source);
+    catalog_forget (((indexer_t *)self_)->catalog, origin->source);
 }
 
 //  An owner that is unreachable keeps its blocks: they are hidden by whoever asks, not forgotten.
@@ -54,7 +56,7 @@ static void
 s_on_actor (void *self_, actor_t *actor, const actor_entry_t *entry)
 {
     if (entry->state == ACTOR_STATE_GONE)
-        catalog_forget (((indexer_t *) self_)->catalog, source_id (entry->address));
+        catalog_forget (((indexer_t *)self_)->catalog, event_source (entry->address));
 }
 
 static void
@@ -64,7 +66,7 @@ s_on_sweep (void *self_, actor_t *actor, void *arg)
     catalog_stats_t stats;
     catalog_sweep (self->catalog);
     catalog_stats (self->catalog, &stats);
-    metric_set (self->blocks, (int64_t) stats.blocks);
+    metric_set (self->blocks, (int64_t)stats.blocks);
     timer_start (&self->sweep, actor, SWEEP_NS, s_on_sweep, NULL);
 }
 
@@ -98,7 +100,7 @@ s_most_first (const void *a_, const void *b_)
     int order = span_compare (a->owner, b->owner);
     if (order)
         return order;
-    return a->rank != b->rank ? a->rank - b->rank : (int) a->tier - (int) b->tier;
+    return a->rank != b->rank ? a->rank - b->rank : (int)a->tier - (int)b->tier;
 }
 
 static void
@@ -115,7 +117,7 @@ s_on_match (void *self_, actor_t *actor, incoming_t *incoming, const void *messa
         const actor_entry_t *owner = directory_find_source (actor, overlap->source);
         if (!owner || owner->state != ACTOR_STATE_ALIVE)
             continue;
-        holder_overlap_t answer = { owner->address, overlap->rank, (tier_t) overlap->tier, overlap->blocks };
+        holder_overlap_t answer = { owner->address, overlap->rank, (tier_t)overlap->tier, overlap->blocks };
         array_append (&overlaps, &answer, 1);
     }
     array_sort (&overlaps, s_most_first);
@@ -154,7 +156,7 @@ static void
 s_describe (void *self_, actor_t *actor, buffer_t *out)
 {
     catalog_stats_t stats;
-    catalog_stats (((indexer_t *) self_)->catalog, &stats);
+    catalog_stats (((indexer_t *)self_)->catalog, &stats);
     buffer_print (out, "%" PRIu64 " blocks, %" PRIu64 " memberships of %" PRIu64 " sources in %" PRIu64 " namespaces",
         stats.blocks, stats.memberships, stats.sources, stats.namespaces);
 }

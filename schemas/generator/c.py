@@ -78,6 +78,8 @@ def wrapper_lines(message):
 def enum_lines(enum):
     prefix = enum.name.upper()
     members = [(f"{prefix}_{value.name.upper()} = {value.value},", value.doc) for value in enum.values]
+    if enum.name == "stream":
+        members.append((f"STREAM_COUNT = {max(value.value for value in enum.values) + 1},", "Numbers are below this"))
     lines = [*comment(enum.doc), "typedef enum {", *member_lines(members), f"}} {enum.name}_t;"]
     if enum.name == "stream":
         lines[-1] = "} stream_number_t;"

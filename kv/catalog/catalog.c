@@ -1,4 +1,4 @@
-#include "kv/catalog.h"
+#include "kv/catalog/catalog.h"
 
 #include <string.h>
 
@@ -90,8 +90,8 @@ s_index (catalog_t *self, uint64_t namespace_id)
     index_t *index = s_find_index (self, namespace_id);
     if (index || self->namespaces.count == NAMESPACES_MAX)
         return index;
-    index_options_t options = {
-        .memory_limit = self->options.memory_limit, .parked_limit = self->options.parked_limit };
+    index_options_t options = { .memory_limit = self->options.memory_limit,
+        .parked_limit = self->options.parked_limit };
     namespace_entry_t *entry = array_add (&self->namespaces);
     entry->id = namespace_id;
     entry->index = index_new (&options);
@@ -101,7 +101,7 @@ s_index (catalog_t *self, uint64_t namespace_id)
 static source_entry_t *
 s_find_source (const catalog_t *self, uint64_t source)
 {
-    uintptr_t slot = (uintptr_t) map_get_u64 (self->by_source, source);
+    uintptr_t slot = (uintptr_t)map_get_u64 (self->by_source, source);
     return slot ? array_at (&self->sources, slot - 1) : NULL;
 }
 
@@ -109,10 +109,10 @@ static uint32_t
 s_free_slot (catalog_t *self)
 {
     for (size_t i = 0; i < self->sources.count; i++)
-        if (((source_entry_t *) array_at (&self->sources, i))->source == 0)
-            return (uint32_t) i;
+        if (((source_entry_t *)array_at (&self->sources, i))->source == 0)
+            return (uint32_t)i;
     array_add (&self->sources);
-    return (uint32_t) self->sources.count - 1;
+    return (uint32_t)self->sources.count - 1;
 }
 
 static source_entry_t *
@@ -124,14 +124,14 @@ s_source (catalog_t *self, uint64_t source)
     uint32_t slot = s_free_slot (self);
     entry = array_at (&self->sources, slot);
     *entry = (source_entry_t){ .source = source, .slot = slot };
-    map_put_u64 (self->by_source, source, (void *) (uintptr_t) (slot + 1));
+    map_put_u64 (self->by_source, source, (void *)(uintptr_t)(slot + 1));
     return entry;
 }
 
 static uint32_t
 s_holder (catalog_t *self, index_t *index, uint64_t source, uint16_t rank, tier_t tier)
 {
-    holder_t holder = { .owner = s_source (self, source)->slot, .rank = rank, .tier = (uint8_t) tier };
+    holder_t holder = { .owner = s_source (self, source)->slot, .rank = rank, .tier = (uint8_t)tier };
     return index_holder_add (index, &holder);
 }
 
@@ -174,7 +174,7 @@ catalog_removed (catalog_t *self, uint64_t source, const kv_removed_t *event)
 void
 catalog_cleared (catalog_t *self, uint64_t source, const kv_cleared_t *event)
 {
-    holder_t holder = { .owner = s_source (self, source)->slot, .rank = event->rank, .tier = (uint8_t) event->tier };
+    holder_t holder = { .owner = s_source (self, source)->slot, .rank = event->rank, .tier = (uint8_t)event->tier };
     for (size_t i = 0; i < self->namespaces.count; i++) {
         index_t *index = s_namespace_at (self, i)->index;
         uint32_t number = index_holder_find (index, &holder);
@@ -207,7 +207,7 @@ catalog_forget (catalog_t *self, uint64_t source)
         array_cut (&numbers, 0);
         s_holders_of (index, entry->slot, &numbers);
         for (size_t k = 0; k < numbers.count; k++)
-            index_retire (index, *(uint32_t *) array_at (&numbers, k), NULL);
+            index_retire (index, *(uint32_t *)array_at (&numbers, k), NULL);
     }
     array_fini (&numbers);
     map_remove_u64 (self->by_source, source);
@@ -241,7 +241,7 @@ catalog_match (catalog_t *self, uint64_t namespace_id, column_t hashes, array_t 
         const index_overlap_t *found = array_at (&self->overlaps, i);
         const holder_t *holder = index_holder (index, found->holder);
         catalog_overlap_t *overlap = array_add (overlaps);
-        overlap->source = ((source_entry_t *) array_at (&self->sources, holder->owner))->source;
+        overlap->source = ((source_entry_t *)array_at (&self->sources, holder->owner))->source;
         overlap->rank = holder->rank;
         overlap->tier = holder->tier;
         overlap->blocks = found->blocks;
@@ -316,10 +316,11 @@ catalog_snapshot (const catalog_t *self, uint64_t source, catalog_add_fn *add, v
         array_cut (&numbers, 0);
         s_holders_of (index, entry->slot, &numbers);
         for (size_t k = 0; k < numbers.count; k++) {
-            uint32_t number = *(uint32_t *) array_at (&numbers, k);
+            uint32_t number = *(uint32_t *)array_at (&numbers, k);
             const holder_t *holder = index_holder (index, number);
             run.event = (kv_stored_t){
-                .namespace_id = s_namespace_at (self, i)->id, .rank = holder->rank, .tier = (tier_t) holder->tier };
+                .namespace_id = s_namespace_at (self, i)->id, .rank = holder->rank, .tier = (tier_t)holder->tier
+            };
             s_snapshot_holder (&run, index, number);
         }
     }
@@ -338,7 +339,7 @@ catalog_digest (const catalog_t *self, uint64_t source)
             const holder_t *holder = index_holder (place->index, number);
             uint64_t part = holder && holder->owner == entry->slot ? index_digest (place->index, number) : 0;
             if (part)
-                digest += hash_u64 (part ^ hash_u64 (place->id ^ (uint64_t) holder->rank << 8 ^ holder->tier));
+                digest += hash_u64 (part ^ hash_u64 (place->id ^ (uint64_t)holder->rank << 8 ^ holder->tier));
         }
     }
     return digest;
@@ -357,7 +358,8 @@ void
 catalog_stats (const catalog_t *self, catalog_stats_t *stats)
 {
     *stats = (catalog_stats_t){
-        .namespaces = self->namespaces.count, .sources = map_count (self->by_source), .refused = self->refused };
+        .namespaces = self->namespaces.count, .sources = map_count (self->by_source), .refused = self->refused
+    };
     for (size_t i = 0; i < self->namespaces.count; i++) {
         index_stats_t index;
         index_stats (s_namespace_at (self, i)->index, &index);

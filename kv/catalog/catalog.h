@@ -7,8 +7,8 @@
 //  A namespace is made by the first event that names it and stays; there are at most NAMESPACES_MAX, further ones are
 //  counted and ignored (their requests have no overlap).
 
-#ifndef KV_CATALOG_H
-#define KV_CATALOG_H
+#ifndef KV_CATALOG_CATALOG_H
+#define KV_CATALOG_CATALOG_H
 
 #include "base/array.h"
 #include "base/error.h"
@@ -30,13 +30,13 @@ typedef struct {
 } catalog_overlap_t;
 
 typedef struct {
-    uint64_t namespaces;    //  Now
-    uint64_t sources;       //  Now
-    uint64_t blocks;        //  Now, different ones
-    uint64_t memberships;   //  Now, (holder, block) pairs
-    uint64_t parked;        //  Now
-    uint64_t bytes;         //  Now
-    uint64_t refused;       //  So far: blocks a bound kept out
+    uint64_t namespaces;     //  Now
+    uint64_t sources;        //  Now
+    uint64_t blocks;         //  Now, different ones
+    uint64_t memberships;    //  Now, (holder, block) pairs
+    uint64_t parked;         //  Now
+    uint64_t bytes;          //  Now
+    uint64_t refused;        //  So far: blocks a bound kept out
 } catalog_stats_t;
 
 //  options: NULL for the defaults.  Gives the catalog; never NULL.
