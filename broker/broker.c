@@ -26,10 +26,9 @@
 #include "schemas/event_header.h"
 
 static const uint64_t SWEEP_NS = 250000000;
-static const uint64_t GONE_NS = (uint64_t)600 * 1000000000;
 static const uint64_t MS = 1000000;
 
-enum { LEASE_MIN_MS = 100, LEASE_MAX_MS = 3600000, ACTORS_MAX = 10000, RING_BYTES = 1 << 20 };
+enum { LEASE_MIN_MS = 100, LEASE_MAX_MS = 3600000 };
 
 typedef enum {
     COUNT_BAD_BATCH,      //  Hand-overs that break a rule
@@ -345,7 +344,7 @@ s_admit (const broker_t *self, const register_actor_t *request, error_t *error)
         return error_set (error, STATUS_INVALID, "a lease is %d to %d ms", LEASE_MIN_MS, LEASE_MAX_MS);
     if (same_source != known || event_source (entry->address) == actor_source (self->actor))
         return error_set (error, STATUS_EXISTS, "another address has the same source id; take another instance name");
-    if (!known && map_count (self->members) >= self->options.actors_max)
+    if (!known && map_count (self->members) >= (size_t)self->options.actors_max)
         return error_set (error, STATUS_LIMIT, "the directory is full: %zu actors", map_count (self->members));
     if (known && request->renewed && entry->incarnation < known->entry.incarnation)
         return error_set (error, STATUS_STALE, "a newer %.*s has taken its place", SPAN_ARG (entry->address));
@@ -491,7 +490,7 @@ s_check_lease (broker_t *self, member_t *member, uint64_t now)
         actor_log (self->actor, LOG_WARNING, "%.*s is unreachable: nothing heard for %" PRIu64 " ms",
             SPAN_ARG (member->entry.address), (now - member->heard_ns) / MS);
         s_set_state (self, member, ACTOR_STATE_UNREACHABLE);
-    } else if (member->entry.state == ACTOR_STATE_UNREACHABLE && now - member->lost_ns > self->options.gone_ns) {
+    } else if (member->entry.state == ACTOR_STATE_UNREACHABLE && now - member->lost_ns > self->options.gone_after_ns) {
         s_remove (self, member);
     }
 }
@@ -511,23 +510,11 @@ s_on_sweep (void *self_, actor_t *actor, void *arg)
 
 //  ---- Life ----
 
-static void
-s_take_options (broker_t *self, const broker_options_t *options)
-{
-    self->options = *options;
-    if (!self->options.ring_bytes)
-        self->options.ring_bytes = RING_BYTES;
-    if (!self->options.gone_ns)
-        self->options.gone_ns = GONE_NS;
-    if (!self->options.actors_max)
-        self->options.actors_max = ACTORS_MAX;
-}
-
 static status_t
 s_bind_fabric (broker_t *self, error_t *error)
 {
     port_t *port = actor_port (self->actor);
-    socket_options_t options = { .kind = SOCKET_XPUB, .send_queue = 10000 };
+    socket_options_t options = { .kind = SOCKET_XPUB, .send_queue = (uint32_t)self->options.subscriber_queue };
     self->fabric = port->table->socket_open (port, &options, error);
     if (!self->fabric)
         return STATUS_IO;
@@ -543,7 +530,7 @@ s_init (void *self_, actor_t *actor, const void *options, error_t *error)
     broker_t *self = self_;
     self->actor = actor;
     self->started_ns = actor_now (actor);
-    s_take_options (self, options);
+    self->options = *(const broker_options_t *)options;
     status_t status = s_bind_fabric (self, error);
     if (status)
         return status;

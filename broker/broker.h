@@ -7,15 +7,10 @@
 #ifndef BROKER_BROKER_H
 #define BROKER_BROKER_H
 
+#include "broker/broker_options.h"
 #include "runtime/actor.h"
 
-typedef struct {
-    const char *events;     //  Endpoint its XPUB binds
-    uint64_t ring_bytes;    //  Of each stream of each source; 0: 1 MiB
-    uint64_t gone_ns;       //  How long an actor may be unreachable before it is gone; 0: 10 minutes
-    uint32_t actors_max;    //  Entries; 0: 10000
-} broker_options_t;
-
+//  Its options are a broker_options_t with the events endpoint filled in.
 extern const actor_class_t broker_class;
 
 #endif

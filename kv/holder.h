@@ -24,7 +24,7 @@ typedef struct {
     uint8_t kind;      //  holder_kind_t
 } holder_t;
 
-enum { HOLDER_NONE = UINT32_MAX };
+enum { HOLDER_NONE = UINT32_MAX, TIER_COUNT = TIER_REMOTE + 1 };
 
 typedef struct holder_table holder_table_t;
 

@@ -135,7 +135,7 @@ s_init (void *self_, actor_t *actor, const void *options_, error_t *error)
 {
     indexer_t *self = self_;
     const indexer_options_t *options = options_;
-    catalog_options_t catalog = { .memory_limit = options ? options->memory_limit : 0 };
+    catalog_options_t catalog = { .blocks_max = (uint64_t)options->blocks_max };
     self->actor = actor;
     self->catalog = catalog_new (&catalog);
     self->matches = metrics_get (actor_metrics (actor), &s_matches_metric, NULL);

@@ -6,12 +6,10 @@
 #ifndef ACTORS_INDEXER_INDEXER_H
 #define ACTORS_INDEXER_INDEXER_H
 
+#include "actors/indexer/indexer_options.h"
 #include "runtime/actor.h"
 
-typedef struct {
-    uint64_t memory_limit;    //  Bytes of each namespace's index; 0: none
-} indexer_options_t;
-
+//  Its options are an indexer_options_t.
 extern const actor_class_t indexer_class;
 
 #endif

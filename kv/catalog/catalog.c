@@ -8,7 +8,7 @@
 #include "base/memory.h"
 #include "kv/index/index.h"
 
-enum { NAMESPACES_MAX = 4096, PARKED_LIMIT = 100000, SWEEP_STEPS = 1000, SLICE = 256 };
+enum { NAMESPACES_MAX = 4096, PARKED_LIMIT = 100000, SWEEP_STEPS = 1000, SLICE = 256, BLOCK_BYTES = 100 };
 
 //  Whoever sends events; its slot is the owner number of its holders.
 typedef struct {
@@ -90,7 +90,7 @@ s_index (catalog_t *self, uint64_t namespace_id)
     index_t *index = s_find_index (self, namespace_id);
     if (index || self->namespaces.count == NAMESPACES_MAX)
         return index;
-    index_options_t options = { .memory_limit = self->options.memory_limit,
+    index_options_t options = { .memory_limit = self->options.blocks_max * BLOCK_BYTES,
         .parked_limit = self->options.parked_limit };
     namespace_entry_t *entry = array_add (&self->namespaces);
     entry->id = namespace_id;
