@@ -128,8 +128,8 @@ typedef struct {
 } bad_t;
 
 static const bad_t s_bad [] = {
-    { "models:\n  - name: demo\n    aliases: x\n    modle: demo\n",
-        "fleet.yaml:4:5: unknown key 'modle' in models[0]\n" },
+    { "models:\n  - name: demo\n    aliases: x\n    aliasse: x\n",
+        "fleet.yaml:4:5: unknown key 'aliasse' in models[0]; did you mean 'aliases'?\n" },
     { "version: 2\n", "fleet.yaml:1:10: version 2 is not known here; this program reads version 1\n" },
     { "cluster:\n  name: a/b\n",
         "fleet.yaml:2:9: cluster.name: 'a/b' is no name: up to 64 letters, digits, '.', '_' and '-'\n" },
