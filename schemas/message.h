@@ -9,7 +9,8 @@
 //  message is an array of its fields in order, nil for an absent one; it grows only at the end, so elements beyond the last
 //  known field are ignored, and missing ones at the end are absent.  Lists of numbers are packed columns
 //  (schemas/column.h).  A value out of the range of its type, text that is not UTF-8, anything longer than its `max`, a
-//  float that is not finite, an unknown enum value: all are errors, and so are bytes behind the message.
+//  float that is not finite: all are errors, and so are bytes behind the message.  An enum value we do not know is an error
+//  in a required field; an optional field that has one is absent.
 //
 //  Optional lists have no has_ flag: absent and empty are the same.
 
@@ -116,6 +117,9 @@ status_t message_from_json (const message_type_t *type, span_t json, arena_t *ar
 
 //  The name of an enum value, "unknown" for any other number.
 const char *message_enum_name (const message_enum_t *self, uint32_t value);
+
+//  Whether a number is one of its values.
+bool message_enum_has (const message_enum_t *self, uint32_t value);
 
 //  False where no value has this name.
 bool message_enum_find (const message_enum_t *self, span_t name, uint32_t *value);

@@ -28,9 +28,8 @@ s_check_string (const message_field_t *field, span_t text, size_t max, error_t *
 static status_t
 s_check_enum (const message_field_t *field, uint32_t value, error_t *error)
 {
-    for (size_t i = 0; i < field->enumeration->value_count; i++)
-        if (field->enumeration->values [i].value == value)
-            return STATUS_OK;
+    if (message_enum_has (field->enumeration, value))
+        return STATUS_OK;
     return error_set (error, STATUS_INVALID, "%s: %u is no %s", field->name, value, field->enumeration->name);
 }
 

@@ -81,15 +81,11 @@ s_read_float (decoder_t *self, const pack_item_t *item, double *value)
 static status_t
 s_read_enum (decoder_t *self, const message_enum_t *type, const pack_item_t *item, uint32_t *value)
 {
-    uint64_t number;
+    uint64_t number = 0;
     status_t status = s_read_unsigned (self, item, UINT32_MAX, &number);
-    if (status)
+    *value = (uint32_t)number;
+    if (status || message_enum_has (type, *value))
         return status;
-    for (size_t i = 0; i < type->value_count; i++)
-        if (type->values [i].value == number) {
-            *value = (uint32_t)number;
-            return STATUS_OK;
-        }
     return error_set (self->error, STATUS_INVALID, "%llu is no %s", (unsigned long long)number, type->name);
 }
 
@@ -265,10 +261,23 @@ s_read_present (decoder_t *self, const message_field_t *field, char *out)
     return s_read_value (self, field, field->max, value);
 }
 
+//  An optional enum with a value from the future is as good as absent; a required one is an error.
+static bool
+s_take_unknown_enum (decoder_t *self, const message_field_t *field)
+{
+    pack_reader_t ahead = self->pack;
+    pack_item_t item;
+    if (field->kind != FIELD_ENUM || !pack_read (&ahead, &item) || item.kind != PACK_UINT || item.number > UINT32_MAX ||
+        message_enum_has (field->enumeration, (uint32_t)item.number))
+        return false;
+    self->pack = ahead;
+    return true;
+}
+
 static status_t
 s_read_field (decoder_t *self, const message_field_t *field, char *out)
 {
-    if (field->optional && s_take_nil (self))
+    if (field->optional && (s_take_nil (self) || s_take_unknown_enum (self, field)))
         return STATUS_OK;
     status_t status = s_read_present (self, field, out);
     if (status)

@@ -14,6 +14,15 @@ message_enum_name (const message_enum_t *self, uint32_t value)
 }
 
 bool
+message_enum_has (const message_enum_t *self, uint32_t value)
+{
+    for (size_t i = 0; i < self->value_count; i++)
+        if (self->values [i].value == value)
+            return true;
+    return false;
+}
+
+bool
 message_enum_find (const message_enum_t *self, span_t name, uint32_t *value)
 {
     for (size_t i = 0; i < self->value_count; i++)

@@ -1,0 +1,50 @@
+//  Headers and topics that are none.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "schemas/event.h"
+#include "schemas/event_header.h"
+
+static void
+test_a_header_of_another_size_or_version_is_refused (void **state)
+{
+    uint8_t bytes [EVENT_HEADER_SIZE + 1] = { 0 };
+    event_header_t header = { .version = EVENT_VERSION, .stream = STREAM_KV, .sequence = 1 };
+    event_header_encode (&header, bytes);
+    error_t error;
+    assert_int_equal (event_header_decode (&header, span_of (bytes, EVENT_HEADER_SIZE), &error), STATUS_OK);
+    assert_int_equal (event_header_decode (&header, span_of (bytes, EVENT_HEADER_SIZE - 1), &error), STATUS_INVALID);
+    assert_string_equal (error.text, "an event header has 40 bytes, not 39");
+    assert_int_equal (event_header_decode (&header, span_of (bytes, sizeof bytes), &error), STATUS_INVALID);
+    bytes [0] = 2;
+    assert_int_equal (event_header_decode (&header, span_of (bytes, EVENT_HEADER_SIZE), &error), STATUS_UNSUPPORTED);
+    assert_string_equal (error.text, "event version 2 is not 1");
+}
+
+static void
+test_a_topic_comes_apart_and_what_is_none_does_not (void **state)
+{
+    uint16_t stream = 0;
+    span_t address = { 0 };
+    assert_true (event_topic_parse (SPAN ("load.worker/h100.example.org-3."), &stream, &address));
+    assert_int_equal (stream, STREAM_LOAD);
+    assert_true (span_equal_string (address, "worker/h100.example.org-3"));
+
+    static const char *const none [] = { "", ".", "kv", "kv.", "kv..", "kv.a", "kva.", ".a.", "future.a.", "KV.a." };
+    for (size_t i = 0; i < sizeof none / sizeof none [0]; i++)
+        assert_false (event_topic_parse (span_from_string (none [i]), &stream, &address));
+    assert_int_equal (stream, STREAM_LOAD);
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_a_header_of_another_size_or_version_is_refused),
+        cmocka_unit_test (test_a_topic_comes_apart_and_what_is_none_does_not),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
