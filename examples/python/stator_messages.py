@@ -29,7 +29,7 @@ class Message(typing.NamedTuple):
     fields: tuple                  # of Field, in the order of the schema
 
 
-SCHEMA_HASH = 0x0244044c22cdded6
+SCHEMA_HASH = 0xfa4dc53b6186b2a3
 
 
 class FrameKind(enum.IntEnum):
@@ -148,6 +148,7 @@ MESSAGES = {
     'register_actor': Message('call', False, None, 0, 'register_reply', None, None, (
         Field('entry', 'e', 'struct', 'actor_entry', False, False, 0, 0),
         Field('tails', 't', 'struct', 'stream_tail', True, False, 64, 0),
+        Field('renewed', 'r', 'bool', None, False, False, 0, 0),
     )),
     'register_reply': Message('reply', False, None, 0, None, None, None, (
         Field('broker_incarnation', 'b', 'u64', None, False, False, 0, 0),
@@ -203,9 +204,11 @@ MESSAGES = {
     )),
     'replay_end': Message('end', False, None, 0, None, None, None, (
     )),
-    'snapshot': Message('stream', False, None, 0, None, 'snapshot_part', 'snapshot_end', (
+    'take_snapshot': Message('stream', False, None, 0, None, 'snapshot_part', 'snapshot_end', (
         Field('source', 's', 'u64', None, False, False, 0, 0),
         Field('stream', 'st', 'u16', None, False, False, 0, 0),
+        Field('incarnation', 'i', 'u64', None, False, False, 0, 0),
+        Field('sequence', 'n', 'u64', None, False, False, 0, 0),
     )),
     'snapshot_part': Message('item', True, None, 0, None, None, None, (
         Field('payload', 'payload', 'bin', None, False, False, 67108864, 0),
