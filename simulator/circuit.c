@@ -40,20 +40,20 @@ typedef struct {
 } end_t;
 
 struct circuit {
-    network_t *network;         //  Where
-    list_link_t link;           //  In the network
-    uint32_t number;            //  In order of dialling
-    uint32_t references;        //  Held ends and packets
-    end_t ends [2];             //  Dialler and binder
-    bool heartbeats;            //  Also given up where a process stands still
-    bool severed;               //  Nothing goes through now
-    bool fallen;                //  Given up or closed
-    bool silent;                //  A machine that held an end is no more
-    realm_event_t give_up;      //  When it falls, while severed
-    random_t random;            //  Delays on it
-    list_t packets;             //  packet_t, in order of sending
-    char key [ENDPOINT_MAX];    //  What was dialled
-    char peers [2][64];         //  Names of the sides, for logs
+    network_t *network;                 //  Where
+    list_link_t link;                   //  In the network
+    uint32_t number;                    //  In order of dialling
+    uint32_t references;                //  Held ends and packets
+    end_t ends [2];                     //  Dialler and binder
+    bool heartbeats;                    //  Also given up where a process stands still
+    bool severed;                       //  Nothing goes through now
+    bool fallen;                        //  Given up or closed
+    bool silent;                        //  A machine that held an end is no more
+    realm_event_t give_up;              //  When it falls, while severed
+    random_t random;                    //  Delays on it
+    list_t packets;                     //  packet_t, in order of sending
+    char key [NETWORK_ENDPOINT_MAX];    //  What was dialled
+    char peers [2][64];                 //  Names of the sides, for logs
 };
 
 static void
@@ -279,7 +279,7 @@ circuit_dial (realm_process_t *process, const char *endpoint, bool heartbeats, c
     realm_t *realm = realm_process_realm (process);
     network_t *network = realm_network (realm);
     endpoint_t target;
-    if (endpoint_parse (&target, process, endpoint, error) != STATUS_OK)
+    if (network_parse_endpoint (&target, process, endpoint, error) != STATUS_OK)
         return NULL;
     circuit_t *self = memory_new (sizeof *self);
     self->network = network;
@@ -290,7 +290,7 @@ circuit_dial (realm_process_t *process, const char *endpoint, bool heartbeats, c
     self->ends [END_DIALLER] =
         (end_t){ .process = process, .watch = watch, .arg = arg, .held = true, .speaks = true, .cut_ns = UINT64_MAX };
     self->ends [END_BINDER].cut_ns = UINT64_MAX;
-    endpoint_key (&target, process, self->key);
+    network_endpoint_key (&target, process, self->key);
     snprintf (self->peers [END_DIALLER], sizeof self->peers [0], "%.40s:%u",
         realm_machine_name (realm_process_machine (process)), 40000 + self->number % 20000);
     realm_fork_random (realm, &self->random, "circuit", self->number);

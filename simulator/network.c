@@ -95,11 +95,11 @@ s_parse_tcp (endpoint_t *self, realm_process_t *from, const char *text, error_t 
 }
 
 status_t
-endpoint_parse (endpoint_t *self, realm_process_t *from, const char *text, error_t *error)
+network_parse_endpoint (endpoint_t *self, realm_process_t *from, const char *text, error_t *error)
 {
     *self = (endpoint_t){ .machine = realm_process_machine (from) };
     span_t rest = span_from_string (text);
-    if (strlen (text) >= ENDPOINT_MAX - 64)
+    if (strlen (text) >= NETWORK_ENDPOINT_MAX - 64)
         return error_set (error, STATUS_INVALID, "endpoint of %zu bytes is too long", rest.size);
     if (span_starts_with (rest, SPAN ("tcp://")))
         return s_parse_tcp (self, from, text + 6, error);
@@ -113,12 +113,12 @@ endpoint_parse (endpoint_t *self, realm_process_t *from, const char *text, error
 }
 
 void
-endpoint_key (const endpoint_t *self, const realm_process_t *from, char key [ENDPOINT_MAX])
+network_endpoint_key (const endpoint_t *self, const realm_process_t *from, char key [NETWORK_ENDPOINT_MAX])
 {
     if (self->machine)
-        snprintf (key, ENDPOINT_MAX, "%u|%.440s", realm_machine_number (self->machine), self->name);
+        snprintf (key, NETWORK_ENDPOINT_MAX, "%u|%.440s", realm_machine_number (self->machine), self->name);
     else
-        snprintf (key, ENDPOINT_MAX, "nowhere|%.440s", self->host);
+        snprintf (key, NETWORK_ENDPOINT_MAX, "nowhere|%.440s", self->host);
 }
 
 //  ---- Binding ----
@@ -126,11 +126,11 @@ endpoint_key (const endpoint_t *self, const realm_process_t *from, char key [END
 static void
 s_choose_port (network_t *self, endpoint_t *target, const realm_process_t *process)
 {
-    char key [ENDPOINT_MAX];
+    char key [NETWORK_ENDPOINT_MAX];
     do {
         snprintf (target->name, sizeof target->name, "%u", self->next_port);
         self->next_port = self->next_port == 65535 ? PORT_FIRST : self->next_port + 1;
-        endpoint_key (target, process, key);
+        network_endpoint_key (target, process, key);
     } while (map_get (self->bounds, span_from_string (key)));
 }
 
@@ -149,7 +149,7 @@ network_bound_open (realm_process_t *process, const char *endpoint, const networ
 {
     network_t *network = realm_network (realm_process_realm (process));
     endpoint_t target;
-    if (endpoint_parse (&target, process, endpoint, error) != STATUS_OK)
+    if (network_parse_endpoint (&target, process, endpoint, error) != STATUS_OK)
         return NULL;
     if (target.machine != realm_process_machine (process)) {
         error_set (error, STATUS_INVALID, "cannot bind %s: no address of this machine", endpoint);
@@ -159,7 +159,7 @@ network_bound_open (realm_process_t *process, const char *endpoint, const networ
         s_choose_port (network, &target, process);
     network_bound_t *self = memory_new (sizeof *self);
     *self = (network_bound_t){ .network = network, .process = process, .watch = *watch, .local = target.local };
-    endpoint_key (&target, process, self->key);
+    network_endpoint_key (&target, process, self->key);
     s_write_endpoint (self, &target, endpoint);
     const network_bound_t *holder = map_get (network->bounds, span_from_string (self->key));
     if (holder) {

@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "simulator/network.h"
 
-enum { ENDPOINT_MAX = 512 };
+enum { NETWORK_ENDPOINT_MAX = 512 };
 
 struct network {
     realm_t *realm;               //  Whose it is
@@ -21,29 +21,29 @@ struct network {
 };
 
 struct network_bound {
-    network_t *network;              //  Where
-    list_link_t link;                //  In all_bounds
-    realm_process_t *process;        //  Whose
-    network_bound_watch_t watch;     //  Who accepts
-    bool bound;                      //  False once its process is dead
-    bool local;                      //  Only for dials from its own machine
-    char key [ENDPOINT_MAX];         //  "tcp|MACHINE|PORT" and the like
-    char endpoint [ENDPOINT_MAX];    //  As people write it, with the chosen port
+    network_t *network;                      //  Where
+    list_link_t link;                        //  In all_bounds
+    realm_process_t *process;                //  Whose
+    network_bound_watch_t watch;             //  Who accepts
+    bool bound;                              //  False once its process is dead
+    bool local;                              //  Only for dials from its own machine
+    char key [NETWORK_ENDPOINT_MAX];         //  "tcp|MACHINE|PORT" and the like
+    char endpoint [NETWORK_ENDPOINT_MAX];    //  As people write it, with the chosen port
 };
 
 //  Which bound an endpoint means, seen from a process; machine NULL: one that nobody knows.
 typedef struct {
-    bool tcp;                    //  Else ipc or inproc
-    bool wildcard;               //  Any address of the machine
-    bool local;                  //  A loopback address
-    bool any_port;               //  The port is to be chosen
-    realm_machine_t *machine;    //  Where it leads
-    char host [ENDPOINT_MAX];    //  tcp: as written
-    char name [ENDPOINT_MAX];    //  Port, path or name
+    bool tcp;                            //  Else ipc or inproc
+    bool wildcard;                       //  Any address of the machine
+    bool local;                          //  A loopback address
+    bool any_port;                       //  The port is to be chosen
+    realm_machine_t *machine;            //  Where it leads
+    char host [NETWORK_ENDPOINT_MAX];    //  tcp: as written
+    char name [NETWORK_ENDPOINT_MAX];    //  Port, path or name
 } endpoint_t;
 
-status_t endpoint_parse (endpoint_t *self, realm_process_t *from, const char *text, error_t *error);
-void endpoint_key (const endpoint_t *self, const realm_process_t *from, char key [ENDPOINT_MAX]);
+status_t network_parse_endpoint (endpoint_t *self, realm_process_t *from, const char *text, error_t *error);
+void network_endpoint_key (const endpoint_t *self, const realm_process_t *from, char key [NETWORK_ENDPOINT_MAX]);
 
 //  Frees a circuit and all that is under way on it.
 void circuit_destroy (circuit_t *self);

@@ -193,6 +193,7 @@ static const port_table_t s_table = {
     .socket_send = sim_socket_send,
     .socket_subscribe = sim_socket_subscribe,
     .socket_unsubscribe = sim_socket_unsubscribe,
+    .socket_dropped = sim_socket_dropped,
     .socket_close = sim_socket_close,
     .listen = sim_listen,
     .listener_address = sim_listener_address,

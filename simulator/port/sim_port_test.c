@@ -17,10 +17,9 @@ enum { NODES = 4, TEXT_MAX = 4096 };
 
 //  A process of the tests: one port, one socket, and what came in on it.
 typedef struct {
-    realm_process_t *process;    //  NULL before its start
-    port_t *port;                //  NULL after its end
-    port_socket_t *socket;       //  What the test has open: a socket,
-
+    realm_process_t *process;       //  NULL before its start
+    port_t *port;                   //  NULL after its end
+    port_socket_t *socket;          //  What the test has open: a socket,
     port_fetch_t *fetch;            //  a fetch,
     port_store_t *store;            //  a store
     char heard [TEXT_MAX];          //  Messages, each followed by a blank

@@ -500,6 +500,12 @@ sim_socket_endpoint (const port_socket_t *self)
     return self->endpoint;
 }
 
+uint64_t
+sim_socket_dropped (const port_socket_t *self)
+{
+    return self->dropped;
+}
+
 void
 sim_socket_close (port_socket_t *self)
 {
