@@ -54,6 +54,7 @@ struct disk_store {
     uint64_t size_max;    //  Bytes of keys and values
     uint64_t size;        //  Bytes of keys and values
     bool open;            //  Somebody has it
+    error_t doom;         //  Why the transaction will fail; STATUS_OK: it will not
     array_t pairs;        //  pair_t, by key
     array_t journal;      //  undo_t since the last sync, oldest first
 };
@@ -378,10 +379,18 @@ disk_store_open (disk_t *self, const char *path, const char *format, uint64_t si
     return store;
 }
 
+//  Undoes the transaction.
+static void
+s_abandon (disk_store_t *self)
+{
+    s_roll_back (self, s_committed (self));
+    error_clear (&self->doom);
+}
+
 void
 disk_store_close (disk_store_t *self)
 {
-    s_roll_back (self, s_committed (self));
+    s_abandon (self);
     self->open = false;
 }
 
@@ -402,19 +411,25 @@ s_remember (disk_store_t *self, const pair_t *old, span_t key)
     undo->before = old ? *old : s_pair_new (key, (span_t){ 0 });
 }
 
+static status_t
+s_make_room (disk_store_t *self, size_t added, size_t removed, error_t *error)
+{
+    if (self->size + added - removed > self->size_max)
+        return error_set (error, STATUS_LIMIT, "the store is full: %llu bytes", (unsigned long long)self->size_max);
+    status_t status = s_charge (self->disk, added, removed, error);
+    if (status == STATUS_OK)
+        self->size = self->size + added - removed;
+    return status;
+}
+
 status_t
 disk_store_put (disk_store_t *self, span_t key, span_t value, error_t *error)
 {
     bool found;
     size_t position = s_find (self, key, &found);
-    size_t added = key.size + value.size;
     size_t removed = found ? s_pair_size (array_at (&self->pairs, position)) : 0;
-    if (self->size + added - removed > self->size_max)
-        return error_set (error, STATUS_LIMIT, "the store is full: %llu bytes", (unsigned long long)self->size_max);
-    status_t status = s_charge (self->disk, added, removed, error);
-    if (status != STATUS_OK)
-        return status;
-    self->size = self->size + added - removed;
+    if (s_make_room (self, key.size + value.size, removed, &self->doom) != STATUS_OK)
+        return error_set (error, self->doom.status, "%s", self->doom.text);
     pair_t pair = s_pair_new (key, value);
     if (found) {
         pair_t *old = array_at (&self->pairs, position);
@@ -443,10 +458,10 @@ disk_store_delete (disk_store_t *self, span_t key)
 status_t
 disk_store_commit (disk_store_t *self, bool sync, error_t *error)
 {
-    if (self->disk->used > self->disk->limit) {
-        disk_store_close (self);
-        self->open = true;
-        return error_set (error, STATUS_IO, "no space left on device; the transaction is undone");
+    if (self->doom.status != STATUS_OK) {
+        error_t doom = self->doom;
+        s_abandon (self);
+        return error_set (error, doom.status, "%s", doom.text);
     }
     undo_t *mark = array_add (&self->journal);
     mark->mark = true;

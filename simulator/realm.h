@@ -125,6 +125,7 @@ void realm_machine_set_group (realm_machine_t *self, uint32_t group);
 
 typedef struct {
     const char *name;    //  As the last part of argv [0]
+    void *arg;           //  The program's own
     //  The process begins: makes ports and actors.  A failure ends it with exit code 1, the sentence in the log.
     //  *state: the program's own, for the other two.
     status_t (*start) (realm_process_t *process, void **state, error_t *error);
@@ -160,6 +161,7 @@ void realm_process_forget (realm_process_t *self);
 
 realm_t *realm_process_realm (const realm_process_t *self);
 realm_machine_t *realm_process_machine (const realm_process_t *self);
+const realm_program_t *realm_process_program (const realm_process_t *self);
 realm_process_t *realm_process_parent (const realm_process_t *self);
 uint32_t realm_process_number (const realm_process_t *self);
 const char *realm_process_folder (const realm_process_t *self);

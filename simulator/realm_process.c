@@ -299,6 +299,12 @@ realm_process_machine (const realm_process_t *self)
     return self->machine;
 }
 
+const realm_program_t *
+realm_process_program (const realm_process_t *self)
+{
+    return self->program;
+}
+
 realm_process_t *
 realm_process_parent (const realm_process_t *self)
 {

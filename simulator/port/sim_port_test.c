@@ -472,7 +472,10 @@ test_a_full_disk_refuses_and_leaves_what_was_there (void **state)
     assert_string_equal (buffer_string (&content), "before");
     buffer_fini (&content);
     s_open_store (0);
+    assert_int_equal (TABLE (0)->store_put (s_nodes [0].store, SPAN ("k"), SPAN ("v"), &error), STATUS_OK);
     assert_int_equal (TABLE (0)->store_put (s_nodes [0].store, SPAN ("key"), SPAN ("value"), &error), STATUS_IO);
+    assert_int_equal (TABLE (0)->store_commit (s_nodes [0].store, true, &error), STATUS_IO);
+    assert_int_equal (s_keys (0), 0);
 }
 
 static void
