@@ -4,7 +4,7 @@
 
 #include "base/json_writer.h"
 #include "cli/command.h"
-#include "cli/world.h"
+#include "cli/environment.h"
 
 typedef struct {
     bool json;             //  For programs
@@ -166,12 +166,12 @@ s_run (const invocation_t *invocation)
     buffer_t text = { 0 };
     error_t error;
     result_t result = RESULT_FAILED;
-    if (world_read_file (path, CONFIG_SIZE_MAX, &text, &error) != STATUS_OK) {
+    if (environment_read_file (path, CONFIG_SIZE_MAX, &text, &error) != STATUS_OK) {
         command_complain (invocation->command, "%s", error.text);
     } else {
         complaints_t complaints;
         complaints_init (&complaints, path);
-        fleet_t *fleet = fleet_new (buffer_span (&text), &invocation->all, &world, &complaints);
+        fleet_t *fleet = fleet_new (buffer_span (&text), &invocation->all, &environment_world, &complaints);
         result = s_report (path, flags, fleet, &complaints);
         fleet_destroy (&fleet);
         complaints_fini (&complaints);

@@ -8,7 +8,7 @@
 
 #include "base/memory.h"
 #include "cli/command.h"
-#include "cli/world.h"
+#include "cli/environment.h"
 #include "runtime/suggest.h"
 #include "schemas/message.h"
 
@@ -153,7 +153,7 @@ s_run (const command_t *command, const char *program, const char *const *words, 
     arena_init (&memory, FLAGS_MEMORY);
     complaints_t complaints;
     complaints_init (&complaints, source);
-    option_context_t context = { .memory = &memory, .complaints = &complaints, .world = &world };
+    option_context_t context = { .memory = &memory, .complaints = &complaints, .world = &environment_world };
     common_t common = { 0 };
     fleet_t *scratch = memory_new (sizeof *scratch);    //  Flags of the fleet are checked here, and used by fleet_new
     void *flags = memory_new (command->flags_size + 1);

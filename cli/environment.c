@@ -1,4 +1,4 @@
-#include "cli/world.h"
+#include "cli/environment.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@ s_variable (void *arg, const char *name)
 }
 
 status_t
-world_read_file (const char *path, size_t size_max, buffer_t *out, error_t *error)
+environment_read_file (const char *path, size_t size_max, buffer_t *out, error_t *error)
 {
     bool standard = strcmp (path, "-") == 0;
     FILE *file = standard ? stdin : fopen (path, "rb");
@@ -40,7 +40,7 @@ world_read_file (const char *path, size_t size_max, buffer_t *out, error_t *erro
 static status_t
 s_read_file (void *arg, const char *path, buffer_t *out, error_t *error)
 {
-    return world_read_file (path, SECRET_MAX, out, error);
+    return environment_read_file (path, SECRET_MAX, out, error);
 }
 
-const config_world_t world = { .variable = s_variable, .read_file = s_read_file };
+const config_world_t environment_world = { .variable = s_variable, .read_file = s_read_file };
