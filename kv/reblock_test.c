@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -251,25 +252,27 @@ test_clears_and_bounds (void **state)
 
 //  --- the oracle
 
-enum { PARTS = 40, TOP = PARTS, PATH_TOKENS = PARTS * 16 };
+enum { PARTS = 40, PARTS_MAX = 400, PART_TOKENS = 32, PATH_TOKENS = PARTS_MAX * PART_TOKENS, TOP = PARTS_MAX };
 
 typedef struct {
-    random_t random;                //  Seeded
-    namespace_t ns;                 //  Of our hashes
-    uint32_t theirs;                //  Tokens a part
-    reblock_t *reblock;             //  Under test
-    listener_t listener;            //  What it said
-    uint32_t parents [PARTS];       //  A part with a smaller number; TOP at the root
-    uint32_t tokens [PARTS][16];    //  Of a part
-    uint32_t references [PARTS];    //  Physical copies
-    uint64_t seen;                  //  Blocks held, summed over all comparisons
+    random_t random;                             //  Seeded
+    namespace_t ns;                              //  Of our hashes
+    uint32_t theirs;                             //  Tokens a part
+    reblock_t *reblock;                          //  Under test
+    listener_t listener;                         //  What it said
+    uint32_t count;                              //  Parts there can be
+    uint64_t hashes [PARTS_MAX];                 //  The engine's
+    uint32_t parents [PARTS_MAX];                //  A part with a smaller number; TOP at the root
+    uint32_t tokens [PARTS_MAX][PART_TOKENS];    //  Of a part
+    uint32_t references [PARTS_MAX];             //  Physical copies
+    uint64_t seen;                               //  Blocks held, summed over all comparisons
 } world_t;
 
 static bool
 s_is_known (const world_t *world, uint32_t part)
 {
-    bool known [PARTS] = { false };
-    for (uint32_t each = PARTS; each--;) {
+    bool known [PARTS_MAX] = { false };
+    for (uint32_t each = world->count; each--;) {
         known [each] |= world->references [each] != 0;
         if (known [each] && world->parents [each] != TOP)
             known [world->parents [each]] = true;
@@ -293,7 +296,7 @@ s_path (const world_t *world, uint32_t part, uint32_t *path)
 static void
 s_expect_path (const world_t *world, uint32_t part, listener_t *expected)
 {
-    uint32_t path [PARTS], tokens [PATH_TOKENS];
+    uint32_t path [PARTS_MAX], tokens [PATH_TOKENS];
     hash128_t hashes [PATH_TOKENS];
     uint32_t count = s_path (world, part, path);
     for (uint32_t i = 0; i < count; i++)
@@ -312,7 +315,7 @@ static void
 s_assert_world (world_t *world)
 {
     listener_t expected = { .count = 0 };
-    for (uint32_t part = 0; part < PARTS; part++)
+    for (uint32_t part = 0; part < world->count; part++)
         if (world->references [part])
             s_expect_path (world, part, &expected);
     assert_int_equal (world->listener.count, expected.count);
@@ -328,10 +331,10 @@ s_random_store (world_t *world)
     uint64_t hashes [PARTS];
     uint32_t count = s_path (world, (uint32_t)random_below (&world->random, PARTS), path);
     uint32_t first = (uint32_t)random_below (&world->random, count);
-    uint64_t parent = first ? path [first - 1] : 0;
+    uint64_t parent = first ? world->hashes [path [first - 1]] : 0;
     bool known = !first || s_is_known (world, path [first - 1]);
     for (uint32_t i = first; i < count; i++) {
-        hashes [i - first] = path [i];
+        hashes [i - first] = world->hashes [path [i]];
         memcpy (tokens + (i - first) * world->theirs, world->tokens [path [i]], world->theirs * sizeof *tokens);
         world->references [path [i]] += known;
     }
@@ -346,8 +349,9 @@ s_random_remove (world_t *world)
     uint64_t hashes [6];
     size_t count = random_below (&world->random, 7);
     for (size_t i = 0; i < count; i++) {
-        hashes [i] = random_below (&world->random, PARTS);
-        world->references [hashes [i]] -= world->references [hashes [i]] != 0;
+        uint64_t part = random_below (&world->random, PARTS);
+        hashes [i] = world->hashes [part];
+        world->references [part] -= world->references [part] != 0;
     }
     reblock_remove (world->reblock, hashes, count);
 }
@@ -360,7 +364,9 @@ s_run_world (world_t *world, uint64_t seed)
     world->ns = s_namespace (1 + (uint32_t)random_below (&world->random, 12));
     world->theirs = 1 + (uint32_t)random_below (&world->random, 12);
     world->reblock = reblock_new (&world->ns, world->theirs, PARTS, s_on_change, &world->listener);
+    world->count = PARTS;
     for (uint32_t part = 0; part < PARTS; part++) {
+        world->hashes [part] = random_u64 (&world->random);
         world->parents [part] = part == 0 ? TOP
                                 : random_chance (&world->random, 600000)
                                     ? part - 1
@@ -380,10 +386,9 @@ s_run_world (world_t *world, uint64_t seed)
         }
         s_assert_world (world);
     }
-    uint64_t hashes [PARTS];
     for (uint32_t part = 0; part < PARTS; part++)
-        for (hashes [0] = part; world->references [part]; world->references [part]--)
-            reblock_remove (world->reblock, hashes, 1);
+        for (; world->references [part]; world->references [part]--)
+            reblock_remove (world->reblock, &world->hashes [part], 1);
     reblock_stats_t stats;
     reblock_stats (world->reblock, &stats);
     assert_int_equal (stats.parts, 0);
@@ -404,6 +409,109 @@ test_equals_a_look_at_every_path (void **state)
     assert_true (seen > 100000);
 }
 
+//  --- what a vLLM server sent
+
+static uint32_t
+s_part_of (const world_t *world, uint64_t hash)
+{
+    uint32_t part = 0;
+    while (part < world->count && world->hashes [part] != hash)
+        part++;
+    return part;
+}
+
+static size_t
+s_read_hashes (FILE *file, uint64_t *hashes)
+{
+    size_t count;
+    assert_int_equal (fscanf (file, " %zu", &count), 1);
+    assert_true (count <= PARTS);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal (fscanf (file, "%" SCNx64, &hashes [i]), 1);
+    return count;
+}
+
+static void
+s_recorded_store (world_t *world, FILE *file)
+{
+    char text [17];
+    uint64_t hashes [PARTS], parent = 0;
+    uint32_t tokens [PARTS * PART_TOKENS];
+    assert_int_equal (fscanf (file, " %16s", text), 1);
+    bool at_root = text [0] == '-';
+    if (!at_root)
+        parent = strtoull (text, NULL, 16);
+    uint32_t before = at_root ? TOP : s_part_of (world, parent);
+    size_t count = s_read_hashes (file, hashes);
+    for (size_t i = 0; i < count * PART_TOKENS; i++)
+        assert_int_equal (fscanf (file, "%" SCNu32, &tokens [i]), 1);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t part = s_part_of (world, hashes [i]);
+        if (part == world->count) {
+            assert_true (world->count++ < PARTS_MAX);
+            world->hashes [part] = hashes [i];
+            world->parents [part] = before;
+            memcpy (world->tokens [part], tokens + i * PART_TOKENS, sizeof world->tokens [part]);
+        }
+        world->references [part]++;
+        before = part;
+    }
+    assert_int_equal (
+        reblock_store (world->reblock, at_root ? NULL : &parent, hashes, count, tokens, count * PART_TOKENS, NULL),
+        STATUS_OK);
+}
+
+static void
+s_recorded_remove (world_t *world, FILE *file)
+{
+    uint64_t hashes [PARTS];
+    size_t count = s_read_hashes (file, hashes);
+    for (size_t i = 0; i < count; i++)
+        world->references [s_part_of (world, hashes [i])]--;
+    reblock_remove (world->reblock, hashes, count);
+}
+
+static void
+s_replay_recording (world_t *world, uint32_t block_size)
+{
+    char kind [8];
+    FILE *file = fopen ("tests/data/engines/vllm-0.32.0.events", "r");
+    assert_non_null (file);
+    memset (world, 0, sizeof *world);
+    world->ns = s_namespace (block_size);
+    world->theirs = PART_TOKENS;
+    world->reblock = reblock_new (&world->ns, PART_TOKENS, PARTS_MAX, s_on_change, &world->listener);
+    while (fscanf (file, "%7s", kind) == 1) {
+        if (!strcmp (kind, "store"))
+            s_recorded_store (world, file);
+        else if (!strcmp (kind, "remove"))
+            s_recorded_remove (world, file);
+        else {
+            reblock_clear (world->reblock);
+            memset (world->references, 0, sizeof world->references);
+        }
+        s_assert_world (world);
+    }
+    fclose (file);
+}
+
+//  A real engine never continues what it has not announced nor removes what it has not stored, though it has hashes in several
+//  places and evicts all the time.
+static void
+test_a_real_engine_is_understood_whole (void **state)
+{
+    static const uint32_t sizes [] = { 16, 32, 48, 64, 128 };
+    static world_t world;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        s_replay_recording (&world, sizes [i]);
+        reblock_stats_t stats;
+        reblock_stats (world.reblock, &stats);
+        assert_true (world.seen > 1000 && stats.duplicates > 0 && stats.cleared == 3);
+        assert_int_equal (stats.missing + stats.orphans + stats.conflicts + stats.refused + stats.invalid, 0);
+        reblock_destroy (&world.reblock);
+    }
+}
+
 int
 main (void)
 {
@@ -416,6 +524,7 @@ main (void)
         cmocka_unit_test (test_parents_are_remembered_for_their_children),
         cmocka_unit_test (test_clears_and_bounds),
         cmocka_unit_test (test_equals_a_look_at_every_path),
+        cmocka_unit_test (test_a_real_engine_is_understood_whole),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
