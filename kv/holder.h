@@ -24,7 +24,10 @@ typedef struct {
     uint8_t kind;      //  holder_kind_t
 } holder_t;
 
-enum { HOLDER_NONE = UINT32_MAX, TIER_COUNT = TIER_REMOTE + 1 };
+enum { TIER_COUNT = TIER_REMOTE + 1 };
+
+//  The number of no holder.
+#define HOLDER_NONE UINT32_MAX
 
 typedef struct holder_table holder_table_t;
 
