@@ -5,6 +5,9 @@
 //  reported absent: whoever was registered with the broker before has that long to come back.  `tracks` holds, for each
 //  stream of each source, how far it came and the ring.
 //
+//  What survives the broker is one number an address, its last incarnation, in a store: a process whose clock went back
+//  must not begin below it, or those who follow would take it for a ghost.
+//
 //  A batch is fanned out once: a number that is not higher than the last one is acknowledged again and dropped.  Numbers
 //  may jump (the source's ring overflowed while the broker was away); those who follow see the hole and take a snapshot.
 //  The tails that moved are published four times a second, behind the batches on the same leg, so whoever has less than a
@@ -66,6 +69,7 @@ typedef struct {
     map_t *members;                    //  Address -> member_t, owned
     map_t *sources;                    //  source_id -> member_t
     map_t *tracks;                     //  (source, stream) -> track_t, owned
+    port_store_t *store;               //  Address -> last incarnation; NULL where it cannot be had
     actor_timer_t sweep;               //  Leases and tails
     uint64_t started_ns;               //  For the grace after a restart
     broker_options_t options;          //  Defaults filled in
@@ -331,9 +335,36 @@ s_is_address (span_t address)
     return s_is_word (span_slice (address, 0, slash)) && s_is_word (span_slice (address, slash + 1, address.size));
 }
 
+static uint64_t
+s_last_incarnation (broker_t *self, span_t address)
+{
+    const member_t *known = map_get (self->members, address);
+    span_t stored = { NULL, 0 };
+    uint64_t last = 0;
+    if (self->store)
+        stored = actor_port (self->actor)->table->store_get (self->store, address);
+    for (size_t i = 0; stored.size == 8 && i < 8; i++)
+        last |= (uint64_t)stored.data [i] << (8 * i);
+    return known && known->entry.incarnation > last ? known->entry.incarnation : last;
+}
+
+static void
+s_remember_incarnation (broker_t *self, span_t address, uint64_t incarnation)
+{
+    const port_table_t *table = actor_port (self->actor)->table;
+    buffer_t value = { 0 };
+    error_t error = { 0 };
+    buffer_append_u64_le (&value, incarnation);
+    if (self->store && (table->store_put (self->store, address, buffer_span (&value), &error) ||
+                           table->store_commit (self->store, false, &error)))
+        actor_log (
+            self->actor, LOG_WARNING, "the last incarnation of %.*s is not kept: %s", SPAN_ARG (address), error.text);
+    buffer_fini (&value);
+}
+
 //  Whether an actor may enter; the sentence says why not.
 static status_t
-s_admit (const broker_t *self, const register_actor_t *request, error_t *error)
+s_admit (broker_t *self, const register_actor_t *request, error_t *error)
 {
     const actor_entry_t *entry = &request->entry;
     const member_t *known = map_get (self->members, entry->address);
@@ -346,7 +377,7 @@ s_admit (const broker_t *self, const register_actor_t *request, error_t *error)
         return error_set (error, STATUS_EXISTS, "another address has the same source id; take another instance name");
     if (!known && map_count (self->members) >= (size_t)self->options.actors_max)
         return error_set (error, STATUS_LIMIT, "the directory is full: %zu actors", map_count (self->members));
-    if (known && request->renewed && entry->incarnation < known->entry.incarnation)
+    if (request->renewed && entry->incarnation < s_last_incarnation (self, entry->address))
         return error_set (error, STATUS_STALE, "a newer %.*s has taken its place", SPAN_ARG (entry->address));
     return STATUS_OK;
 }
@@ -381,10 +412,12 @@ s_on_register (void *self_, actor_t *actor, incoming_t *incoming, const void *me
         return;
     }
     actor_entry_t entry = request->entry;
-    const member_t *known = map_get (self->members, entry.address);
+    uint64_t last = s_last_incarnation (self, entry.address);
     entry.state = ACTOR_STATE_ALIVE;
-    if (known && !request->renewed && entry.incarnation <= known->entry.incarnation)
-        entry.incarnation = known->entry.incarnation + 1;
+    if (!request->renewed && entry.incarnation <= last)
+        entry.incarnation = last + 1;
+    if (entry.incarnation > last)
+        s_remember_incarnation (self, entry.address, entry.incarnation);
     member_t *member = s_enter (self, &entry);
     s_note_tails (self, &member->entry, request->tails, request->tails_count);
     s_publish_member (self, member);
@@ -524,6 +557,23 @@ s_bind_fabric (broker_t *self, error_t *error)
     return status;
 }
 
+//  Without a store the broker works, and says what it cannot promise.
+static void
+s_open_store (broker_t *self)
+{
+    port_t *port = actor_port (self->actor);
+    store_options_t options = { .name = "directory", .format = "directory/1", .size_max = 64 << 20 };
+    error_t error = { 0 };
+    span_t own = span_from_string (actor_address (self->actor));
+    self->store = port->table->store_open (port, &options, &error);
+    if (!self->store)
+        actor_log (self->actor, LOG_WARNING, "last incarnations are not kept, clocks must not go back: %s", error.text);
+    uint64_t last = s_last_incarnation (self, own);
+    if (actor_incarnation (self->actor) <= last)
+        actor_set_incarnation (self->actor, last + 1);
+    s_remember_incarnation (self, own, actor_incarnation (self->actor));
+}
+
 static status_t
 s_init (void *self_, actor_t *actor, const void *options, error_t *error)
 {
@@ -537,6 +587,7 @@ s_init (void *self_, actor_t *actor, const void *options, error_t *error)
     self->members = map_new (actor_random (actor));
     self->sources = map_new (actor_random (actor));
     self->tracks = map_new (actor_random (actor));
+    s_open_store (self);
     self->alive = metrics_get (actor_metrics (actor), &s_alive_metric, NULL);
     for (int i = 0; i < COUNT_COUNT; i++) {
         buffer_t labels = { 0 };
@@ -565,6 +616,8 @@ s_fini (void *self_, actor_t *actor)
     map_destroy (&self->members);
     map_destroy (&self->sources);
     map_destroy (&self->tracks);
+    if (self->store)
+        actor_port (actor)->table->store_close (self->store);
     actor_port (actor)->table->socket_close (self->fabric);
 }
 

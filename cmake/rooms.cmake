@@ -9,10 +9,10 @@ add_compile_definitions (_DEFAULT_SOURCE)
 add_compile_options (-Wall -Wextra -Wpedantic -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
     -Wno-unused-parameter $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation> -fno-common)
 
-#  stator_room (NAME [USES target ...])
-#  NAME is the folder; a slash becomes an underscore in the target's name (runtime/port -> runtime_port).
+#  stator_room (NAME [USES target ...] [TESTED_WITH target ...])
+#  What only the tests need (the simulator, say) stands behind TESTED_WITH.  NAME is the folder; a slash becomes an underscore in the target's name (runtime/port -> runtime_port).
 function (stator_room folder)
-    cmake_parse_arguments (ROOM "" "" "USES" ${ARGN})
+    cmake_parse_arguments (ROOM "" "" "USES;TESTED_WITH" ${ARGN})
     string (REPLACE "/" "_" target ${folder})
     file (GLOB sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/${folder}/*.c)
     set (tests ${sources})
@@ -22,7 +22,7 @@ function (stator_room folder)
     target_include_directories (${target} PUBLIC ${CMAKE_SOURCE_DIR})
     target_link_libraries (${target} PUBLIC ${ROOM_USES})
     foreach (test ${tests})
-        stator_test (${test} ${target})
+        stator_test (${test} ${target} ${ROOM_TESTED_WITH})
     endforeach ()
 endfunction ()
 

@@ -388,6 +388,12 @@ actor_incarnation (const actor_t *self)
     return self->incarnation;
 }
 
+void
+actor_set_incarnation (actor_t *self, uint64_t incarnation)
+{
+    self->incarnation = incarnation;
+}
+
 bool
 actor_is_draining (const actor_t *self)
 {

@@ -204,6 +204,9 @@ bool actor_feed_position (
 //  True while nothing is missing of what this actor follows on the stream from any source the directory knows.
 bool actor_is_synced (const actor_t *self, uint16_t stream);
 
+//  The broker's: raises its own incarnation, in init, before anything is published.
+void actor_set_incarnation (actor_t *self, uint64_t incarnation);
+
 //  The broker's: tells a source that `sequence` of its stream and all before it are safe here.
 void actor_acknowledge (actor_t *self, span_t peer, uint16_t stream, uint64_t sequence);
 

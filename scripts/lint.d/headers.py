@@ -8,8 +8,10 @@ DECLARATION = re.compile(r"^(?!typedef|static|extern const)[A-Za-z_][\w\s*]*?[\s
                          r"(?:\s*__attribute__ .*)?;", re.MULTILINE | re.DOTALL)
 
 
-def guard_of(path):
-    return re.sub(r"[^A-Z0-9]", "_", path.upper())
+def guards_of(path):
+    """The guards a header may have: its path, or less where that says a folder's name twice (kv/index/index.h)."""
+    shorter = re.sub(r"\b(\w+)/\1(?=[._])", r"\1", path)
+    return [re.sub(r"[^A-Z0-9]", "_", name.upper()) for name in (path, shorter)]
 
 
 def uncommented(text, code):
@@ -32,9 +34,9 @@ def headers(tree):
 
 def frames(tree):
     for path in headers(tree):
-        guard = guard_of(path)
-        if f"#ifndef {guard}\n#define {guard}\n" not in tree.text(path):
-            yield Finding(path, 0, f"is not guarded by {guard}")
+        guards = guards_of(path)
+        if not any(f"#ifndef {guard}\n#define {guard}\n" in tree.text(path) for guard in guards):
+            yield Finding(path, 0, f"is not guarded by {guards[0]}")
         if not tree.text(path).startswith("//"):
             yield Finding(path, 1, "does not open with what lives here")
 
@@ -53,6 +55,7 @@ FRAMES = Check("headers", frames, [
     Case({"base/a.h": "//  a - an example\n\n#ifndef A_H\n#define A_H\n#endif\n"}, "base/a.h: is not guarded by BASE_A_H"),
     Case({"base/a.h": "#ifndef BASE_A_H\n#define BASE_A_H\n#endif\n"}, "does not open with what lives here"),
     Case(header("int a;\n"), None),
+    Case({"kv/index/index_walk.h": "//  a walk\n\n#ifndef KV_INDEX_WALK_H\n#define KV_INDEX_WALK_H\n#endif\n"}, None),
 ])
 SENTENCES = Check("sentences", sentences, [
     Case(header("int a_size (void);\n"), "base/a.h:6: a_size has no comment"),

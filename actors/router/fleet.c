@@ -1,0 +1,359 @@
+#include "actors/router/fleet.h"
+
+#include "base/arena.h"
+#include "base/list.h"
+#include "base/map.h"
+#include "base/memory.h"
+#include "schemas/event_header.h"
+#include "schemas/worker.h"
+
+static const uint64_t ACTIVE_MAX_NS = (uint64_t)3600 * 1000000000;
+
+//  What one data-parallel rank of a worker has to do.
+typedef struct {
+    worker_load_t load;         //  Last report
+    uint64_t reported_ns;       //  When; 0: never
+    uint64_t prefill_blocks;    //  Of requests routed here whose first token is not there yet
+    uint64_t active_blocks;     //  Of the prompts of all requests active here
+    uint32_t active;            //  Requests
+} rank_t;
+
+typedef struct {
+    char *address;           //  Owned
+    uint64_t source;         //  Event source
+    uint64_t incarnation;    //  Of the worker
+    bool takes_work;         //  Alive and not draining
+    bool has_card;           //  The card could be read
+    model_card_t card;       //  Spans borrow card_bytes and arena
+    buffer_t card_bytes;     //  The card, encoded
+    arena_t arena;           //  Its lists
+    rank_t *ranks;           //  card.ranks of them; owned
+    uint16_t rank_count;     //  How many
+} worker_t;
+
+typedef struct {
+    list_link_t in_order;      //  All, least recently heard of first
+    char *request;             //  Id; owned
+    worker_t *worker;          //  Where
+    uint16_t rank;             //  Where
+    uint32_t new_blocks;       //  Not in its cache when it was routed
+    uint32_t prompt_blocks;    //  Of the prompt
+    bool prefilled;            //  The first token is there
+    uint64_t heard_ns;         //  Last progress
+} active_t;
+
+struct fleet {
+    uint64_t load_stale_ns;    //  Age at which a report says nothing
+    map_t *workers;            //  Address -> worker_t, owned
+    map_t *by_source;          //  Source -> worker_t
+    map_t *requests;           //  Request id -> active_t, owned
+    list_t order;              //  The same, least recently heard of first
+};
+
+fleet_t *
+fleet_new (uint64_t load_stale_ns)
+{
+    fleet_t *self = memory_new (sizeof *self);
+    self->load_stale_ns = load_stale_ns;
+    self->workers = map_new (0);
+    self->by_source = map_new (0);
+    self->requests = map_new (0);
+    list_init (&self->order);
+    return self;
+}
+
+void
+fleet_set_stale (fleet_t *self, uint64_t load_stale_ns)
+{
+    self->load_stale_ns = load_stale_ns;
+}
+
+//  ---- Active requests ----
+
+static void
+s_end_prefill (active_t *active)
+{
+    rank_t *rank = &active->worker->ranks [active->rank];
+    if (!active->prefilled)
+        rank->prefill_blocks -= active->new_blocks;
+    active->prefilled = true;
+}
+
+static void
+s_end (fleet_t *self, active_t *active)
+{
+    rank_t *rank = &active->worker->ranks [active->rank];
+    s_end_prefill (active);
+    rank->active_blocks -= active->prompt_blocks;
+    rank->active--;
+    list_remove (&self->order, &active->in_order);
+    map_remove (self->requests, span_from_string (active->request));
+    memory_free (active->request);
+    memory_free (active);
+}
+
+static void
+s_end_all_of (fleet_t *self, const worker_t *worker)
+{
+    list_link_t *link = list_first (&self->order);
+    while (link) {
+        active_t *active = LIST_ENTRY (link, active_t, in_order);
+        link = list_next (&self->order, link);
+        if (active->worker == worker)
+            s_end (self, active);
+    }
+}
+
+void
+fleet_begin (fleet_t *self, span_t request, const policy_candidate_t *choice, uint32_t new_blocks,
+    uint32_t prompt_blocks, uint64_t now_ns)
+{
+    worker_t *worker = map_get (self->workers, choice->worker);
+    active_t *before = map_get (self->requests, request);
+    if (before)
+        s_end (self, before);    //  Routed again: it no longer runs where it was
+    active_t *active = memory_new (sizeof *active);
+    active->request = memory_copy (request.data, request.size);
+    active->worker = worker;
+    active->rank = choice->rank;
+    active->new_blocks = new_blocks;
+    active->prompt_blocks = prompt_blocks;
+    active->heard_ns = now_ns;
+    worker->ranks [choice->rank].prefill_blocks += new_blocks;
+    worker->ranks [choice->rank].active_blocks += prompt_blocks;
+    worker->ranks [choice->rank].active++;
+    list_append (&self->order, &active->in_order);
+    map_put (self->requests, request, active);
+}
+
+bool
+fleet_progress (fleet_t *self, span_t request, span_t worker, bool finished, uint64_t now_ns)
+{
+    active_t *active = map_get (self->requests, request);
+    if (!active || !span_equal_string (worker, active->worker->address))
+        return false;
+    if (finished) {
+        s_end (self, active);
+        return true;
+    }
+    s_end_prefill (active);
+    active->heard_ns = now_ns;
+    list_remove (&self->order, &active->in_order);
+    list_append (&self->order, &active->in_order);
+    return true;
+}
+
+size_t
+fleet_expire (fleet_t *self, uint64_t now_ns)
+{
+    size_t expired = 0;
+    for (list_link_t *link; (link = list_first (&self->order)); expired++) {
+        active_t *active = LIST_ENTRY (link, active_t, in_order);
+        if (now_ns - active->heard_ns <= ACTIVE_MAX_NS)
+            break;
+        s_end (self, active);
+    }
+    return expired;
+}
+
+//  ---- Workers ----
+
+static void
+s_drop_card (worker_t *self)
+{
+    memory_free (self->ranks);
+    self->ranks = NULL;
+    self->rank_count = 0;
+    self->has_card = false;
+}
+
+static void
+s_worker_free (fleet_t *self, worker_t *worker)
+{
+    s_end_all_of (self, worker);
+    map_remove_u64 (self->by_source, worker->source);
+    map_remove (self->workers, span_from_string (worker->address));
+    s_drop_card (worker);
+    buffer_fini (&worker->card_bytes);
+    arena_fini (&worker->arena);
+    memory_free (worker->address);
+    memory_free (worker);
+}
+
+void
+fleet_destroy (fleet_t **self_p)
+{
+    fleet_t *self = *self_p;
+    if (!self)
+        return;
+    size_t cursor = 0;
+    void *worker;
+    while (map_next (self->workers, &cursor, NULL, &worker))
+        s_worker_free (self, worker);
+    map_destroy (&self->workers);
+    map_destroy (&self->by_source);
+    map_destroy (&self->requests);
+    memory_free (self);
+    *self_p = NULL;
+}
+
+static worker_t *
+s_worker (fleet_t *self, span_t address)
+{
+    worker_t *worker = map_get (self->workers, address);
+    if (worker)
+        return worker;
+    worker = memory_new (sizeof *worker);
+    worker->address = memory_copy (address.data, address.size);
+    worker->source = event_source (address);
+    arena_init (&worker->arena, 1 << 20);
+    map_put (self->workers, address, worker);
+    map_put_u64 (self->by_source, worker->source, worker);
+    return worker;
+}
+
+//  A new card, or the card of a new incarnation: whatever was active there no longer is.
+static status_t
+s_read_card (fleet_t *self, worker_t *worker, span_t card, error_t *error)
+{
+    s_end_all_of (self, worker);
+    s_drop_card (worker);
+    buffer_clear (&worker->card_bytes);
+    arena_clear (&worker->arena);
+    buffer_append (&worker->card_bytes, card);
+    status_t status =
+        message_decode (&model_card_message, buffer_span (&worker->card_bytes), &worker->arena, &worker->card, error);
+    if (status)
+        return error_prefix (error, "the card of %s", worker->address);
+    if (worker->card.block_size == 0 || worker->card.ranks == 0)
+        return error_set (error, STATUS_INVALID, "the card of %s has no block size or no rank", worker->address);
+    worker->rank_count = worker->card.ranks;
+    worker->ranks = memory_new (worker->rank_count * sizeof *worker->ranks);
+    worker->has_card = true;
+    return STATUS_OK;
+}
+
+status_t
+fleet_see (fleet_t *self, const actor_entry_t *entry, error_t *error)
+{
+    worker_t *worker = s_worker (self, entry->address);
+    if (entry->state == ACTOR_STATE_GONE) {
+        s_worker_free (self, worker);
+        return STATUS_OK;
+    }
+    worker->takes_work = entry->state == ACTOR_STATE_ALIVE && !entry->draining;
+    bool is_new = worker->incarnation != entry->incarnation;
+    worker->incarnation = entry->incarnation;
+    if (!entry->has_card)
+        return STATUS_OK;
+    if (is_new || !worker->has_card || !span_equal (entry->card, buffer_span (&worker->card_bytes)))
+        return s_read_card (self, worker, entry->card, error);
+    return STATUS_OK;
+}
+
+void
+fleet_report (fleet_t *self, uint64_t source, const worker_load_t *load, uint64_t now_ns)
+{
+    worker_t *worker = map_get_u64 (self->by_source, source);
+    if (!worker || load->rank >= worker->rank_count)
+        return;
+    worker->ranks [load->rank].load = *load;
+    worker->ranks [load->rank].reported_ns = now_ns;
+}
+
+//  ---- Candidates ----
+
+static bool
+s_serves (const worker_t *worker, const route_t *request)
+{
+    const model_card_t *card = &worker->card;
+    if (!worker->has_card || card->fingerprint != request->fingerprint)
+        return false;
+    if (span_equal (card->model, request->model))
+        return true;
+    for (size_t i = 0; i < card->aliases_count; i++)
+        if (span_equal (card->aliases [i], request->model))
+            return true;
+    return false;
+}
+
+static bool
+s_is_excluded (const worker_t *worker, const route_t *request)
+{
+    for (size_t i = 0; i < request->exclude_count; i++)
+        if (span_equal_string (request->exclude [i], worker->address))
+            return true;
+    return false;
+}
+
+static uint64_t
+s_most (uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
+//  What was routed here since the last report is in our own count; what others routed there only in the report: the
+//  higher one is nearer to the truth.
+static void
+s_add_candidates (const fleet_t *self, const worker_t *worker, uint64_t now_ns, array_t *candidates)
+{
+    for (uint16_t i = 0; i < worker->rank_count; i++) {
+        const rank_t *rank = &worker->ranks [i];
+        bool fresh = rank->reported_ns && now_ns - rank->reported_ns <= self->load_stale_ns;
+        uint64_t reported_blocks = fresh ? rank->load.prefill_tokens / worker->card.block_size : 0;
+        policy_candidate_t *candidate = array_add (candidates);
+        candidate->worker = span_from_string (worker->address);
+        candidate->rank = i;
+        candidate->prefill_blocks = s_most (rank->prefill_blocks, reported_blocks);
+        candidate->active_blocks = s_most (rank->active_blocks, fresh ? rank->load.kv_used : 0);
+        candidate->active = (uint32_t)s_most (rank->active, fresh ? rank->load.running + rank->load.waiting : 0);
+        candidate->kv_used = fresh ? rank->load.kv_used : 0;
+    }
+}
+
+static int
+s_by_address (const void *a_, const void *b_)
+{
+    const policy_candidate_t *a = a_;
+    const policy_candidate_t *b = b_;
+    int order = span_compare (a->worker, b->worker);
+    return order ? order : a->rank - b->rank;
+}
+
+void
+fleet_candidates (fleet_t *self, const route_t *request, uint64_t now_ns, array_t *candidates, error_t *reason)
+{
+    size_t serving = 0;
+    size_t excluded = 0;
+    size_t cursor = 0;
+    void *value;
+    while (map_next (self->workers, &cursor, NULL, &value)) {
+        const worker_t *worker = value;
+        if (!s_serves (worker, request))
+            continue;
+        serving++;
+        if (s_is_excluded (worker, request))
+            excluded++;
+        else if (worker->takes_work)
+            s_add_candidates (self, worker, now_ns, candidates);
+    }
+    array_sort (candidates, s_by_address);
+    if (candidates->count == 0 && serving == 0)
+        error_set (reason, STATUS_NOT_FOUND, "no worker serves %.*s", SPAN_ARG (request->model));
+    else if (candidates->count == 0)
+        error_set (reason, STATUS_UNREACHABLE,
+            "none of the %zu workers that serve %.*s takes work now (%zu of them failed this request already)", serving,
+            SPAN_ARG (request->model), excluded);
+}
+
+size_t
+fleet_workers (const fleet_t *self)
+{
+    return map_count (self->workers);
+}
+
+size_t
+fleet_active (const fleet_t *self)
+{
+    return map_count (self->requests);
+}

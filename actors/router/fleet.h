@@ -1,0 +1,48 @@
+//  fleet - the workers a router can choose from, and what it has given them to do
+//
+//  A worker is here from the moment the directory names it until it is gone; it can be chosen while it is alive, takes
+//  work and serves the model.  What was routed to a worker is *active* until its end is reported, the worker is replaced,
+//  or nothing is heard of it for ACTIVE_MAX_NS.
+
+#ifndef ACTORS_ROUTER_FLEET_H
+#define ACTORS_ROUTER_FLEET_H
+
+#include "actors/router/policies/policy.h"
+#include "base/array.h"
+#include "schemas/directory.h"
+#include "schemas/load.h"
+#include "schemas/route.h"
+
+typedef struct fleet fleet_t;
+
+//  load_stale_ns: age from which on a load report says nothing any more.  Gives the fleet; never NULL.
+fleet_t *fleet_new (uint64_t load_stale_ns);
+void fleet_destroy (fleet_t **self_p);
+
+void fleet_set_stale (fleet_t *self, uint64_t load_stale_ns);
+
+//  What the directory says of a worker.  STATUS_INVALID where its card cannot be read: it is not chosen then.
+status_t fleet_see (fleet_t *self, const actor_entry_t *entry, error_t *error);
+
+//  A load report.  source: event source of the worker.
+void fleet_report (fleet_t *self, uint64_t source, const worker_load_t *load, uint64_t now_ns);
+
+//  Appends a policy_candidate_t for every rank of every worker that can serve the request, by address and rank, with
+//  everything but overlap and cost.  Addresses are borrowed until the next fleet_see.
+//  reason: why nobody can, where nobody can.
+void fleet_candidates (fleet_t *self, const route_t *request, uint64_t now_ns, array_t *candidates, error_t *reason);
+
+//  Counts a request as active.  new_blocks: what is not in the worker's cache.
+void fleet_begin (fleet_t *self, span_t request, const policy_candidate_t *choice, uint32_t new_blocks,
+    uint32_t prompt_blocks, uint64_t now_ns);
+
+//  Its first token is there, or it ended.  False where no such request is active there.
+bool fleet_progress (fleet_t *self, span_t request, span_t worker, bool finished, uint64_t now_ns);
+
+//  Drops requests nothing was heard of for too long.  Returns how many.
+size_t fleet_expire (fleet_t *self, uint64_t now_ns);
+
+size_t fleet_workers (const fleet_t *self);
+size_t fleet_active (const fleet_t *self);
+
+#endif

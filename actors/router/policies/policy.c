@@ -1,0 +1,33 @@
+#include "actors/router/policies/policy.h"
+
+#include <string.h>
+
+static const policy_t *const s_policies [] = {
+    &policy_kv,
+    &policy_round_robin,
+};
+
+const policy_t *
+policy_find (const char *name)
+{
+    for (size_t i = 0; i < sizeof s_policies / sizeof *s_policies; i++)
+        if (strcmp (s_policies [i]->name, name) == 0)
+            return s_policies [i];
+    return NULL;
+}
+
+static int
+s_better (const policy_candidate_t *a, const policy_candidate_t *b)
+{
+    return a->cost != b->cost ? a->cost < b->cost : a->active < b->active;
+}
+
+size_t
+policy_cheapest (const policy_candidate_t *candidates, size_t count)
+{
+    size_t best = 0;
+    for (size_t i = 1; i < count; i++)
+        if (s_better (&candidates [i], &candidates [best]))
+            best = i;
+    return best;
+}

@@ -1,0 +1,57 @@
+//  policy - how a worker is chosen among those that can serve a request
+//
+//  To add one: write its two functions in a file beside this one, declare it here, put a row into the table in policy.c
+//  and its name into router_modes (actors/router/router_options.c).  A policy is given candidates, all of them eligible,
+//  in the order of their addresses and ranks; it sets the cost of each (lower is better, for the decision record) and
+//  picks one.  It decides by integers only and reads nothing else, so that a decision can be replayed.
+
+#ifndef ACTORS_ROUTER_POLICIES_POLICY_H
+#define ACTORS_ROUTER_POLICIES_POLICY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/span.h"
+
+//  One data-parallel rank of one worker, as the router sees it now.
+typedef struct {
+    span_t worker;              //  Address
+    uint16_t rank;              //  Data-parallel rank
+    uint32_t overlap_blocks;    //  Leading blocks of the request that it reaches
+    uint64_t prefill_blocks;    //  Blocks of prompts it still has to compute for others
+    uint64_t active_blocks;     //  Blocks of the prompts of its running requests
+    uint32_t active;            //  Requests routed there and not finished
+    uint64_t kv_used;           //  Blocks in use, as it last reported
+    uint64_t cost;              //  Set by the policy
+} policy_candidate_t;
+
+//  What is asked for.
+typedef struct {
+    uint32_t prompt_blocks;    //  Full blocks of the prompt
+    uint64_t turn;             //  Requests decided before this one
+} policy_request_t;
+
+//  What can be set, in millionths.
+typedef struct {
+    uint64_t overlap_weight;    //  What a block in the cache is worth
+    uint64_t load_weight;       //  What a block that is still to be computed or kept for others costs
+} policy_weights_t;
+
+typedef struct {
+    const char *name;    //  As in the configuration
+    const char *doc;     //  One sentence
+    //  Sets every cost and returns the position of the choice.  count: at least 1.
+    size_t (*choose) (
+        const policy_request_t *request, const policy_weights_t *weights, policy_candidate_t *candidates, size_t count);
+} policy_t;
+
+extern const policy_t policy_kv;
+extern const policy_t policy_round_robin;
+
+//  NULL where none has this name.
+const policy_t *policy_find (const char *name);
+
+//  The candidate with the lowest cost; of equals the one with the fewest active requests, then the first.
+size_t policy_cheapest (const policy_candidate_t *candidates, size_t count);
+
+#endif

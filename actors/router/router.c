@@ -1,0 +1,305 @@
+#include "actors/router/router.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "actors/router/fleet.h"
+#include "base/bug.h"
+#include "kv/catalog/catalog.h"
+#include "runtime/directory.h"
+#include "runtime/incoming.h"
+#include "runtime/timer.h"
+#include "schemas/event.h"
+
+enum { RECORDED_CANDIDATES = 16 };
+static const uint64_t SWEEP_NS = 100000000;
+
+typedef struct {
+    actor_t *actor;              //  Itself
+    const policy_t *policy;      //  How it chooses
+    policy_weights_t weights;    //  For the policy
+    fleet_t *fleet;              //  Whom it can choose
+    catalog_t *catalog;          //  Who has what
+    uint64_t turn;               //  Requests decided so far
+    actor_timer_t sweep;         //  Of what was forgotten
+    metric_t *decided;           //  Requests that got a worker
+    metric_t *refused;           //  Requests nobody could serve
+    metric_t *expired;           //  Active requests nothing was heard of
+    metric_t *overlap_blocks;    //  Of all decisions
+    metric_t *prompt_blocks;     //  Of all decisions
+    array_t candidates;          //  policy_candidate_t, scratch
+    array_t overlaps;            //  catalog_overlap_t, scratch
+} router_t;
+
+static const metric_desc_t s_decisions_metric = {
+    .name = "stator_router_decisions_total", .help = "Requests routed or refused.", .kind = METRIC_COUNTER
+};
+static const metric_desc_t s_expired_metric = { .name = "stator_router_expired_total",
+    .help = "Active requests dropped because nothing was heard of them for an hour.",
+    .kind = METRIC_COUNTER };
+static const metric_desc_t s_overlap_metric = { .name = "stator_router_overlap_blocks_total",
+    .help = "Leading blocks the chosen workers were believed to have.",
+    .kind = METRIC_COUNTER };
+static const metric_desc_t s_prompt_metric = {
+    .name = "stator_router_prompt_blocks_total", .help = "Full blocks of the routed prompts.", .kind = METRIC_COUNTER
+};
+
+//  ---- Following ----
+
+static void
+s_on_stored (void *self_, actor_t *actor, const origin_t *origin, const void *event)
+{
+    catalog_stored (((router_t *)self_)->catalog, origin->source, event);
+}
+
+static void
+s_on_removed (void *self_, actor_t *actor, const origin_t *origin, const void *event)
+{
+    catalog_removed (((router_t *)self_)->catalog, origin->source, event);
+}
+
+static void
+s_on_cleared (void *self_, actor_t *actor, const origin_t *origin, const void *event)
+{
+    catalog_cleared (((router_t *)self_)->catalog, origin->source, event);
+}
+
+static void
+s_on_reset (void *self_, actor_t *actor, const origin_t *origin)
+{
+    catalog_forget (((router_t *)self_)->catalog, origin->source);
+}
+
+static void
+s_on_load (void *self_, actor_t *actor, const origin_t *origin, const void *event)
+{
+    fleet_report (((router_t *)self_)->fleet, origin->source, event, actor_now (actor));
+}
+
+static void
+s_on_worker (void *self_, actor_t *actor, const actor_entry_t *entry)
+{
+    router_t *self = self_;
+    error_t error;
+    if (fleet_see (self->fleet, entry, &error))
+        actor_log (actor, LOG_WARNING, "%s: it gets no requests", error.text);
+    if (entry->state == ACTOR_STATE_GONE)
+        catalog_forget (self->catalog, event_source (entry->address));
+}
+
+static void
+s_on_sweep (void *self_, actor_t *actor, void *arg)
+{
+    router_t *self = self_;
+    catalog_sweep (self->catalog);
+    metric_add (self->expired, (int64_t)fleet_expire (self->fleet, actor_now (actor)));
+    timer_start (&self->sweep, actor, SWEEP_NS, s_on_sweep, NULL);
+}
+
+//  ---- Deciding ----
+
+//  The overlap of each candidate: what the worker itself holds, in any tier, counted at its longest.
+static void
+s_fill_overlaps (router_t *self, const route_t *request)
+{
+    array_cut (&self->overlaps, 0);
+    catalog_match (self->catalog, request->namespace_id, request->hashes, &self->overlaps);
+    for (size_t i = 0; i < self->candidates.count; i++) {
+        policy_candidate_t *candidate = array_at (&self->candidates, i);
+        uint64_t source = event_source (candidate->worker);
+        for (size_t k = 0; k < self->overlaps.count; k++) {
+            const catalog_overlap_t *overlap = array_at (&self->overlaps, k);
+            bool same = overlap->source == source && overlap->rank == candidate->rank;
+            if (same && overlap->blocks > candidate->overlap_blocks)
+                candidate->overlap_blocks = overlap->blocks;
+        }
+    }
+}
+
+static int
+s_by_cost (const void *a_, const void *b_)
+{
+    const policy_candidate_t *a = a_;
+    const policy_candidate_t *b = b_;
+    if (a->cost != b->cost)
+        return a->cost < b->cost ? -1 : 1;
+    if (a->active != b->active)
+        return a->active < b->active ? -1 : 1;
+    int order = span_compare (a->worker, b->worker);
+    return order ? order : a->rank - b->rank;
+}
+
+//  The decision record.  choice: NULL where nobody could.  Sorts the candidates, best first.
+static void
+s_record (router_t *self, const route_t *request, const policy_candidate_t *choice, const char *reason)
+{
+    candidate_t shown [RECORDED_CANDIDATES];
+    size_t count = 0;
+    route_decided_t record = {
+        .request = request->request,
+        .model = request->model,
+        .policy = span_from_string (self->policy->name),
+        .has_worker = choice != NULL,
+        .worker = choice ? choice->worker : SPAN (""),
+        .reason = span_from_string (reason),
+        .prompt_tokens = request->prompt_tokens,
+        .prompt_blocks = (uint32_t)request->hashes.count,
+        .candidates = shown,
+        .candidate_count = (uint32_t)self->candidates.count,
+        .has_session = request->has_envelope && request->envelope.has_session,
+    };
+    if (record.has_session)
+        record.session = request->envelope.session;
+    array_sort (&self->candidates, s_by_cost);
+    for (; count < self->candidates.count && count < RECORDED_CANDIDATES; count++) {
+        const policy_candidate_t *candidate = array_at (&self->candidates, count);
+        shown [count] = (candidate_t){ candidate->worker, candidate->rank, candidate->overlap_blocks,
+            candidate->prefill_blocks, candidate->active, candidate->kv_used, candidate->cost };
+    }
+    record.candidates_count = count;
+    actor_publish (self->actor, &route_decided_message, &record);
+}
+
+static void
+s_refuse (router_t *self, incoming_t *incoming, const route_t *request, const error_t *reason)
+{
+    metric_add (self->refused, 1);
+    s_record (self, request, NULL, reason->text);
+    incoming_fail (incoming, reason->status, "%s", reason->text);
+}
+
+static void
+s_accept (router_t *self, incoming_t *incoming, const route_t *request, const policy_candidate_t *choice)
+{
+    uint32_t blocks = (uint32_t)request->hashes.count;
+    char reason [128];
+    snprintf (
+        reason, sizeof reason, "%u of %u blocks there, cost %" PRIu64, choice->overlap_blocks, blocks, choice->cost);
+    fleet_begin (
+        self->fleet, request->request, choice, blocks - choice->overlap_blocks, blocks, actor_now (self->actor));
+    metric_add (self->decided, 1);
+    metric_add (self->overlap_blocks, choice->overlap_blocks);
+    metric_add (self->prompt_blocks, blocks);
+    route_reply_t reply = { .worker = choice->worker, .rank = choice->rank, .overlap_blocks = choice->overlap_blocks };
+    s_record (self, request, choice, reason);
+    incoming_reply (incoming, &reply);
+}
+
+static void
+s_on_route (void *self_, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    router_t *self = self_;
+    const route_t *request = message;
+    error_t reason = { 0 };
+    array_cut (&self->candidates, 0);
+    fleet_candidates (self->fleet, request, actor_now (actor), &self->candidates, &reason);
+    if (self->candidates.count == 0) {
+        s_refuse (self, incoming, request, &reason);
+        return;
+    }
+    s_fill_overlaps (self, request);
+    policy_request_t asked = { (uint32_t)request->hashes.count, self->turn++ };
+    size_t position = self->policy->choose (&asked, &self->weights, self->candidates.data, self->candidates.count);
+    policy_candidate_t choice = *(policy_candidate_t *)array_at (&self->candidates, position);
+    s_accept (self, incoming, request, &choice);
+}
+
+static void
+s_on_progress (void *self_, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    router_t *self = self_;
+    const route_progress_t *progress = message;
+    route_progress_reply_t reply = { 0 };
+    fleet_progress (self->fleet, progress->request, progress->worker, progress->finished, actor_now (actor));
+    incoming_reply (incoming, &reply);
+}
+
+//  ---- Life ----
+
+static void
+s_take_options (router_t *self, const router_options_t *options)
+{
+    self->policy = policy_find (router_modes [options->mode]);
+    BUG_ON (!self->policy);
+    self->weights = (policy_weights_t){ (uint64_t)options->overlap_weight, (uint64_t)options->load_weight };
+}
+
+static void
+s_make_metrics (router_t *self)
+{
+    metrics_t *metrics = actor_metrics (self->actor);
+    self->decided = metrics_get (metrics, &s_decisions_metric, "result=\"routed\"");
+    self->refused = metrics_get (metrics, &s_decisions_metric, "result=\"refused\"");
+    self->expired = metrics_get (metrics, &s_expired_metric, NULL);
+    self->overlap_blocks = metrics_get (metrics, &s_overlap_metric, NULL);
+    self->prompt_blocks = metrics_get (metrics, &s_prompt_metric, NULL);
+}
+
+static status_t
+s_init (void *self_, actor_t *actor, const void *options_, error_t *error)
+{
+    router_t *self = self_;
+    const router_options_t *options = options_;
+    catalog_options_t catalog = { .blocks_max = (uint64_t)options->blocks_max };
+    self->actor = actor;
+    s_take_options (self, options);
+    self->fleet = fleet_new (options->load_stale_ns);
+    self->catalog = catalog_new (&catalog);
+    array_init (&self->candidates, sizeof (policy_candidate_t));
+    array_init (&self->overlaps, sizeof (catalog_overlap_t));
+    s_make_metrics (self);
+    timer_start (&self->sweep, actor, SWEEP_NS, s_on_sweep, NULL);
+    return STATUS_OK;
+}
+
+static void
+s_reload (void *self_, actor_t *actor, const void *options)
+{
+    router_t *self = self_;
+    s_take_options (self, options);
+    fleet_set_stale (self->fleet, ((const router_options_t *)options)->load_stale_ns);
+}
+
+static void
+s_fini (void *self_, actor_t *actor)
+{
+    router_t *self = self_;
+    timer_stop (&self->sweep);
+    fleet_destroy (&self->fleet);
+    catalog_destroy (&self->catalog);
+    array_fini (&self->candidates);
+    array_fini (&self->overlaps);
+}
+
+static void
+s_describe (void *self_, actor_t *actor, buffer_t *out)
+{
+    router_t *self = self_;
+    catalog_stats_t stats;
+    catalog_stats (self->catalog, &stats);
+    buffer_print (out, "policy %s, %zu workers, %zu requests active, %" PRIu64 " blocks in its index",
+        self->policy->name, fleet_workers (self->fleet), fleet_active (self->fleet), stats.blocks);
+}
+
+static const actor_handler_t s_handlers [] = {
+    HANDLES_CALL (route, s_on_route),
+    HANDLES_CALL (route_progress, s_on_progress),
+    HANDLES_EVENT (kv_stored, s_on_stored),
+    HANDLES_EVENT (kv_removed, s_on_removed),
+    HANDLES_EVENT (kv_cleared, s_on_cleared),
+    HANDLES_EVENT (worker_load, s_on_load),
+    HANDLES_RESET (STREAM_KV, s_on_reset),
+    HANDLES_ACTOR ("worker", s_on_worker),
+    HANDLERS_END,
+};
+
+const actor_class_t router_class = {
+    .name = "router",
+    .state_size = sizeof (router_t),
+    .init = s_init,
+    .fini = s_fini,
+    .handlers = s_handlers,
+    .reload = s_reload,
+    .describe = s_describe,
+    .snapshot_service = "indexer",
+};

@@ -1,0 +1,492 @@
+//  Events through the broker, in the simulated world: a source keeps a set of numbers and publishes every change, a
+//  follower mirrors it.  Whatever breaks on the way, once it is quiet the two are equal.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "broker/broker.h"
+#include "runtime/directory.h"
+#include "runtime/timer.h"
+#include "schemas/event.h"
+#include "schemas/kv.h"
+#include "simulator/network.h"
+#include "simulator/port/sim_port.h"
+
+enum { NUMBERS = 256, SEATS = 6 };
+
+#define BROKER_ENDPOINT "tcp://hub:7400"
+#define EVENTS_ENDPOINT "tcp://hub:7401"
+
+//  ---- A source: every few milliseconds one number comes or goes ----
+
+typedef struct {
+    actor_t *actor;          //  Itself
+    bool has [NUMBERS];      //  The set
+    actor_timer_t change;    //  The next one
+    bool quiet;              //  No more changes
+} source_state_t;
+
+static hash128_t
+s_hash (uint64_t number)
+{
+    return (hash128_t){ number + 1, 0 };
+}
+
+static void
+s_publish (source_state_t *self, uint64_t number)
+{
+    uint8_t bytes [HASH128_SIZE];
+    hash128_to_bytes (s_hash (number), bytes);
+    column_t column = { bytes, 1 };
+    kv_stored_t stored = { .tier = TIER_DEVICE, .hashes = column };
+    kv_removed_t removed = { .tier = TIER_DEVICE, .hashes = column };
+    self->has [number] = !self->has [number];
+    if (self->has [number])
+        actor_publish (self->actor, &kv_stored_message, &stored);
+    else
+        actor_publish (self->actor, &kv_removed_message, &removed);
+}
+
+static void
+s_change (void *self_, actor_t *actor, void *arg)
+{
+    source_state_t *self = self_;
+    if (self->quiet)
+        return;
+    for (uint64_t i = actor_random (actor) % 3; i < 3; i++)
+        s_publish (self, actor_random (actor) % NUMBERS);
+    timer_start (&self->change, actor, 5 * REALM_MS, s_change, NULL);
+}
+
+static status_t
+s_source_init (void *self_, actor_t *actor, const void *options, error_t *error)
+{
+    source_state_t *self = self_;
+    self->actor = actor;
+    timer_start (&self->change, actor, REALM_MS, s_change, NULL);
+    return STATUS_OK;
+}
+
+static void
+s_source_fini (void *self_, actor_t *actor)
+{
+    timer_stop (&((source_state_t *)self_)->change);
+}
+
+static status_t
+s_source_snapshot (void *self_, actor_t *actor, uint64_t source, snapshot_t *snapshot)
+{
+    source_state_t *self = self_;
+    for (uint64_t i = 0; i < NUMBERS; i++) {
+        uint8_t bytes [HASH128_SIZE];
+        hash128_to_bytes (s_hash (i), bytes);
+        kv_stored_t stored = { .tier = TIER_DEVICE, .hashes = { bytes, 1 } };
+        if (self->has [i])
+            snapshot_add (snapshot, &kv_stored_message, &stored);
+    }
+    return STATUS_OK;
+}
+
+static const actor_handler_t s_source_handlers [] = {
+    HANDLES_SNAPSHOT (STREAM_KV, s_source_snapshot),
+    HANDLERS_END,
+};
+
+static const actor_class_t s_source_class = { .name = "source",
+    .state_size = sizeof (source_state_t),
+    .init = s_source_init,
+    .fini = s_source_fini,
+    .handlers = s_source_handlers };
+
+//  ---- A follower of one source ----
+
+typedef struct {
+    bool has [NUMBERS];    //  The mirror
+    size_t events;         //  Applied
+    size_t resets;         //  Times it had to forget
+    size_t doubles;        //  Changes that were none: a lost or repeated event
+    size_t alive;          //  Times the source was seen alive
+    size_t unreachable;    //  Times it was seen unreachable
+} follower_state_t;
+
+static void
+s_mirror (follower_state_t *self, column_t hashes, bool stored)
+{
+    for (size_t i = 0; i < hashes.count; i++) {
+        bool *has = &self->has [column_hash128 (hashes, i).high - 1];
+        self->doubles += *has == stored;
+        *has = stored;
+    }
+    self->events++;
+}
+
+static void
+s_on_stored (void *self, actor_t *actor, const origin_t *origin, const void *event)
+{
+    s_mirror (self, ((const kv_stored_t *)event)->hashes, true);
+}
+
+static void
+s_on_removed (void *self, actor_t *actor, const origin_t *origin, const void *event)
+{
+    s_mirror (self, ((const kv_removed_t *)event)->hashes, false);
+}
+
+static void
+s_on_reset (void *self_, actor_t *actor, const origin_t *origin)
+{
+    follower_state_t *self = self_;
+    memset (self->has, 0, sizeof self->has);
+    self->resets++;
+}
+
+static void
+s_on_source (void *self_, actor_t *actor, const actor_entry_t *entry)
+{
+    follower_state_t *self = self_;
+    self->alive += entry->state == ACTOR_STATE_ALIVE;
+    self->unreachable += entry->state == ACTOR_STATE_UNREACHABLE;
+}
+
+static const actor_handler_t s_follower_handlers [] = {
+    HANDLES_EVENT (kv_stored, s_on_stored),
+    HANDLES_EVENT (kv_removed, s_on_removed),
+    HANDLES_RESET (STREAM_KV, s_on_reset),
+    HANDLES_ACTOR ("source", s_on_source),
+    HANDLERS_END,
+};
+
+static const actor_class_t s_follower_class = {
+    .name = "follower", .state_size = sizeof (follower_state_t), .handlers = s_follower_handlers
+};
+
+//  ---- The world ----
+
+typedef enum { BROKER, SOURCE, FOLLOWER } seat_t;
+
+typedef struct {
+    realm_process_t *process;    //  NULL: never started
+    actor_t *actor;              //  NULL: dead
+} resident_actor_t;
+
+static realm_t *s_realm;
+static resident_actor_t s_seats [SEATS];
+static uint64_t s_ring_bytes;
+
+static actor_t *
+s_make (seat_t seat, port_t *port, error_t *error)
+{
+    broker_options_t broker = { .events = EVENTS_ENDPOINT,
+        .gone_after_ns = 600 * REALM_SECOND,
+        .ring_bytes = s_ring_bytes,
+        .subscriber_queue = 10000,
+        .actors_max = 100 };
+    actor_options_t options = {
+        .instance = "0", .broker = BROKER_ENDPOINT, .events = EVENTS_ENDPOINT, .ring_bytes = s_ring_bytes
+    };
+    switch (seat) {
+    case BROKER:
+        options = (actor_options_t){ .instance = "0", .endpoint = BROKER_ENDPOINT };
+        return actor_new (&broker_class, port, &options, &broker, error);
+    case SOURCE:
+        options.endpoint = "tcp://left:*";
+        return actor_new (&s_source_class, port, &options, NULL, error);
+    default:
+        return actor_new (&s_follower_class, port, &options, NULL, error);
+    }
+}
+
+static status_t
+s_start_program (realm_process_t *process, void **state, error_t *error)
+{
+    seat_t seat = (seat_t)atoi (realm_process_argv (process) [1]);
+    s_seats [seat].actor = s_make (seat, sim_port_new (process), error);
+    *state = &s_seats [seat];
+    return s_seats [seat].actor ? STATUS_OK : STATUS_IO;
+}
+
+static void
+s_stop_program (realm_process_t *process, void *state)
+{
+    resident_actor_t *resident = state;
+    if (resident)
+        actor_destroy (&resident->actor);
+}
+
+static const realm_program_t s_program = { .name = "actor", .start = s_start_program, .stop = s_stop_program };
+
+static void
+s_start (seat_t seat)
+{
+    static const char *const machines [] = { "hub", "left", "right" };
+    static const char *const numbers [] = { "0", "1", "2" };
+    const char *argv [] = { "actor", numbers [seat], NULL };
+    realm_start_t start = { .argv = argv };
+    realm_machine_t *machine = realm_machine_find (s_realm, machines [seat]);
+    s_seats [seat].process =
+        realm_process_start (machine ? machine : realm_machine_new (s_realm, machines [seat]), &start, NULL);
+    assert_non_null (s_seats [seat].process);
+}
+
+static void
+s_kill (seat_t seat)
+{
+    realm_process_signal (s_seats [seat].process, PROCESS_SIGNAL_KILL);
+}
+
+static void
+s_run (uint64_t ns)
+{
+    realm_run (s_realm, realm_now (s_realm) + ns);
+}
+
+static void
+s_print_log (void *arg, uint64_t now_ns, const char *process, log_level_t level, span_t line)
+{
+    print_message ("%8.3f %s: %.*s\n", (double)now_ns / 1e9, process, SPAN_ARG (line));
+}
+
+static void
+s_begin (uint64_t seed)
+{
+    realm_options_t options = { .seed = seed, .on_log = s_print_log };
+    memset (s_seats, 0, sizeof s_seats);
+    s_realm = realm_new (&options);
+    realm_register_program (s_realm, &s_program);
+    s_ring_bytes = 1 << 20;
+}
+
+static void
+s_begin_all (uint64_t seed)
+{
+    s_begin (seed);
+    s_start (BROKER);
+    s_start (SOURCE);
+    s_start (FOLLOWER);
+    s_run (2 * REALM_SECOND);
+}
+
+static source_state_t *
+s_source (void)
+{
+    return actor_state (s_seats [SOURCE].actor);
+}
+
+static follower_state_t *
+s_follower (void)
+{
+    return actor_state (s_seats [FOLLOWER].actor);
+}
+
+static int64_t
+s_count (seat_t seat, const char *kind)
+{
+    size_t cursor = 0;
+    const char *name, *labels;
+    char wanted [64];
+    int64_t value;
+    snprintf (wanted, sizeof wanted, "kind=\"%s\"", kind);
+    while (metrics_next (actor_metrics (s_seats [seat].actor), &cursor, &name, &labels, &value))
+        if (strcmp (name, "stator_bus_events_total") == 0 && strcmp (labels, wanted) == 0)
+            return value;
+    return -1;
+}
+
+//  The source falls silent; when all is repaired the mirror equals the set.
+static void
+s_check_equal_once_quiet (void)
+{
+    s_source ()->quiet = true;
+    s_run (10 * REALM_SECOND);
+    assert_true (actor_is_synced (s_seats [FOLLOWER].actor, STREAM_KV));
+    assert_memory_equal (s_follower ()->has, s_source ()->has, sizeof s_source ()->has);
+}
+
+static void
+s_end (void)
+{
+    realm_destroy (&s_realm);
+}
+
+//  ---- Stories ----
+
+static void
+test_a_follower_mirrors_its_source (void **state)
+{
+    s_begin_all (1);
+    s_run (5 * REALM_SECOND);
+    assert_true (s_follower ()->events > 500);
+    s_check_equal_once_quiet ();
+    assert_int_equal (s_follower ()->doubles, 0);
+    assert_int_equal (s_count (FOLLOWER, "gap"), 0);
+    s_end ();
+}
+
+//  Who comes late takes the state over, then follows.
+static void
+test_a_late_follower_begins_with_a_snapshot (void **state)
+{
+    s_begin (2);
+    s_start (BROKER);
+    s_start (SOURCE);
+    s_run (10 * REALM_SECOND);
+    s_start (FOLLOWER);
+    s_run (3 * REALM_SECOND);
+    assert_int_equal (s_count (FOLLOWER, "snapshot"), 2);    //  The directory's, and the source's
+    s_check_equal_once_quiet ();
+    assert_int_equal (s_follower ()->doubles, 0);
+    s_end ();
+}
+
+//  Killed under load for two seconds: what was published meanwhile comes out of the source's ring.
+static void
+test_a_killed_broker_costs_nothing (void **state)
+{
+    s_begin_all (3);
+    size_t resets = s_follower ()->resets;
+    s_kill (BROKER);
+    s_run (2 * REALM_SECOND);
+    size_t events = s_follower ()->events;
+    s_start (BROKER);
+    s_run (5 * REALM_SECOND);
+    assert_true (s_follower ()->events > events + 500);
+    assert_int_equal (s_follower ()->unreachable, 0);
+    assert_true (s_count (SOURCE, "registered") >= 2);
+    s_check_equal_once_quiet ();
+    assert_int_equal (s_follower ()->resets, resets);
+    assert_int_equal (s_follower ()->doubles, 0);
+    s_end ();
+}
+
+//  A restarted source begins from nothing: what its predecessor had is forgotten, not mixed in.
+static void
+test_a_restarted_source_is_fenced (void **state)
+{
+    s_begin_all (4);
+    s_run (3 * REALM_SECOND);
+    s_kill (SOURCE);
+    s_run (REALM_SECOND);
+    s_start (SOURCE);
+    s_run (3 * REALM_SECOND);
+    assert_int_equal (s_count (FOLLOWER, "fence"), 1);
+    assert_true (s_follower ()->resets >= 1);
+    s_check_equal_once_quiet ();
+    s_end ();
+}
+
+//  One in five messages to followers is lost, the last ones too: all of it comes back.
+static void
+test_what_the_fabric_drops_is_replayed (void **state)
+{
+    s_begin_all (5);
+    network_set_publishing (realm_network (s_realm), 200000, 50000);
+    s_run (20 * REALM_SECOND);
+    assert_true (s_count (FOLLOWER, "gap") > 10);
+    assert_true (s_count (FOLLOWER, "replayed") > 10);
+    s_source ()->quiet = true;
+    s_run (5 * REALM_SECOND);
+    network_set_publishing (realm_network (s_realm), 0, 0);
+    s_check_equal_once_quiet ();
+    assert_int_equal (s_follower ()->doubles, 0);
+    s_end ();
+}
+
+//  Where no ring reaches back far enough the state is taken over whole.
+static void
+test_a_ring_that_is_too_short_leads_to_a_snapshot (void **state)
+{
+    s_begin (6);
+    s_ring_bytes = 2000;
+    s_start (BROKER);
+    s_start (SOURCE);
+    s_start (FOLLOWER);
+    s_run (3 * REALM_SECOND);
+    int64_t before = s_count (FOLLOWER, "snapshot");
+    realm_machine_set_group (realm_machine_find (s_realm, "right"), 1);
+    s_run (30 * REALM_SECOND);
+    realm_machine_set_group (realm_machine_find (s_realm, "right"), 0);
+    s_run (10 * REALM_SECOND);
+    assert_true (s_count (FOLLOWER, "snapshot") > before);
+    s_check_equal_once_quiet ();
+    s_end ();
+}
+
+//  Cut off for longer than its lease, a source is unreachable; back, it is alive, and nothing was forgotten.
+static void
+test_a_source_that_was_cut_off_comes_back (void **state)
+{
+    s_begin_all (7);
+    size_t resets = s_follower ()->resets;
+    realm_machine_set_group (realm_machine_find (s_realm, "left"), 1);
+    s_run (8 * REALM_SECOND);
+    assert_int_equal (s_follower ()->unreachable, 1);
+    realm_machine_set_group (realm_machine_find (s_realm, "left"), 0);
+    s_run (10 * REALM_SECOND);
+    assert_int_equal (s_follower ()->alive, 2);
+    s_check_equal_once_quiet ();
+    assert_int_equal (s_follower ()->resets, resets);
+    s_end ();
+}
+
+static void
+s_break_something (random_t *random)
+{
+    uint64_t choice = random_below (random, 6);
+    if (choice < 2 || choice == 2) {
+        seat_t seat = (seat_t)choice;
+        s_kill (seat);
+        s_run (random_below (random, 4000) * REALM_MS + REALM_MS);
+        s_start (seat);
+    } else if (choice == 3) {
+        realm_machine_t *machine = realm_machine_at (s_realm, (size_t)random_below (random, 3));
+        realm_machine_set_group (machine, 1);
+        s_run (random_below (random, 15000) * REALM_MS);
+        realm_machine_set_group (machine, 0);
+    } else if (choice == 4) {
+        network_set_publishing (realm_network (s_realm), 300000, 100000);
+        s_run (random_below (random, 3000) * REALM_MS);
+        network_set_publishing (realm_network (s_realm), 0, 0);
+    } else {
+        realm_machine_jump_clock (realm_machine_at (s_realm, 1), -(int64_t)(10 * REALM_SECOND));
+    }
+    s_run (random_below (random, 4000) * REALM_MS);
+}
+
+static void
+test_whatever_breaks_they_are_equal_once_quiet (void **state)
+{
+    for (uint64_t seed = 100; seed < 160; seed++) {
+        random_t random;
+        random_init (&random, seed);
+        print_message ("seed %llu\n", (unsigned long long)seed);
+        s_begin_all (seed);
+        s_ring_bytes = random_chance (&random, 500000) ? 3000 : 1 << 20;
+        for (int i = 0; i < 8; i++)
+            s_break_something (&random);
+        s_run (15 * REALM_SECOND);
+        s_check_equal_once_quiet ();
+        s_end ();
+    }
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_a_follower_mirrors_its_source),
+        cmocka_unit_test (test_a_late_follower_begins_with_a_snapshot),
+        cmocka_unit_test (test_a_killed_broker_costs_nothing),
+        cmocka_unit_test (test_a_restarted_source_is_fenced),
+        cmocka_unit_test (test_what_the_fabric_drops_is_replayed),
+        cmocka_unit_test (test_a_ring_that_is_too_short_leads_to_a_snapshot),
+        cmocka_unit_test (test_a_source_that_was_cut_off_comes_back),
+        cmocka_unit_test (test_whatever_breaks_they_are_equal_once_quiet),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
