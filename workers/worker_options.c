@@ -35,5 +35,13 @@ const option_t worker_options_table [] = {
         .offset = FIELD (parked_max),
         .doc = "Tokens kept for readers slower than the engine, all requests together; beyond it the slowest one is "
                "cancelled." },
+    { .name = "suspect_after",
+        .type = OPTION_DURATION,
+        .fallback = "30s",
+        .min = 1000000,
+        .max = INT64_MAX,
+        .offset = FIELD (suspect_after_ns),
+        .doc = "An engine that has work but moves no token for so long gets no more, and its requests go elsewhere.",
+        .advice = "Whatever its health check says. It is tried again with one token." },
     OPTIONS_END
 };

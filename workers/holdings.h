@@ -1,0 +1,39 @@
+//  holdings - the blocks that a worker has told the fleet about
+//
+//  An engine may hold a block in more than one place (two slots that share a prefix); the fleet is told of the first copy
+//  and of the end of the last.  What a late joiner gets as a snapshot is written from here.
+//
+//  Blocks are told apart by the first 64 bits of their hashes, as in an index.  It is as large as the engine's cache, 150
+//  bytes a block.
+
+#ifndef WORKERS_HOLDINGS_H
+#define WORKERS_HOLDINGS_H
+
+#include "kv/sequence.h"
+
+typedef struct holdings holdings_t;
+
+//  Blocks in a row, each the child of the one before it.  parent: SEQUENCE_ROOT at the root.  Borrowed.
+typedef void (holdings_run_fn) (void *arg, hash128_t parent, const hash128_t *hashes, size_t count);
+
+//  Gives them, empty; never NULL.
+holdings_t *holdings_new (void);
+void holdings_destroy (holdings_t **self_p);
+
+//  Counts one more copy of each block.  Calls on_run for those that were not held before.
+void holdings_add (
+    holdings_t *self, hash128_t parent, const hash128_t *hashes, size_t count, holdings_run_fn *on_run, void *arg);
+
+//  Counts one copy less of each block, named by the first 64 bits; those that are not held are skipped.  gone: room for
+//  `count` hashes, filled with those of which no copy is left.  Returns how many these are.
+size_t holdings_remove (holdings_t *self, const uint64_t *hashes, size_t count, hash128_t *gone);
+
+void holdings_clear (holdings_t *self);
+
+//  Blocks held.
+size_t holdings_count (const holdings_t *self);
+
+//  Walks all of them, parents before children.
+void holdings_walk (const holdings_t *self, holdings_run_fn *on_run, void *arg);
+
+#endif
