@@ -230,7 +230,7 @@ static void s_on_beat (void *self_, actor_t *actor, void *arg);
 static void
 s_wait_heartbeat (worker_t *self)
 {
-    uint64_t since = self->known ? actor_now (self->actor) - self->load_ns : 0;
+    uint64_t since = self->load_ns ? actor_now (self->actor) - self->load_ns : 0;
     timer_start (&self->beat, self->actor, BEAT_NS - since, s_on_beat, NULL);
 }
 
@@ -260,7 +260,8 @@ report_on_load (void *worker)
 void
 report_start (worker_t *self)
 {
-    s_wait_heartbeat (self);
+    if (!timer_is_running (&self->beat))
+        s_wait_heartbeat (self);
 }
 
 void

@@ -1,0 +1,82 @@
+//  stage - a broker, one worker and somebody who asks, in the simulated world
+//
+//  The client follows what the worker publishes, as a router would: `blocks` is what it believes the worker holds.
+
+#ifndef TESTS_WORKERS_STAGE_H
+#define TESTS_WORKERS_STAGE_H
+
+#include "base/map.h"
+#include "runtime/stream.h"
+#include "schemas/load.h"
+#include "workers/worker.h"
+
+//  One generate stream of the client.  Owned by the stage.
+typedef struct {
+    stream_t stream;         //  To the worker
+    uint64_t step;           //  Credit kept ahead of what came; 0: only what the test grants
+    uint64_t started_ns;     //  When it was opened
+    uint64_t first_ns;       //  When the first token came; 0: none yet
+    uint64_t last_ns;        //  When the last one came
+    array_t tokens;          //  uint32_t
+    buffer_t text;           //  Their bytes
+    size_t items;            //  Messages they came in
+    bool ended;              //  The end is here:
+    call_result_t result;    //  How
+    status_t status;         //  Of the error
+    char error [512];        //  Its sentence
+    generate_end_t end;      //  Where it replied; detail and receipts are not to be used
+    char detail [512];       //  Of the end
+    char receipt [256];      //  "hint outcome reason", of the first receipt
+} talk_t;
+
+//  A plain call of the client.
+typedef struct {
+    call_t call;             //  To the worker
+    bool ended;              //  The answer is here:
+    call_result_t result;    //  How
+    status_t status;         //  Of the error
+    char error [512];        //  Its sentence
+} question_t;
+
+typedef struct {
+    map_t *blocks;         //  Blocks held, by the first 64 bits; values are not to be used
+    size_t orphans;        //  Blocks that came without their parent
+    size_t strays;         //  Blocks that went though they were not there
+    worker_load_t load;    //  Last one
+    size_t loads;          //  How many came
+    uint64_t load_ns;      //  When the last one did
+    bool alive;            //  The worker is in the directory,
+    bool draining;         //  and takes no new work
+    model_card_t card;     //  Its card; spans are not to be used
+} observed_t;
+
+//  Starts the three; the worker's setup is completed with a secret, the model "mock" and default options where these are
+//  missing.  setup: borrowed until stage_end.
+void stage_begin (uint64_t seed, const worker_setup_t *setup);
+void stage_end (void);
+
+void stage_run_ms (uint64_t ms);
+
+//  Runs until the talk has ended; fails the test where that takes more than a virtual hour.
+void stage_finish (const talk_t *talk);
+
+//  Opens a stream.  tokens: the prompt.  Gives the talk, which lives until stage_end.
+talk_t *stage_generate (const generate_t *request, uint64_t credit, uint64_t step);
+
+//  A request for the mock: text as tokens.  Borrows it until the talk is open.
+generate_t stage_request (const char *text, uint32_t max_tokens);
+
+//  Calls a method of the worker and runs until the answer is there.  reply: where to copy the reply's struct; may be NULL.
+void stage_call (question_t *question, const message_type_t *type, const void *request, void *reply);
+
+//  Restarts the client's view from nothing, as a late joiner.
+void stage_restart_client (void);
+
+const observed_t *stage_observed (void);
+actor_t *stage_worker (void);
+uint64_t stage_now (void);
+
+//  Value of a metric of the worker whose name this is, all labels together.
+int64_t stage_metric (const char *name);
+
+#endif
