@@ -1,0 +1,554 @@
+//  Calls and streams between two actors, in the simulated world: each completes exactly once, whatever happens.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "broker/broker.h"
+#include "runtime/call.h"
+#include "runtime/directory.h"
+#include "runtime/incoming.h"
+#include "runtime/stream.h"
+#include "schemas/call.h"
+#include "schemas/event.h"
+#include "schemas/status.h"
+#include "simulator/stage.h"
+
+static const broker_options_t s_broker_options = { .events = STAGE_EVENTS,
+    .gone_after_ns = 600 * REALM_SECOND,
+    .ring_bytes = 1 << 20,
+    .subscriber_queue = 1000,
+    .actors_max = 100 };
+
+//  ---- The callee: answers list_actors by what is asked, serves replay as a stream of numbers ----
+
+typedef struct {
+    incoming_t *held;    //  A call that is not answered
+    size_t cancels;      //  Heard
+    uint64_t to;         //  Stream: numbers below this
+    uint64_t highest;    //  Stream: furthest position sent
+    bool silent;         //  Stream: send nothing
+} server_t;
+
+static void
+s_on_cancel (void *arg, incoming_t *incoming)
+{
+    server_t *self = arg;
+    self->cancels++;
+    if (self->held == incoming)
+        self->held = NULL;
+    incoming_fail (incoming, STATUS_CANCELLED, "cancelled");
+}
+
+static void
+s_on_list (void *self_, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    server_t *self = self_;
+    const list_actors_t *request = message;
+    list_actors_reply_t reply = { 0 };
+    if (span_equal (request->service, SPAN ("wrong"))) {
+        incoming_fail (incoming, STATUS_REFUSED, "no service %.*s", SPAN_ARG (request->service));
+    } else if (span_equal (request->service, SPAN ("hold"))) {
+        incoming_watch_t watch = { .on_cancel = s_on_cancel, .arg = self };
+        incoming_watch (incoming, &watch);
+        self->held = incoming;
+    } else {
+        incoming_reply (incoming, &reply);
+    }
+}
+
+static void
+s_send_on (void *arg, incoming_t *incoming)
+{
+    server_t *self = arg;
+    while (!self->silent && incoming_position (incoming) < self->to &&
+           incoming_position (incoming) < incoming_credit (incoming)) {
+        replayed_batch_t item = { .sequence = incoming_position (incoming) };
+        incoming_send (incoming, 1, &item);
+        self->highest = incoming_position (incoming);
+    }
+    replay_end_t end = { 0 };
+    if (incoming_position (incoming) == self->to)
+        incoming_end (incoming, &end);
+}
+
+static void
+s_on_replay (void *self_, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    server_t *self = self_;
+    self->to = ((const replay_t *)message)->to;
+    incoming_watch_t watch = { s_on_cancel, s_send_on, self };
+    incoming_watch (incoming, &watch);
+    s_send_on (self, incoming);
+}
+
+static const actor_handler_t s_server_handlers [] = {
+    HANDLES_CALL (list_actors, s_on_list),
+    HANDLES_CALL (replay, s_on_replay),
+    HANDLERS_END,
+};
+
+static const actor_class_t s_server_class = {
+    .name = "server", .state_size = sizeof (server_t), .handlers = s_server_handlers
+};
+
+//  ---- The caller ----
+
+typedef struct {
+    call_t call;             //  Under test
+    stream_t stream;         //  Under test
+    size_t done;             //  Times the call completed
+    call_result_t result;    //  How
+    char text [128];         //  Its sentence
+    status_t status;         //  Its status
+    uint64_t expected;       //  Stream: next number
+    uint64_t window;         //  Stream: credit beyond what was received
+    size_t ended;            //  Times the stream ended
+} client_t;
+
+static void
+s_on_done (void *self_, void *arg, call_result_t result, const void *reply)
+{
+    client_t *self = self_;
+    assert_ptr_equal (arg, &self->call);
+    assert_true ((result == CALL_REPLIED) == (reply != NULL));
+    self->done++;
+    self->result = result;
+    self->status = call_error (&self->call)->status;
+    snprintf (self->text, sizeof self->text, "%s", call_error (&self->call)->text);
+}
+
+static uint64_t
+s_on_item (void *self_, void *arg, uint64_t position, const void *item)
+{
+    client_t *self = self_;
+    assert_int_equal (position, self->expected);
+    assert_int_equal (((const replayed_batch_t *)item)->sequence, self->expected);
+    self->expected++;
+    if (self->window)
+        stream_credit (&self->stream, self->expected + self->window);
+    return 1;
+}
+
+static void
+s_on_end (void *self_, void *arg, call_result_t result, const void *end)
+{
+    client_t *self = self_;
+    self->ended++;
+    self->result = result;
+    self->status = stream_error (&self->stream)->status;
+}
+
+static void
+s_client_fini (void *self_, actor_t *actor)
+{
+    client_t *self = self_;
+    call_drop (&self->call);
+    stream_drop (&self->stream);
+}
+
+static const actor_handler_t s_client_handlers [] = { HANDLERS_END };
+
+static const actor_class_t s_client_class = {
+    .name = "client", .state_size = sizeof (client_t), .fini = s_client_fini, .handlers = s_client_handlers
+};
+
+//  ---- The stage ----
+
+static stage_t *s_stage;
+
+static void
+s_begin (void)
+{
+    s_stage = stage_new (7);
+    stage_add (s_stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &s_broker_options });
+    stage_add (s_stage, &(stage_actor_t){ .class = &s_server_class, .instance = "a", .machine = "m1" });
+    stage_add (s_stage, &(stage_actor_t){ .class = &s_client_class, .instance = "0", .machine = "m2" });
+    stage_run (s_stage, 2 * REALM_SECOND);
+}
+
+static client_t *
+s_client (void)
+{
+    return actor_state (stage_find (s_stage, "client/0"));
+}
+
+static server_t *
+s_server (void)
+{
+    return actor_state (stage_find (s_stage, "server/a"));
+}
+
+static void
+s_call (const char *address, const char *service, uint64_t timeout_ns)
+{
+    list_actors_t request = { .has_service = true, .service = span_from_string (service) };
+    client_t *client = s_client ();
+    call_start (&client->call, stage_find (s_stage, "client/0"), span_from_string (address), &list_actors_message,
+        &request, timeout_ns, s_on_done, &client->call);
+    assert_int_equal (client->done, 0);    //  Never from inside the start
+}
+
+static void
+s_expect (call_result_t result, status_t status)
+{
+    assert_int_equal (s_client ()->done, 1);
+    assert_int_equal (s_client ()->result, result);
+    if (result != CALL_REPLIED)
+        assert_int_equal (s_client ()->status, status);
+    assert_false (call_is_active (&s_client ()->call));
+}
+
+static void
+s_open (uint64_t to, uint64_t credit, uint64_t window, uint64_t idle_ns)
+{
+    replay_t request = { .to = to };
+    stream_options_t options = { s_on_item, s_on_end, credit, idle_ns };
+    s_client ()->window = window;
+    stream_open (&s_client ()->stream, stage_find (s_stage, "client/0"), SPAN ("server/a"), &replay_message, &request,
+        &options, NULL);
+}
+
+static void
+s_end (void)
+{
+    stage_destroy (&s_stage);
+}
+
+//  ---- Calls ----
+
+static void
+test_a_call_is_answered (void **state)
+{
+    s_begin ();
+    s_call ("server/a", "anything", REALM_SECOND);
+    stage_run (s_stage, REALM_SECOND / 2);
+    s_expect (CALL_REPLIED, STATUS_OK);
+    s_end ();
+}
+
+static void
+test_a_refusal_carries_status_and_sentence (void **state)
+{
+    s_begin ();
+    s_call ("server/a", "wrong", REALM_SECOND);
+    stage_run (s_stage, REALM_SECOND / 2);
+    s_expect (CALL_FAILED, STATUS_REFUSED);
+    assert_string_equal (s_client ()->text, "no service wrong");
+    s_end ();
+}
+
+static void
+test_nobody_at_the_address_is_an_error_in_a_later_turn (void **state)
+{
+    s_begin ();
+    s_call ("server/b", "anything", REALM_SECOND);
+    stage_run (s_stage, REALM_SECOND / 2);
+    s_expect (CALL_FAILED, STATUS_UNREACHABLE);
+    assert_string_equal (s_client ()->text, "server/b is not known in the directory");
+    s_end ();
+}
+
+//  The callee hears of the deadline too, and lets go of its work.
+static void
+test_time_runs_out_on_both_sides (void **state)
+{
+    s_begin ();
+    s_call ("server/a", "hold", REALM_SECOND);
+    stage_run (s_stage, REALM_SECOND / 2);
+    assert_non_null (s_server ()->held);
+    stage_run (s_stage, REALM_SECOND);
+    s_expect (CALL_DEADLINE, STATUS_DEADLINE);
+    assert_int_equal (s_server ()->cancels, 1);
+    s_end ();
+}
+
+static void
+test_a_cancel_reaches_the_callee (void **state)
+{
+    s_begin ();
+    s_call ("server/a", "hold", 60 * REALM_SECOND);
+    stage_run (s_stage, REALM_SECOND);
+    call_cancel (&s_client ()->call);
+    assert_int_equal (s_client ()->done, 0);
+    stage_run (s_stage, REALM_SECOND);
+    s_expect (CALL_CANCELLED, STATUS_CANCELLED);
+    assert_int_equal (s_server ()->cancels, 1);
+    s_end ();
+}
+
+//  Long before the deadline: the new incarnation in the directory says that the old one is no more.
+static void
+test_a_restarted_callee_fails_what_its_predecessor_had (void **state)
+{
+    s_begin ();
+    s_call ("server/a", "hold", 600 * REALM_SECOND);
+    stage_run (s_stage, REALM_SECOND);
+    stage_crash (s_stage, "server/a");
+    stage_start (s_stage, "server/a");
+    stage_run (s_stage, 2 * REALM_SECOND);
+    s_expect (CALL_FAILED, STATUS_UNREACHABLE);
+    s_client ()->done = 0;
+    s_call ("server/a", "anything", REALM_SECOND);
+    stage_run (s_stage, REALM_SECOND);
+    s_expect (CALL_REPLIED, STATUS_OK);
+    s_end ();
+}
+
+static void
+test_a_dead_callee_fails_with_its_lease (void **state)
+{
+    s_begin ();
+    s_call ("server/a", "hold", 600 * REALM_SECOND);
+    stage_run (s_stage, REALM_SECOND);
+    stage_crash (s_stage, "server/a");
+    stage_run (s_stage, 7 * REALM_SECOND);
+    s_expect (CALL_FAILED, STATUS_UNREACHABLE);
+    s_end ();
+}
+
+//  ---- Streams ----
+
+static void
+test_a_stream_comes_whole_under_credit (void **state)
+{
+    s_begin ();
+    s_open (5000, 10, 10, REALM_SECOND);
+    stage_run (s_stage, 10 * REALM_SECOND);
+    assert_int_equal (s_client ()->ended, 1);
+    assert_int_equal (s_client ()->result, CALL_REPLIED);
+    assert_int_equal (s_client ()->expected, 5000);
+    s_end ();
+}
+
+//  Without more credit the callee stops, and waiting for the consumer is no idleness.
+static void
+test_nothing_is_sent_beyond_the_credit (void **state)
+{
+    s_begin ();
+    s_open (100, 7, 0, REALM_SECOND);
+    stage_run (s_stage, 30 * REALM_SECOND);
+    assert_int_equal (s_client ()->ended, 0);
+    assert_int_equal (s_client ()->expected, 7);
+    assert_int_equal (s_server ()->highest, 7);
+    stream_credit (&s_client ()->stream, 100);
+    stage_run (s_stage, REALM_SECOND);
+    assert_int_equal (s_client ()->ended, 1);
+    assert_int_equal (s_client ()->expected, 100);
+    s_end ();
+}
+
+static void
+test_a_silent_callee_with_credit_is_given_up (void **state)
+{
+    s_begin ();
+    s_server ()->silent = true;
+    s_open (100, 10, 10, 3 * REALM_SECOND);
+    stage_run (s_stage, 2 * REALM_SECOND);
+    assert_int_equal (s_client ()->ended, 0);
+    stage_run (s_stage, 2 * REALM_SECOND);
+    assert_int_equal (s_client ()->ended, 1);
+    assert_int_equal (s_client ()->result, CALL_DEADLINE);
+    assert_int_equal (s_server ()->cancels, 1);
+    s_end ();
+}
+
+static void
+test_a_cancelled_stream_ends_once (void **state)
+{
+    s_begin ();
+    s_open (1000000, 10, 10, REALM_SECOND);
+    stage_run (s_stage, REALM_SECOND);
+    stream_cancel (&s_client ()->stream);
+    stage_run (s_stage, REALM_SECOND);
+    assert_int_equal (s_client ()->ended, 1);
+    assert_int_equal (s_client ()->result, CALL_CANCELLED);
+    assert_int_equal (s_server ()->cancels, 1);
+    s_end ();
+}
+
+//  The broker is not on the way of a stream.
+static void
+test_a_stream_does_not_notice_that_the_broker_is_gone (void **state)
+{
+    s_begin ();
+    s_open (1000000, 1, 1, REALM_SECOND);
+    stage_run (s_stage, REALM_SECOND);
+    stage_crash (s_stage, "broker/0");
+    uint64_t before = s_client ()->expected;
+    stage_run (s_stage, 3 * REALM_SECOND);
+    stage_start (s_stage, "broker/0");
+    stage_run (s_stage, 10 * REALM_SECOND);
+    assert_int_equal (s_client ()->ended, 0);
+    assert_true (s_client ()->expected > before + 1000);
+    s_end ();
+}
+
+//  ---- Bad input, from a socket that speaks no protocol ----
+
+typedef struct {
+    port_socket_t *socket;    //  DEALER
+    size_t replies;           //  Heard
+    frame_kind_t kind;        //  Of the last one
+    uint64_t id;              //  Of the last one
+    status_t status;          //  Of the last error
+} stranger_t;
+
+static void
+s_on_stranger_message (void *arg, const span_t *frames, size_t count)
+{
+    stranger_t *self = arg;
+    frame_header_t header;
+    call_error_t error = { 0 };
+    assert_true (count >= 2);
+    assert_int_equal (frame_header_decode (&header, frames [1], NULL, NULL), STATUS_OK);
+    self->replies++;
+    self->kind = header.kind;
+    self->id = header.id;
+    if (header.kind == FRAME_KIND_ERROR) {
+        assert_int_equal (call_error_decode (&error, frames [2], NULL, NULL), STATUS_OK);
+        self->status = (status_t)error.status;
+    }
+}
+
+//  Borrows the port of the client's process for a socket of its own.
+static void
+s_stranger_open (stranger_t *self)
+{
+    actor_t *client = stage_find (s_stage, "client/0");
+    port_t *port = actor_port (client);
+    char endpoint [ENDPOINT_MAX];
+    span_copy_string (directory_find (client, SPAN ("server/a"))->endpoint, endpoint, sizeof endpoint);
+    socket_options_t options = { .kind = SOCKET_DEALER, .on_message = s_on_stranger_message, .arg = self };
+    *self = (stranger_t){ .socket = port->table->socket_open (port, &options, NULL) };
+    assert_non_null (self->socket);
+    assert_int_equal (port->table->socket_connect (self->socket, endpoint, NULL), STATUS_OK);
+}
+
+static void
+s_stranger_send (stranger_t *self, const span_t *frames, size_t count)
+{
+    port_t *port = actor_port (stage_find (s_stage, "client/0"));
+    self->replies = 0;
+    self->status = STATUS_OK;
+    assert_int_equal (port->table->socket_send (self->socket, frames, count), STATUS_OK);
+    stage_run (s_stage, REALM_SECOND / 10);
+}
+
+static span_t
+s_header (buffer_t *out, frame_header_t header)
+{
+    buffer_clear (out);
+    frame_header_encode (&header, out);
+    return buffer_span (out);
+}
+
+static void
+s_stranger_close (stranger_t *self)
+{
+    port_t *port = actor_port (stage_find (s_stage, "client/0"));
+    port->table->socket_close (self->socket);
+}
+
+static void
+s_check_refused (stranger_t *stranger, const span_t *frames, size_t count, uint64_t id, status_t status)
+{
+    s_stranger_send (stranger, frames, count);
+    assert_int_equal (stranger->replies, 1);
+    assert_int_equal (stranger->kind, FRAME_KIND_ERROR);
+    assert_int_equal (stranger->id, id);
+    assert_int_equal (stranger->status, status);
+}
+
+static void
+test_bad_frames_get_an_error_and_harm_nobody (void **state)
+{
+    buffer_t bytes = { 0 };
+    stranger_t stranger;
+    s_begin ();
+    s_stranger_open (&stranger);
+
+    span_t junk [] = { SPAN ("junk") };
+    s_check_refused (&stranger, junk, 1, 0, STATUS_INVALID);
+    span_t no_header [] = { SPAN (""), SPAN ("\xdf\xff\xff\xff\xff") };
+    s_check_refused (&stranger, no_header, 2, 0, STATUS_INVALID);
+
+    frame_header_t call = {
+        .version = 1, .kind = FRAME_KIND_CALL, .id = 9, .has_method = true, .method = SPAN ("ping")
+    };
+    frame_header_t future = call;
+    future.version = 2;
+    span_t frames [] = { SPAN (""), s_header (&bytes, future), SPAN ("\x80") };
+    s_check_refused (&stranger, frames, 3, 9, STATUS_UNSUPPORTED);
+
+    frame_header_t unknown = call;
+    unknown.method = SPAN ("make_coffee");
+    frames [1] = s_header (&bytes, unknown);
+    s_check_refused (&stranger, frames, 3, 9, STATUS_NOT_FOUND);
+
+    frame_header_t reply = call;
+    reply.kind = FRAME_KIND_REPLY;
+    frames [1] = s_header (&bytes, reply);
+    s_check_refused (&stranger, frames, 3, 9, STATUS_INVALID);
+
+    frames [1] = s_header (&bytes, call);
+    frames [2] = SPAN ("\x81");
+    s_check_refused (&stranger, frames, 3, 9, STATUS_INVALID);
+
+    frames [2] = SPAN ("\x80");
+    s_stranger_send (&stranger, frames, 3);
+    assert_int_equal (stranger.kind, FRAME_KIND_REPLY);
+
+    s_stranger_close (&stranger);
+    buffer_fini (&bytes);
+    s_end ();
+}
+
+//  One id names one call under way.
+static void
+test_an_id_that_is_taken_is_refused (void **state)
+{
+    buffer_t header = { 0 };
+    buffer_t body = { 0 };
+    stranger_t stranger;
+    s_begin ();
+    s_stranger_open (&stranger);
+    frame_header_t call = {
+        .version = 1, .kind = FRAME_KIND_CALL, .id = 3, .has_method = true, .method = SPAN ("list_actors")
+    };
+    list_actors_t request = { .has_service = true, .service = SPAN ("hold") };
+    list_actors_encode (&request, &body);
+    span_t frames [] = { SPAN (""), s_header (&header, call), buffer_span (&body) };
+    s_stranger_send (&stranger, frames, 3);
+    assert_int_equal (stranger.replies, 0);
+    s_check_refused (&stranger, frames, 3, 3, STATUS_INVALID);
+    s_stranger_close (&stranger);
+    buffer_fini (&header);
+    buffer_fini (&body);
+    s_end ();
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_a_call_is_answered),
+        cmocka_unit_test (test_a_refusal_carries_status_and_sentence),
+        cmocka_unit_test (test_nobody_at_the_address_is_an_error_in_a_later_turn),
+        cmocka_unit_test (test_time_runs_out_on_both_sides),
+        cmocka_unit_test (test_a_cancel_reaches_the_callee),
+        cmocka_unit_test (test_a_restarted_callee_fails_what_its_predecessor_had),
+        cmocka_unit_test (test_a_dead_callee_fails_with_its_lease),
+        cmocka_unit_test (test_a_stream_comes_whole_under_credit),
+        cmocka_unit_test (test_nothing_is_sent_beyond_the_credit),
+        cmocka_unit_test (test_a_silent_callee_with_credit_is_given_up),
+        cmocka_unit_test (test_a_cancelled_stream_ends_once),
+        cmocka_unit_test (test_a_stream_does_not_notice_that_the_broker_is_gone),
+        cmocka_unit_test (test_bad_frames_get_an_error_and_harm_nobody),
+        cmocka_unit_test (test_an_id_that_is_taken_is_refused),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
