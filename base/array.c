@@ -48,11 +48,13 @@ s_reserve (array_t *self, size_t count)
 void *
 array_append (array_t *self, const void *elements, size_t count)
 {
+    if (count == 0)
+        return NULL;
     s_reserve (self, self->count + count);
     void *first = s_address (self, self->count);
-    if (count && elements)
+    if (elements)
         memcpy (first, elements, count * self->element_size);
-    else if (count)
+    else
         memset (first, 0, count * self->element_size);
     self->count += count;
     return first;

@@ -24,7 +24,7 @@ void *array_at (const array_t *self, size_t position);
 //  Appends a zeroed element and returns it.
 void *array_add (array_t *self);
 
-//  Appends `count` elements; borrows `elements`, which may be NULL for zeroed ones.  Returns the first new one.
+//  Appends `count` elements; borrows `elements`, which may be NULL for zeroed ones.  Returns the first new one; NULL for none.
 void *array_append (array_t *self, const void *elements, size_t count);
 
 //  Cuts to `count` elements, which must not be more than there are.
