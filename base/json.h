@@ -64,12 +64,13 @@ bool json_is_true (const json_t *self);
 //  A whole number, 3.0 included.  False where self is none; value is then as it was.
 bool json_to_i64 (const json_t *self, int64_t *value);
 
+//  The same from 0 on, to 2^64 - 1.
 bool json_to_u64 (const json_t *self, uint64_t *value);
 
 //  Any number.  False where self is none; value is then as it was.
 bool json_to_double (const json_t *self, double *value);
 
-//  Appends the value as text without blanks.
+//  Appends a value and all below it as text without blanks.
 void json_render (const json_t *self, buffer_t *out);
 
 #endif

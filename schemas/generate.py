@@ -5,6 +5,7 @@
     schemas/generate.py --check                       are those up to date?
     schemas/generate.py --against schemas/released    does every released version still understand us?
     schemas/generate.py --c FOLDER                    C structs and tables; the build does this
+    schemas/generate.py --seeds FOLDER                inputs for tests/fuzz/messages.c: what a fuzzer begins with
 
 Exits with 1 and a sentence for each thing that is wrong.
 """
@@ -44,11 +45,18 @@ def broken(schemas, released):
             yield f"breaks version {folder.name}: {sentence}"
 
 
+def write_seeds(schemas, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, data in vectors.seeds(schemas).items():
+        (folder / name).write_bytes(data)
+
+
 def arguments_of(command_line):
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--schemas", type=pathlib.Path, default=HERE, metavar="FOLDER", help="where the TOML files are")
     parser.add_argument("--root", type=pathlib.Path, default=HERE.parent, metavar="FOLDER", help="what --write and --check mean")
     parser.add_argument("--c", type=pathlib.Path, metavar="FOLDER", help="write the C files there")
+    parser.add_argument("--seeds", type=pathlib.Path, metavar="FOLDER", help="write the seeds of the fuzz target there")
     parser.add_argument("--write", action="store_true", help="write the committed files")
     parser.add_argument("--check", action="store_true", help="compare the committed files")
     parser.add_argument("--against", type=pathlib.Path, metavar="FOLDER", help="compare with released versions")
@@ -65,6 +73,8 @@ def main(command_line):
     if not problems and arguments.c:
         for name, text in c.files(schemas).items():
             write_if_changed(arguments.c / name, text)
+    if not problems and arguments.seeds:
+        write_seeds(schemas, arguments.seeds)
     if not problems and arguments.write:
         for name, text in COMMITTED.items():
             write_if_changed(arguments.root / name, text(schemas))

@@ -207,6 +207,18 @@ def header_vectors():
         yield {"hex": struct.pack(">BBHIQQQQ", *fields).hex(), "json": header}
 
 
+def seeds(schemas):
+    """File name -> input of tests/fuzz/messages.c: the reader's name, a NUL, and what it reads."""
+    result = {}
+    for vector in message_vectors(schemas):
+        if vector["case"] == "full":
+            data = f"{vector['message']}\0".encode() + bytes.fromhex(vector["hex"])
+            result[vector["message"]] = data
+    for vector in batch_vectors(schemas):
+        result[f"batch-{vector['stream']}"] = f"{vector['stream']}\0".encode() + bytes.fromhex(vector["hex"])
+    return result
+
+
 def lines(entries):
     return ",\n".join("  " + json.dumps(entry, ensure_ascii=False, separators=(",", ":")) for entry in entries)
 
