@@ -6,22 +6,17 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "base/memory.h"
 #include "broker/broker.h"
 #include "runtime/directory.h"
 #include "runtime/timer.h"
 #include "schemas/event.h"
 #include "schemas/kv.h"
 #include "simulator/network.h"
-#include "simulator/port/sim_port.h"
+#include "simulator/stage.h"
 
-enum { NUMBERS = 256, SEATS = 6 };
-
-#define BROKER_ENDPOINT "tcp://hub:7400"
-#define EVENTS_ENDPOINT "tcp://hub:7401"
+enum { NUMBERS = 256, RING = 1 << 20 };
 
 //  ---- A source: every few milliseconds one number comes or goes ----
 
@@ -166,133 +161,80 @@ static const actor_class_t s_follower_class = {
     .name = "follower", .state_size = sizeof (follower_state_t), .handlers = s_follower_handlers
 };
 
-//  ---- The world ----
+//  ---- The stage ----
 
-typedef enum { BROKER, SOURCE, FOLLOWER } seat_t;
+static const char *const s_addresses [] = { "broker/0", "source/0", "follower/0" };
+static const char *const s_machines [] = { "m0", "left", "right" };
+typedef enum { BROKER, SOURCE, FOLLOWER } role_t;
 
-typedef struct {
-    realm_process_t *process;    //  NULL: never started
-    actor_t *actor;              //  NULL: dead
-} resident_actor_t;
-
-static realm_t *s_realm;
-static resident_actor_t s_seats [SEATS];
-static uint64_t s_ring_bytes;
-
-static actor_t *
-s_make (seat_t seat, port_t *port, error_t *error)
-{
-    broker_options_t broker = { .events = EVENTS_ENDPOINT,
-        .gone_after_ns = 600 * REALM_SECOND,
-        .ring_bytes = s_ring_bytes,
-        .subscriber_queue = 10000,
-        .actors_max = 100 };
-    actor_options_t options = {
-        .instance = "0", .broker = BROKER_ENDPOINT, .events = EVENTS_ENDPOINT, .ring_bytes = s_ring_bytes
-    };
-    switch (seat) {
-    case BROKER:
-        options = (actor_options_t){ .instance = "0", .endpoint = BROKER_ENDPOINT };
-        return actor_new (&broker_class, port, &options, &broker, error);
-    case SOURCE:
-        options.endpoint = "tcp://left:*";
-        return actor_new (&s_source_class, port, &options, NULL, error);
-    default:
-        return actor_new (&s_follower_class, port, &options, NULL, error);
-    }
-}
-
-static status_t
-s_start_program (realm_process_t *process, void **state, error_t *error)
-{
-    seat_t seat = (seat_t)atoi (realm_process_argv (process) [1]);
-    s_seats [seat].actor = s_make (seat, sim_port_new (process), error);
-    *state = &s_seats [seat];
-    return s_seats [seat].actor ? STATUS_OK : STATUS_IO;
-}
+static stage_t *s_stage;
+static broker_options_t s_options;
 
 static void
-s_stop_program (realm_process_t *process, void *state)
+s_add (role_t role)
 {
-    resident_actor_t *resident = state;
-    if (resident)
-        actor_destroy (&resident->actor);
-}
-
-static const realm_program_t s_program = { .name = "actor", .start = s_start_program, .stop = s_stop_program };
-
-static void
-s_start (seat_t seat)
-{
-    static const char *const machines [] = { "hub", "left", "right" };
-    static const char *const numbers [] = { "0", "1", "2" };
-    const char *argv [] = { "actor", numbers [seat], NULL };
-    realm_start_t start = { .argv = argv };
-    realm_machine_t *machine = realm_machine_find (s_realm, machines [seat]);
-    s_seats [seat].process =
-        realm_process_start (machine ? machine : realm_machine_new (s_realm, machines [seat]), &start, NULL);
-    assert_non_null (s_seats [seat].process);
-}
-
-static void
-s_kill (seat_t seat)
-{
-    realm_process_signal (s_seats [seat].process, PROCESS_SIGNAL_KILL);
+    const actor_class_t *classes [] = { &broker_class, &s_source_class, &s_follower_class };
+    stage_add (s_stage, &(stage_actor_t){ .class = classes [role],
+                            .instance = "0",
+                            .machine = s_machines [role],
+                            .options = role == BROKER ? &s_options : NULL,
+                            .ring_bytes = s_options.ring_bytes });
 }
 
 static void
 s_run (uint64_t ns)
 {
-    realm_run (s_realm, realm_now (s_realm) + ns);
+    stage_run (s_stage, ns);
 }
 
 static void
-s_print_log (void *arg, uint64_t now_ns, const char *process, log_level_t level, span_t line)
+s_separate (role_t role, bool separate)
 {
-    print_message ("%8.3f %s: %.*s\n", (double)now_ns / 1e9, process, SPAN_ARG (line));
+    realm_machine_set_group (realm_machine_find (stage_realm (s_stage), s_machines [role]), separate);
 }
 
 static void
-s_begin (uint64_t seed)
+s_begin (uint64_t seed, uint64_t ring_bytes)
 {
-    realm_options_t options = { .seed = seed, .on_log = s_print_log };
-    memset (s_seats, 0, sizeof s_seats);
-    s_realm = realm_new (&options);
-    realm_register_program (s_realm, &s_program);
-    s_ring_bytes = 1 << 20;
+    s_options = (broker_options_t){ .events = STAGE_EVENTS,
+        .gone_after_ns = 600 * REALM_SECOND,
+        .ring_bytes = ring_bytes,
+        .subscriber_queue = 10000,
+        .actors_max = 100 };
+    s_stage = stage_new (seed);
+    s_add (BROKER);
+    s_add (SOURCE);
 }
 
 static void
-s_begin_all (uint64_t seed)
+s_begin_all (uint64_t seed, uint64_t ring_bytes)
 {
-    s_begin (seed);
-    s_start (BROKER);
-    s_start (SOURCE);
-    s_start (FOLLOWER);
+    s_begin (seed, ring_bytes);
+    s_add (FOLLOWER);
     s_run (2 * REALM_SECOND);
 }
 
 static source_state_t *
 s_source (void)
 {
-    return actor_state (s_seats [SOURCE].actor);
+    return actor_state (stage_find (s_stage, "source/0"));
 }
 
 static follower_state_t *
 s_follower (void)
 {
-    return actor_state (s_seats [FOLLOWER].actor);
+    return actor_state (stage_find (s_stage, "follower/0"));
 }
 
 static int64_t
-s_count (seat_t seat, const char *kind)
+s_count (role_t role, const char *kind)
 {
     size_t cursor = 0;
     const char *name, *labels;
     char wanted [64];
     int64_t value;
     snprintf (wanted, sizeof wanted, "kind=\"%s\"", kind);
-    while (metrics_next (actor_metrics (s_seats [seat].actor), &cursor, &name, &labels, &value))
+    while (metrics_next (actor_metrics (stage_find (s_stage, s_addresses [role])), &cursor, &name, &labels, &value))
         if (strcmp (name, "stator_bus_events_total") == 0 && strcmp (labels, wanted) == 0)
             return value;
     return -1;
@@ -304,14 +246,14 @@ s_check_equal_once_quiet (void)
 {
     s_source ()->quiet = true;
     s_run (10 * REALM_SECOND);
-    assert_true (actor_is_synced (s_seats [FOLLOWER].actor, STREAM_KV));
+    assert_true (actor_is_synced (stage_find (s_stage, "follower/0"), STREAM_KV));
     assert_memory_equal (s_follower ()->has, s_source ()->has, sizeof s_source ()->has);
 }
 
 static void
 s_end (void)
 {
-    realm_destroy (&s_realm);
+    stage_destroy (&s_stage);
 }
 
 //  ---- Stories ----
@@ -319,7 +261,7 @@ s_end (void)
 static void
 test_a_follower_mirrors_its_source (void **state)
 {
-    s_begin_all (1);
+    s_begin_all (1, RING);
     s_run (5 * REALM_SECOND);
     assert_true (s_follower ()->events > 500);
     s_check_equal_once_quiet ();
@@ -332,11 +274,9 @@ test_a_follower_mirrors_its_source (void **state)
 static void
 test_a_late_follower_begins_with_a_snapshot (void **state)
 {
-    s_begin (2);
-    s_start (BROKER);
-    s_start (SOURCE);
+    s_begin (2, RING);
     s_run (10 * REALM_SECOND);
-    s_start (FOLLOWER);
+    s_add (FOLLOWER);
     s_run (3 * REALM_SECOND);
     assert_int_equal (s_count (FOLLOWER, "snapshot"), 2);    //  The directory's, and the source's
     s_check_equal_once_quiet ();
@@ -348,12 +288,12 @@ test_a_late_follower_begins_with_a_snapshot (void **state)
 static void
 test_a_killed_broker_costs_nothing (void **state)
 {
-    s_begin_all (3);
+    s_begin_all (3, RING);
     size_t resets = s_follower ()->resets;
-    s_kill (BROKER);
+    stage_crash (s_stage, s_addresses [BROKER]);
     s_run (2 * REALM_SECOND);
     size_t events = s_follower ()->events;
-    s_start (BROKER);
+    stage_start (s_stage, s_addresses [BROKER]);
     s_run (5 * REALM_SECOND);
     assert_true (s_follower ()->events > events + 500);
     assert_int_equal (s_follower ()->unreachable, 0);
@@ -368,11 +308,11 @@ test_a_killed_broker_costs_nothing (void **state)
 static void
 test_a_restarted_source_is_fenced (void **state)
 {
-    s_begin_all (4);
+    s_begin_all (4, RING);
     s_run (3 * REALM_SECOND);
-    s_kill (SOURCE);
+    stage_crash (s_stage, s_addresses [SOURCE]);
     s_run (REALM_SECOND);
-    s_start (SOURCE);
+    stage_start (s_stage, s_addresses [SOURCE]);
     s_run (3 * REALM_SECOND);
     assert_int_equal (s_count (FOLLOWER, "fence"), 1);
     assert_true (s_follower ()->resets >= 1);
@@ -384,14 +324,14 @@ test_a_restarted_source_is_fenced (void **state)
 static void
 test_what_the_fabric_drops_is_replayed (void **state)
 {
-    s_begin_all (5);
-    network_set_publishing (realm_network (s_realm), 200000, 50000);
+    s_begin_all (5, RING);
+    network_set_publishing (realm_network (stage_realm (s_stage)), 200000, 50000);
     s_run (20 * REALM_SECOND);
     assert_true (s_count (FOLLOWER, "gap") > 10);
     assert_true (s_count (FOLLOWER, "replayed") > 10);
     s_source ()->quiet = true;
     s_run (5 * REALM_SECOND);
-    network_set_publishing (realm_network (s_realm), 0, 0);
+    network_set_publishing (realm_network (stage_realm (s_stage)), 0, 0);
     s_check_equal_once_quiet ();
     assert_int_equal (s_follower ()->doubles, 0);
     s_end ();
@@ -401,16 +341,11 @@ test_what_the_fabric_drops_is_replayed (void **state)
 static void
 test_a_ring_that_is_too_short_leads_to_a_snapshot (void **state)
 {
-    s_begin (6);
-    s_ring_bytes = 2000;
-    s_start (BROKER);
-    s_start (SOURCE);
-    s_start (FOLLOWER);
-    s_run (3 * REALM_SECOND);
+    s_begin_all (6, 2000);
     int64_t before = s_count (FOLLOWER, "snapshot");
-    realm_machine_set_group (realm_machine_find (s_realm, "right"), 1);
+    s_separate (FOLLOWER, true);
     s_run (30 * REALM_SECOND);
-    realm_machine_set_group (realm_machine_find (s_realm, "right"), 0);
+    s_separate (FOLLOWER, false);
     s_run (10 * REALM_SECOND);
     assert_true (s_count (FOLLOWER, "snapshot") > before);
     s_check_equal_once_quiet ();
@@ -421,12 +356,12 @@ test_a_ring_that_is_too_short_leads_to_a_snapshot (void **state)
 static void
 test_a_source_that_was_cut_off_comes_back (void **state)
 {
-    s_begin_all (7);
+    s_begin_all (7, RING);
     size_t resets = s_follower ()->resets;
-    realm_machine_set_group (realm_machine_find (s_realm, "left"), 1);
+    s_separate (SOURCE, true);
     s_run (8 * REALM_SECOND);
     assert_int_equal (s_follower ()->unreachable, 1);
-    realm_machine_set_group (realm_machine_find (s_realm, "left"), 0);
+    s_separate (SOURCE, false);
     s_run (10 * REALM_SECOND);
     assert_int_equal (s_follower ()->alive, 2);
     s_check_equal_once_quiet ();
@@ -439,21 +374,22 @@ s_break_something (random_t *random)
 {
     uint64_t choice = random_below (random, 6);
     if (choice < 2 || choice == 2) {
-        seat_t seat = (seat_t)choice;
-        s_kill (seat);
+        role_t role = (role_t)choice;
+        stage_crash (s_stage, s_addresses [role]);
         s_run (random_below (random, 4000) * REALM_MS + REALM_MS);
-        s_start (seat);
+        stage_start (s_stage, s_addresses [role]);
     } else if (choice == 3) {
-        realm_machine_t *machine = realm_machine_at (s_realm, (size_t)random_below (random, 3));
-        realm_machine_set_group (machine, 1);
+        role_t role = (role_t)random_below (random, 3);
+        s_separate (role, true);
         s_run (random_below (random, 15000) * REALM_MS);
-        realm_machine_set_group (machine, 0);
+        s_separate (role, false);
     } else if (choice == 4) {
-        network_set_publishing (realm_network (s_realm), 300000, 100000);
+        network_set_publishing (realm_network (stage_realm (s_stage)), 300000, 100000);
         s_run (random_below (random, 3000) * REALM_MS);
-        network_set_publishing (realm_network (s_realm), 0, 0);
+        network_set_publishing (realm_network (stage_realm (s_stage)), 0, 0);
     } else {
-        realm_machine_jump_clock (realm_machine_at (s_realm, 1), -(int64_t)(10 * REALM_SECOND));
+        realm_machine_jump_clock (
+            realm_machine_find (stage_realm (s_stage), s_machines [SOURCE]), -(int64_t)(10 * REALM_SECOND));
     }
     s_run (random_below (random, 4000) * REALM_MS);
 }
@@ -465,8 +401,7 @@ test_whatever_breaks_they_are_equal_once_quiet (void **state)
         random_t random;
         random_init (&random, seed);
         print_message ("seed %llu\n", (unsigned long long)seed);
-        s_begin_all (seed);
-        s_ring_bytes = random_chance (&random, 500000) ? 3000 : 1 << 20;
+        s_begin_all (seed, random_chance (&random, 500000) ? 3000 : RING);
         for (int i = 0; i < 8; i++)
             s_break_something (&random);
         s_run (15 * REALM_SECOND);

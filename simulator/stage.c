@@ -53,6 +53,7 @@ s_program_start (realm_process_t *process, void **state, error_t *error)
         .host = machine,
         .process = realm_process_number (process),
         .card = player->spec.card,
+        .ring_bytes = player->spec.ring_bytes,
         .on_drained = s_on_drained,
         .arg = player };
     *state = player;

@@ -31,6 +31,7 @@ typedef struct {
     const char *machine;           //  NULL: "m0"; made where it is not there
     const void *options;           //  Of the class; borrowed for the stage's life
     span_t card;                   //  For the directory entry; borrowed for the stage's life
+    uint64_t ring_bytes;           //  Of each published stream; 0: the default
 } stage_actor_t;
 
 //  Gives the stage; never NULL.
