@@ -26,7 +26,7 @@ OUTSIDE = {"tests", "examples"}
 #  A house of strangers: folders of these rooms know each other by message only.
 APART = {"actors", "workers"}
 #  What stands in a port is seen by its own port and by those who put a program together.
-ASSEMBLERS = {"cli", "tests"}
+ASSEMBLERS = {"cli", "simulator", "tests"}
 INCLUDE = re.compile(r'\s*#\s*include\s*"([^"]+)"')
 
 
