@@ -23,6 +23,8 @@ SEES = {
 }
 #  Folders that are no rooms: they may look anywhere.
 OUTSIDE = {"tests", "examples"}
+#  What tests may see besides: they put their class into a small world.
+TESTED_WITH = {"simulator", "broker"}
 #  A house of strangers: folders of these rooms know each other by message only.
 APART = {"actors", "workers"}
 #  What stands in a port is seen by its own port and by those who put a program together.
@@ -52,11 +54,11 @@ def complaint(path, included):
     if "/port/" in included and folder_of(included) != folder_of(path) and room not in ASSEMBLERS and not is_test:
         return f"\"{included}\" is behind a port: only {' and '.join(sorted(ASSEMBLERS))} may see it"
     if target == room:
-        mine, other = folder_of(path), folder_of(included)
+        mine, other = ("/".join(folder_of(name).split("/")[:2]) for name in (path, included))
         if room in APART and other != mine and other != room:
             return f"{mine}/ and {other}/ know each other by message only"
         return None
-    if target in SEES[room] or is_test and target in OUTSIDE | {"simulator"}:
+    if target in SEES[room] or is_test and target in OUTSIDE | TESTED_WITH:
         return None
     return f"{room}/ does not see {target}/: includes point down only"
 
@@ -90,6 +92,8 @@ CHECK = Check("layering", run, [
     including("attic/map.c", "base/map.h", "attic/ is no room of the house"),
     including("runtime/actor.c", "tests/support.h", "runtime/ does not see tests/"),
     including("actors/router/router_test.c", "simulator/world.h", None),
+    including("runtime/call_test.c", "broker/broker.h", None),
+    including("actors/router/router.c", "actors/router/policies/policy.h", None),
     including("workers/mock/mock.c", "workers/worker.h", None),
     including("runtime/port/loop.c", "runtime/port/socket.h", None),
     including("cli/main.c", "runtime/port/loop.h", None),
