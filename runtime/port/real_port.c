@@ -9,6 +9,7 @@
 
 #include "base/bug.h"
 #include "base/memory.h"
+#include "runtime/port/http_server.h"
 #include "runtime/port/loop.h"
 #include "runtime/port/zmq_socket.h"
 
@@ -85,6 +86,12 @@ s_socket_open (port_t *port, const socket_options_t *options, error_t *error)
     return zmq_socket_open (self->loop, world_zmq (self->world), options, error);
 }
 
+static port_listener_t *
+s_listen (port_t *port, const char *address, const listener_options_t *options, error_t *error)
+{
+    return http_listener_open (s_real (port)->loop, address, options, error);
+}
+
 static const port_table_t s_table = {
     .now_ns = s_now_ns,
     .wall_ns = s_wall_ns,
@@ -100,6 +107,17 @@ static const port_table_t s_table = {
     .socket_unsubscribe = zmq_socket_unsubscribe,
     .socket_dropped = zmq_socket_dropped,
     .socket_close = zmq_socket_close,
+    .listen = s_listen,
+    .listener_address = http_listener_address,
+    .listener_figures = http_listener_figures,
+    .listener_stop = http_listener_stop,
+    .listener_close = http_listener_close,
+    .exchange_watch = http_exchange_watch,
+    .exchange_respond = http_exchange_respond,
+    .exchange_begin = http_exchange_begin,
+    .exchange_write = http_exchange_write,
+    .exchange_end = http_exchange_end,
+    .exchange_abort = http_exchange_abort,
 };
 
 //  ---- New, run, destroy ---------------------------------------------------------------------------------------------
