@@ -291,8 +291,6 @@ actor_destroy (actor_t **self_p)
     actor_t *self = *self_p;
     if (!self)
         return;
-    source_flush_all (self);
-    directory_stop (self);
     if (self->class->fini)
         self->class->fini (self->state, self);
     s_free (self);
@@ -319,6 +317,13 @@ actor_drained (actor_t *self)
     if (self->drained)
         return;
     self->drained = true;
+    source_flush_all (self);
+    directory_stop (self);
+}
+
+void
+actor_said_goodbye (actor_t *self)
+{
     if (self->options.on_drained)
         self->options.on_drained (self->options.arg, self);
 }

@@ -143,9 +143,10 @@ typedef struct {
     uint64_t ring_bytes;      //  Of each published stream; 0: 16 MiB
     uint64_t memory_bytes;    //  What load may take in all; 0: 1 GiB
     span_t card;              //  For the directory entry; empty: none
-    const char *const *capabilities;                   //  For the directory entry, NULL-terminated; NULL: none
-    void (*on_drained) (void *arg, actor_t *actor);    //  The actor may be destroyed; NULL: nobody asks
-    void *arg;                                         //  For on_drained
+    const char *const *capabilities;    //  For the directory entry, NULL-terminated; NULL: none
+    void (*on_drained) (
+        void *arg, actor_t *actor);    //  The actor may be destroyed, not from inside the call; NULL: nobody asks
+    void *arg;                         //  For on_drained
 } actor_options_t;
 
 //  Starts an actor on a port.  Takes nothing, borrows all for the call, except the port, which it uses until destroyed.

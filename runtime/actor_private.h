@@ -168,8 +168,9 @@ void directory_destroy (directory_t **self_p);
 //  Begins to register; does nothing for an actor that lives alone.
 void directory_start (actor_t *actor);
 
-//  Says goodbye, without waiting for an answer.
+//  Says goodbye; actor_said_goodbye follows when the broker has heard it, or does not answer.
 void directory_stop (actor_t *actor);
+void actor_said_goodbye (actor_t *self);
 
 //  The state of this actor's own entry changed: tell the broker now, not at the next beat.
 void directory_announce (actor_t *actor);

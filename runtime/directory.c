@@ -18,6 +18,7 @@
 
 static const uint64_t REGISTER_TIMEOUT_NS = 2000000000;
 static const uint64_t REGISTER_PAUSE_NS = 300000000;
+static const uint64_t GOODBYE_TIMEOUT_NS = 500000000;
 
 //  An entry with the memory its spans lie in.
 typedef struct {
@@ -192,17 +193,25 @@ directory_start (actor_t *actor)
 static void
 s_said_goodbye (void *state, void *arg, call_result_t result, const void *reply)
 {
+    directory_t *self = arg;
+    actor_said_goodbye (self->actor);
 }
 
+//  Behind the last events on the same leg: when the answer is here the broker has those too.
 void
 directory_stop (actor_t *actor)
 {
     directory_t *self = actor->directory;
-    if (!self->registered)
-        return;
+    timer_stop (&self->beat);
     call_drop (&self->beating);
+    call_drop (&self->registering);
+    if (!self->registered) {
+        actor_said_goodbye (actor);
+        return;
+    }
+    self->registered = false;
     unregister_actor_t request = { span_from_string (actor->address), actor->incarnation };
-    call_start (&self->beating, actor, SPAN (BROKER_ADDRESS), &unregister_actor_message, &request, REGISTER_TIMEOUT_NS,
+    call_start (&self->beating, actor, SPAN (BROKER_ADDRESS), &unregister_actor_message, &request, GOODBYE_TIMEOUT_NS,
         s_said_goodbye, self);
 }
 

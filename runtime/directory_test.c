@@ -1,0 +1,126 @@
+//  The directory as actors know it, in the simulated world.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "broker/broker.h"
+#include "runtime/directory.h"
+#include "simulator/stage.h"
+
+enum { KEYS = 300 };
+
+static const broker_options_t s_broker_options = { .events = STAGE_EVENTS,
+    .gone_after_ns = 600 * REALM_SECOND,
+    .ring_bytes = 1 << 20,
+    .subscriber_queue = 1000,
+    .actors_max = 100 };
+
+static const actor_handler_t s_handlers [] = { HANDLERS_END };
+static const actor_class_t s_part_class = { .name = "part", .state_size = 1, .handlers = s_handlers };
+static const actor_class_t s_watcher_class = { .name = "watcher", .state_size = 1, .handlers = s_handlers };
+
+static stage_t *s_stage;
+
+static void
+s_begin (void)
+{
+    s_stage = stage_new (5);
+    stage_add (s_stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &s_broker_options });
+    stage_add (s_stage, &(stage_actor_t){ .class = &s_part_class, .instance = "a", .machine = "m1" });
+    stage_add (s_stage, &(stage_actor_t){ .class = &s_part_class, .instance = "b", .machine = "m2" });
+    stage_add (s_stage, &(stage_actor_t){ .class = &s_part_class, .instance = "c", .machine = "m3" });
+    stage_add (s_stage, &(stage_actor_t){ .class = &s_watcher_class, .instance = "0" });
+    stage_add (s_stage, &(stage_actor_t){ .class = &s_watcher_class, .instance = "1", .machine = "m1" });
+    stage_run (s_stage, 3 * REALM_SECOND);
+}
+
+static span_t
+s_owner (const char *watcher, int key)
+{
+    char text [32];
+    snprintf (text, sizeof text, "session %d", key);
+    const actor_entry_t *owner = directory_owner (stage_find (s_stage, watcher), "part", span_from_string (text));
+    return owner ? owner->address : SPAN ("");
+}
+
+static void
+test_everybody_names_the_same_owner_and_all_get_some (void **state)
+{
+    int counts [3] = { 0 };
+    s_begin ();
+    for (int key = 0; key < KEYS; key++) {
+        span_t owner = s_owner ("watcher/0", key);
+        assert_true (span_equal (owner, s_owner ("watcher/1", key)));
+        counts [owner.data [5] - 'a']++;
+    }
+    for (int i = 0; i < 3; i++)
+        assert_in_range (counts [i], KEYS / 6, KEYS / 2);
+    stage_destroy (&s_stage);
+}
+
+//  When one leaves, only what it owned moves.
+static void
+test_only_the_keys_of_a_lost_owner_move (void **state)
+{
+    char before [KEYS];
+    s_begin ();
+    for (int key = 0; key < KEYS; key++)
+        before [key] = (char)s_owner ("watcher/0", key).data [5];
+    stage_crash (s_stage, "part/b");
+    stage_run (s_stage, 7 * REALM_SECOND);
+    for (int key = 0; key < KEYS; key++) {
+        char now = (char)s_owner ("watcher/0", key).data [5];
+        assert_true (before [key] == 'b' ? now != 'b' : now == before [key]);
+    }
+    stage_destroy (&s_stage);
+}
+
+//  Who says goodbye is gone at once; who only dies is unreachable when its lease is over.
+static void
+test_a_goodbye_is_quicker_than_a_lease (void **state)
+{
+    s_begin ();
+    const actor_t *watcher = stage_find (s_stage, "watcher/0");
+    stage_drain (s_stage, "part/a");
+    stage_crash (s_stage, "part/b");
+    stage_run (s_stage, REALM_SECOND);
+    assert_null (directory_find (watcher, SPAN ("part/a")));
+    assert_int_equal (directory_find (watcher, SPAN ("part/b"))->state, ACTOR_STATE_ALIVE);
+    stage_run (s_stage, 6 * REALM_SECOND);
+    assert_int_equal (directory_find (watcher, SPAN ("part/b"))->state, ACTOR_STATE_UNREACHABLE);
+    stage_destroy (&s_stage);
+}
+
+//  The broker forgets everything at its restart; its actors do not let it show.
+static void
+test_a_restarted_broker_reports_nobody_absent (void **state)
+{
+    s_begin ();
+    stage_crash (s_stage, "broker/0");
+    stage_run (s_stage, 20 * REALM_SECOND);
+    stage_start (s_stage, "broker/0");
+    for (int i = 0; i < 100; i++) {
+        stage_run (s_stage, REALM_SECOND / 10);
+        size_t cursor = 0;
+        const actor_entry_t *entry;
+        while ((entry = directory_next (stage_find (s_stage, "watcher/0"), "part", &cursor)))
+            assert_int_equal (entry->state, ACTOR_STATE_ALIVE);
+    }
+    stage_destroy (&s_stage);
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_everybody_names_the_same_owner_and_all_get_some),
+        cmocka_unit_test (test_only_the_keys_of_a_lost_owner_move),
+        cmocka_unit_test (test_a_goodbye_is_quicker_than_a_lease),
+        cmocka_unit_test (test_a_restarted_broker_reports_nobody_absent),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
