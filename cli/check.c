@@ -86,13 +86,13 @@ s_print_table (const char *head, void (*print) (buffer_t *out))
 static void
 s_print_default (buffer_t *out)
 {
-    option_print_config ((option_target_t){ .table = fleet_table }, out);
+    option_print_config ((option_target_t){ .table = manifest_table }, out);
 }
 
 static void
 s_print_manual (buffer_t *out)
 {
-    option_print_manual (fleet_table, 2, out);
+    option_print_manual (manifest_table, 2, out);
 }
 
 static void
@@ -127,17 +127,17 @@ s_write_json (const char *path, complaints_t *complaints, buffer_t *out)
 }
 
 static void
-s_summarise (const char *path, const fleet_t *fleet, buffer_t *out)
+s_summarise (const char *path, const manifest_t *fleet, buffer_t *out)
 {
     size_t workers = 0;
     for (size_t i = 0; i < fleet->workers.count; i++)
-        workers += (size_t)fleet_worker (fleet, i)->count;
+        workers += (size_t)manifest_worker (fleet, i)->count;
     buffer_print (out, "%s: good: %zu model%s, %zu worker%s\n", path, fleet->models.count,
         fleet->models.count == 1 ? "" : "s", workers, workers == 1 ? "" : "s");
 }
 
 static result_t
-s_report (const char *path, const check_flags_t *flags, fleet_t *fleet, complaints_t *complaints)
+s_report (const char *path, const check_flags_t *flags, manifest_t *fleet, complaints_t *complaints)
 {
     bool bad = complaints_any (complaints);
     buffer_t text = { 0 };
@@ -146,7 +146,7 @@ s_report (const char *path, const check_flags_t *flags, fleet_t *fleet, complain
     else if (bad)
         complaints_render (complaints, &text);
     else if (flags->print)
-        option_print_config ((option_target_t){ fleet_table, fleet }, &text);
+        option_print_config ((option_target_t){ manifest_table, fleet }, &text);
     else
         s_summarise (path, fleet, &text);
     fputs (buffer_string (&text), bad && !flags->json ? stderr : stdout);
@@ -171,9 +171,9 @@ s_run (const invocation_t *invocation)
     } else {
         complaints_t complaints;
         complaints_init (&complaints, path);
-        fleet_t *fleet = fleet_new (buffer_span (&text), &invocation->all, &environment_world, &complaints);
+        manifest_t *fleet = manifest_new (buffer_span (&text), &invocation->all, &environment_world, &complaints);
         result = s_report (path, flags, fleet, &complaints);
-        fleet_destroy (&fleet);
+        manifest_destroy (&fleet);
         complaints_fini (&complaints);
     }
     buffer_fini (&text);

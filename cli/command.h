@@ -6,7 +6,7 @@
 #ifndef CLI_COMMAND_H
 #define CLI_COMMAND_H
 
-#include "cli/fleet.h"
+#include "cli/manifest.h"
 #include "runtime/option.h"
 
 //  Exit codes.
@@ -25,7 +25,7 @@ typedef struct {
     const void *flags;           //  The struct of its table, filled
     const char *const *words;    //  What is no flag; borrowed
     size_t count;                //  How many
-    fleet_flags_t all;           //  The whole command line, for fleet_new
+    manifest_flags_t all;        //  The whole command line, for manifest_new
     const char *program;         //  Path of this program
 } invocation_t;
 
@@ -43,7 +43,10 @@ struct command {
 };
 
 //  One a file of this folder.
+extern const command_t actor_command;
 extern const command_t check_command;
+extern const command_t run_command;
+extern const command_t up_command;
 
 //  Prints to standard error, "stator check: sentence".
 void command_complain (const command_t *command, const char *format, ...) __attribute__ ((format (printf, 2, 3)));

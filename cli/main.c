@@ -15,7 +15,7 @@
 enum { NAME_COLUMN = 12, FLAGS_MEMORY = 1 << 20 };
 
 //  In the order of the help.
-static const command_t *const s_commands [] = { &check_command };
+static const command_t *const s_commands [] = { &up_command, &run_command, &check_command, &actor_command };
 enum { COMMANDS = sizeof s_commands / sizeof *s_commands };
 
 typedef struct {
@@ -71,7 +71,7 @@ s_print_help (const command_t *command)
     option_print_help (s_common, &text);
     if (command->takes_fleet) {
         buffer_append_string (&text, "\nFlags that win over the configuration file:\n");
-        option_print_help (fleet_table, &text);
+        option_print_help (manifest_table, &text);
     }
     command_print (&text);
     buffer_fini (&text);
@@ -155,7 +155,8 @@ s_run (const command_t *command, const char *program, const char *const *words, 
     complaints_init (&complaints, source);
     option_context_t context = { .memory = &memory, .complaints = &complaints, .world = &environment_world };
     common_t common = { 0 };
-    fleet_t *scratch = memory_new (sizeof *scratch);    //  Flags of the fleet are checked here, and used by fleet_new
+    manifest_t *scratch =
+        memory_new (sizeof *scratch);    //  Flags of the fleet are checked here, and used by manifest_new
     void *flags = memory_new (command->flags_size + 1);
     option_target_t targets [3] = { { s_common, &common } };
     size_t target_count = 1;
@@ -163,7 +164,7 @@ s_run (const command_t *command, const char *program, const char *const *words, 
     if (command->table)
         targets [target_count++] = own;
     if (command->takes_fleet)
-        targets [target_count++] = (option_target_t){ fleet_table, scratch };
+        targets [target_count++] = (option_target_t){ manifest_table, scratch };
     for (size_t i = 0; i < target_count; i++)
         option_set_defaults (targets [i], &context);
     array_t rest;

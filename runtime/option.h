@@ -118,6 +118,9 @@ void option_print_help (const option_t *table, buffer_t *out);
 //  without comments, secrets left out.
 void option_print_config (option_target_t target, buffer_t *out);
 
+//  What the struct holds, secrets included: for a file that only its owner can read.
+void option_print_secrets (option_target_t target, buffer_t *out);
+
 //  Markdown: a heading and a table for each section, beginning at heading level `level`.
 void option_print_manual (const option_t *table, unsigned level, buffer_t *out);
 

@@ -241,12 +241,17 @@ s_print_rows (const option_t *table, style_t *style, buffer_t *out)
 
 //  ---- What a struct holds ---------------------------------------------------------------------------------------------
 
-//  A secret, or a value without a default that nobody has given.
+//  How a struct is printed.
+typedef struct {
+    buffer_t *out;         //  Where to
+    bool secrets;          //  Also what nobody else may read
+    const char *bullet;    //  What stands before the next key: "- " or nothing
+} dump_t;
+
+//  A value without a default that nobody has given.
 static bool
 s_says_nothing (const option_t *row, const void *field)
 {
-    if (row->type == OPTION_SECRET)
-        return true;
     if (row->fallback || row->type == OPTION_BOOL || row->type == OPTION_ENUM)
         return false;
     if (row->type == OPTION_STRINGS || row->type == OPTION_COMMAND)
@@ -257,48 +262,63 @@ s_says_nothing (const option_t *row, const void *field)
     return !**(const char *const *)field;
 }
 
-static void s_dump_rows (option_target_t target, size_t indent, const char **bullet, buffer_t *out);
+static void s_dump_rows (dump_t *self, option_target_t target, size_t indent);
 
 static void
-s_dump_start (const option_t *row, size_t indent, const char **bullet, buffer_t *out)
+s_dump_start (dump_t *self, const option_t *row, size_t indent)
 {
-    s_pad (out, indent - strlen (*bullet));
-    buffer_print (out, "%s%s:", *bullet, row->name);
-    *bullet = "";
+    s_pad (self->out, indent - strlen (self->bullet));
+    buffer_print (self->out, "%s%s:", self->bullet, row->name);
+    self->bullet = "";
 }
 
 static void
-s_dump_list (const option_t *row, const option_list_t *list, size_t indent, const char **bullet, buffer_t *out)
+s_dump_list (dump_t *self, const option_t *row, const option_list_t *list, size_t indent)
 {
-    s_dump_start (row, indent, bullet, out);
-    buffer_append_string (out, list->count ? "\n" : " []\n");
+    s_dump_start (self, row, indent);
+    buffer_append_string (self->out, list->count ? "\n" : " []\n");
     for (size_t i = 0; i < list->count; i++) {
-        const char *dash = "- ";
+        self->bullet = "- ";
         s_dump_rows (
-            (option_target_t){ row->table, (uint8_t *)list->items + i * row->size }, indent + 2 * INDENT, &dash, out);
+            self, (option_target_t){ row->table, (uint8_t *)list->items + i * row->size }, indent + 2 * INDENT);
     }
 }
 
 static void
-s_dump_rows (option_target_t target, size_t indent, const char **bullet, buffer_t *out)
+s_dump_value (dump_t *self, const option_t *row, const void *field, size_t indent)
+{
+    bool is_secret = row->type == OPTION_SECRET;
+    if (s_says_nothing (row, field) || (is_secret && !self->secrets))
+        return;
+    s_dump_start (self, row, indent);
+    buffer_append_byte (self->out, ' ');
+    if (is_secret)
+        option_value_quote (*(const char *const *)field, self->out);
+    else
+        option_value_render (row, field, self->out);
+    buffer_append_byte (self->out, '\n');
+}
+
+static void
+s_dump_rows (dump_t *self, option_target_t target, size_t indent)
 {
     for (const option_t *row = target.table; row->name; row++) {
-        uint8_t *field = (uint8_t *)target.fields + row->offset;
+        void *field = (uint8_t *)target.fields + row->offset;
         option_target_t inside = { row->table, field };
-        if (row->type == OPTION_INCLUDE) {
-            s_dump_rows (inside, indent, bullet, out);
-        } else if (row->type == OPTION_LIST) {
-            s_dump_list (row, (option_list_t *)(void *)field, indent, bullet, out);
-        } else if (row->type == OPTION_SECTION) {
-            const char *none = "";
-            s_dump_start (row, indent, bullet, out);
-            buffer_append_byte (out, '\n');
-            s_dump_rows (inside, indent + INDENT, &none, out);
-        } else if (!s_says_nothing (row, field)) {
-            s_dump_start (row, indent, bullet, out);
-            buffer_append_byte (out, ' ');
-            option_value_render (row, field, out);
-            buffer_append_byte (out, '\n');
+        switch (row->type) {
+        case OPTION_INCLUDE:
+            s_dump_rows (self, inside, indent);
+            break;
+        case OPTION_LIST:
+            s_dump_list (self, row, field, indent);
+            break;
+        case OPTION_SECTION:
+            s_dump_start (self, row, indent);
+            buffer_append_byte (self->out, '\n');
+            s_dump_rows (self, inside, indent + INDENT);
+            break;
+        default:
+            s_dump_value (self, row, field, indent);
         }
     }
 }
@@ -306,12 +326,19 @@ s_dump_rows (option_target_t target, size_t indent, const char **bullet, buffer_
 void
 option_print_config (option_target_t target, buffer_t *out)
 {
-    const char *bullet = "";
     style_t style = { 0 };
+    dump_t dump = { .out = out, .bullet = "" };
     if (target.fields)
-        s_dump_rows (target, 0, &bullet, out);
+        s_dump_rows (&dump, target, 0);
     else
         s_print_rows (target.table, &style, out);
+}
+
+void
+option_print_secrets (option_target_t target, buffer_t *out)
+{
+    dump_t dump = { .out = out, .secrets = true, .bullet = "" };
+    s_dump_rows (&dump, target, 0);
 }
 
 //  ---- The manual ------------------------------------------------------------------------------------------------------

@@ -427,6 +427,9 @@ test_a_printed_struct_reads_back_the_same (void **state)
     assert_string_equal (second.zoo.command.items [2], "q\"3");
     assert_string_equal (second.zoo.command.items [3], "$${x}");
     assert_null (strstr (buffer_string (&text), "secret"));
+    buffer_clear (&text);
+    option_print_secrets ((option_target_t){ s_zoo, &first.zoo }, &text);
+    assert_non_null (strstr (buffer_string (&text), "\nsecret: s\n"));
     buffer_fini (&text);
     buffer_fini (&again);
     s_end (&first);

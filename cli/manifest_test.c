@@ -6,27 +6,27 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "cli/fleet.h"
+#include "cli/manifest.h"
 
 typedef struct {
     complaints_t complaints;
-    fleet_t *fleet;
+    manifest_t *fleet;
     buffer_t said;
 } reading_t;
 
 static void
-s_read (reading_t *self, const char *text, const fleet_flags_t *flags)
+s_read (reading_t *self, const char *text, const manifest_flags_t *flags)
 {
     *self = (reading_t){ 0 };
     complaints_init (&self->complaints, "fleet.yaml");
-    self->fleet = fleet_new (span_from_string (text), flags, NULL, &self->complaints);
+    self->fleet = manifest_new (span_from_string (text), flags, NULL, &self->complaints);
     complaints_render (&self->complaints, &self->said);
 }
 
 static void
 s_end (reading_t *self)
 {
-    fleet_destroy (&self->fleet);
+    manifest_destroy (&self->fleet);
     buffer_fini (&self->said);
     complaints_fini (&self->complaints);
 }
@@ -38,7 +38,7 @@ test_six_lines_are_a_fleet (void **state)
     s_read (&reading, "version: 1\nmodels:\n  - name: demo\nworkers:\n  - engine: mock\n    model: demo\n", NULL);
     assert_string_equal (buffer_string (&reading.said), "");
     assert_int_equal (reading.fleet->workers.count, 1);
-    const fleet_worker_t *worker = fleet_worker (reading.fleet, 0);
+    const manifest_worker_t *worker = manifest_worker (reading.fleet, 0);
     assert_string_equal (worker->name, "mock");
     assert_string_equal (worker->model, "demo");
     assert_int_equal (worker->worker.block_size, 64);
@@ -51,9 +51,9 @@ static void
 test_the_built_in_fleet_is_good (void **state)
 {
     reading_t reading;
-    s_read (&reading, fleet_builtin, NULL);
+    s_read (&reading, manifest_builtin, NULL);
     assert_string_equal (buffer_string (&reading.said), "");
-    assert_int_equal (fleet_worker (reading.fleet, 0)->count, 2);
+    assert_int_equal (manifest_worker (reading.fleet, 0)->count, 2);
     s_end (&reading);
 }
 
@@ -67,7 +67,7 @@ test_models_may_be_left_to_the_workers (void **state)
         NULL);
     assert_string_equal (buffer_string (&reading.said), "");
     assert_int_equal (reading.fleet->models.count, 2);
-    assert_string_equal (fleet_model (reading.fleet, 1)->name, "b");
+    assert_string_equal (manifest_model (reading.fleet, 1)->name, "b");
     s_end (&reading);
 }
 
@@ -78,7 +78,7 @@ test_an_alias_leads_to_the_model (void **state)
     s_read (&reading,
         "models:\n  - {name: a, aliases: [other]}\n  - name: b\nworkers:\n  - {engine: mock, model: other}\n", NULL);
     assert_string_equal (buffer_string (&reading.said), "");
-    assert_string_equal (fleet_worker (reading.fleet, 0)->model, "a");
+    assert_string_equal (manifest_worker (reading.fleet, 0)->model, "a");
     s_end (&reading);
 }
 
@@ -93,17 +93,17 @@ test_instances_have_names_and_urls (void **state)
         "name: a, model: m}\n",
         NULL);
     assert_string_equal (buffer_string (&reading.said), "");
-    const fleet_worker_t *worker = fleet_worker (reading.fleet, 0);
-    fleet_instance (worker, 2, name, sizeof name);
+    const manifest_worker_t *worker = manifest_worker (reading.fleet, 0);
+    manifest_instance (worker, 2, name, sizeof name);
     assert_string_equal (name, "a-1-2");
-    fleet_engine_url (worker, 2, url, sizeof url);
+    manifest_engine_url (worker, 2, url, sizeof url);
     assert_string_equal (url, "http://127.0.0.1:9002");
-    assert_ptr_equal (fleet_find_instance (reading.fleet, "a-1-2", &position), worker);
+    assert_ptr_equal (manifest_find_instance (reading.fleet, "a-1-2", &position), worker);
     assert_int_equal (position, 2);
-    assert_ptr_equal (fleet_find_instance (reading.fleet, "a-0", &position), fleet_worker (reading.fleet, 1));
-    assert_null (fleet_find_instance (reading.fleet, "a-1-3", &position));
-    assert_null (fleet_find_instance (reading.fleet, "a-", &position));
-    assert_null (fleet_find_instance (reading.fleet, "b-0", &position));
+    assert_ptr_equal (manifest_find_instance (reading.fleet, "a-0", &position), manifest_worker (reading.fleet, 1));
+    assert_null (manifest_find_instance (reading.fleet, "a-1-3", &position));
+    assert_null (manifest_find_instance (reading.fleet, "a-", &position));
+    assert_null (manifest_find_instance (reading.fleet, "b-0", &position));
     s_end (&reading);
 }
 
@@ -112,7 +112,7 @@ test_flags_win_over_the_file (void **state)
 {
     const char *const words [] = { "fleet.yaml", "--router-mode", "round-robin", "--port=0",
         "--host-drain-timeout=1s" };
-    fleet_flags_t flags = { .words = words, .count = 5 };
+    manifest_flags_t flags = { .words = words, .count = 5 };
     reading_t reading;
     s_read (&reading, "frontend:\n  port: 9000\n", &flags);
     assert_string_equal (buffer_string (&reading.said), "");
@@ -187,13 +187,13 @@ test_a_printed_fleet_reads_back_the_same (void **state)
         "workers:\n  - {engine: llamacpp, model: m, count: 3, command: [a b, \"c\\\"\"], environment: ['A=${B}']}\n"
         "  - {engine: mock, model: m, mock: {speed: 0}}\nbroker: {ring: 1234567}\n",
         NULL);
-    option_print_config ((option_target_t){ fleet_table, first.fleet }, &text);
+    option_print_config ((option_target_t){ manifest_table, first.fleet }, &text);
     s_read (&second, buffer_string (&text), NULL);
     assert_string_equal (buffer_string (&second.said), "");
-    option_print_config ((option_target_t){ fleet_table, second.fleet }, &again);
+    option_print_config ((option_target_t){ manifest_table, second.fleet }, &again);
     assert_string_equal (buffer_string (&text), buffer_string (&again));
-    assert_string_equal (fleet_worker (second.fleet, 0)->environment.items [0], "A=${B}");
-    assert_int_equal (fleet_worker (second.fleet, 1)->mock.speed, 0);
+    assert_string_equal (manifest_worker (second.fleet, 0)->environment.items [0], "A=${B}");
+    assert_int_equal (manifest_worker (second.fleet, 1)->mock.speed, 0);
     buffer_fini (&text);
     buffer_fini (&again);
     s_end (&first);
@@ -204,7 +204,7 @@ static void
 test_the_table_is_sound (void **state)
 {
     error_t error = { 0 };
-    if (!option_table_is_sound (fleet_table, &error))
+    if (!option_table_is_sound (manifest_table, &error))
         fail_msg ("%s", error.text);
 }
 

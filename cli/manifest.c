@@ -1,4 +1,4 @@
-#include "cli/fleet.h"
+#include "cli/manifest.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -11,27 +11,27 @@ enum { MEMORY_MAX = 16 << 20, PORT_MAX = 65535 };
 
 //  What checking needs: the fleet, and where in the file it came from.
 typedef struct {
-    fleet_t *fleet;
+    manifest_t *fleet;
     const config_node_t *root;    //  NULL where the file could not be read
     complaints_t *complaints;
 } check_t;
 
-const fleet_model_t *
-fleet_model (const fleet_t *self, size_t position)
+const manifest_model_t *
+manifest_model (const manifest_t *self, size_t position)
 {
     BUG_ON (position >= self->models.count);
-    return (const fleet_model_t *)self->models.items + position;
+    return (const manifest_model_t *)self->models.items + position;
 }
 
-static fleet_worker_t *
-s_worker (const fleet_t *self, size_t position)
+static manifest_worker_t *
+s_worker (const manifest_t *self, size_t position)
 {
     BUG_ON (position >= self->workers.count);
-    return (fleet_worker_t *)self->workers.items + position;
+    return (manifest_worker_t *)self->workers.items + position;
 }
 
-const fleet_worker_t *
-fleet_worker (const fleet_t *self, size_t position)
+const manifest_worker_t *
+manifest_worker (const manifest_t *self, size_t position)
 {
     return s_worker (self, position);
 }
@@ -39,16 +39,16 @@ fleet_worker (const fleet_t *self, size_t position)
 //  ---- Instances -------------------------------------------------------------------------------------------------------
 
 void
-fleet_instance (const fleet_worker_t *worker, size_t position, char *out, size_t size)
+manifest_instance (const manifest_worker_t *worker, size_t position, char *out, size_t size)
 {
     snprintf (out, size, "%s-%zu", worker->name, position);
 }
 
-const fleet_worker_t *
-fleet_find_instance (const fleet_t *self, const char *instance, size_t *position)
+const manifest_worker_t *
+manifest_find_instance (const manifest_t *self, const char *instance, size_t *position)
 {
     for (size_t i = 0; i < self->workers.count; i++) {
-        const fleet_worker_t *worker = fleet_worker (self, i);
+        const manifest_worker_t *worker = manifest_worker (self, i);
         span_t rest = span_from_string (instance);
         uint64_t number;
         if (!span_starts_with (rest, span_from_string (worker->name)))
@@ -65,7 +65,7 @@ fleet_find_instance (const fleet_t *self, const char *instance, size_t *position
 }
 
 void
-fleet_engine_url (const fleet_worker_t *worker, size_t position, char *out, size_t size)
+manifest_engine_url (const manifest_worker_t *worker, size_t position, char *out, size_t size)
 {
     if (*worker->url)
         snprintf (out, size, "%s", worker->url);
@@ -98,7 +98,7 @@ static bool
 s_is_name (const char *name)
 {
     size_t size = strlen (name);
-    if (!size || size > FLEET_NAME_MAX || *name == '.' || *name == '-')
+    if (!size || size > MANIFEST_NAME_MAX || *name == '.' || *name == '-')
         return false;
     return strspn (name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == size;
 }
@@ -112,7 +112,7 @@ s_check_name (check_t *self, place_t place, const char *path, const char *name)
 }
 
 static bool
-s_model_answers_to (const fleet_model_t *model, const char *name)
+s_model_answers_to (const manifest_model_t *model, const char *name)
 {
     for (size_t i = 0; i < model->aliases.count; i++)
         if (strcmp (model->aliases.items [i], name) == 0)
@@ -120,20 +120,26 @@ s_model_answers_to (const fleet_model_t *model, const char *name)
     return strcmp (model->name, name) == 0;
 }
 
-static const fleet_model_t *
-s_model_of (const fleet_t *fleet, size_t limit, const char *name)
+static const manifest_model_t *
+s_model_of (const manifest_t *fleet, size_t limit, const char *name)
 {
     for (size_t i = 0; i < limit; i++)
-        if (s_model_answers_to (fleet_model (fleet, i), name))
-            return fleet_model (fleet, i);
+        if (s_model_answers_to (manifest_model (fleet, i), name))
+            return manifest_model (fleet, i);
     return NULL;
+}
+
+const manifest_model_t *
+manifest_find_model (const manifest_t *self, const char *name)
+{
+    return s_model_of (self, self->models.count, name);
 }
 
 static void
 s_check_models (check_t *self)
 {
     for (size_t i = 0; i < self->fleet->models.count; i++) {
-        const fleet_model_t *model = fleet_model (self->fleet, i);
+        const manifest_model_t *model = manifest_model (self->fleet, i);
         place_t place = s_place (self, "models", i, "name");
         if (!*model->name && place.line)
             complaints_add (self->complaints, place, "models[%zu].name is empty", i);
@@ -153,7 +159,7 @@ s_complain_model (check_t *self, size_t position, const char *name)
     suggest_t suggest;
     suggest_init (&suggest, span_from_string (name));
     for (size_t i = 0; i < self->fleet->models.count; i++)
-        suggest_offer (&suggest, fleet_model (self->fleet, i)->name);
+        suggest_offer (&suggest, manifest_model (self->fleet, i)->name);
     const char *best = suggest_best (&suggest);
     complaints_add (self->complaints, s_place (self, "workers", position, "model"),
         "workers[%zu].model: '%.100s' is not among the models%s%s%s", position, name, best ? "; did you mean '" : "",
@@ -164,11 +170,11 @@ s_complain_model (check_t *self, size_t position, const char *name)
 static void
 s_settle_model (check_t *self, size_t position)
 {
-    fleet_worker_t *worker = s_worker (self->fleet, position);
+    manifest_worker_t *worker = s_worker (self->fleet, position);
     size_t models = self->fleet->models.count;
     if (!*worker->model && models == 1)
-        worker->model = fleet_model (self->fleet, 0)->name;
-    const fleet_model_t *model = s_model_of (self->fleet, models, worker->model);
+        worker->model = manifest_model (self->fleet, 0)->name;
+    const manifest_model_t *model = s_model_of (self->fleet, models, worker->model);
     if (model)
         worker->model = model->name;
     else if (*worker->model && models)
@@ -180,7 +186,7 @@ s_settle_model (check_t *self, size_t position)
 
 //  True where two groups want the same ports for engines that we start.
 static bool
-s_ports_meet (const fleet_worker_t *a, const fleet_worker_t *b)
+s_ports_meet (const manifest_worker_t *a, const manifest_worker_t *b)
 {
     if (!a->command.count || !b->command.count)
         return false;
@@ -190,7 +196,7 @@ s_ports_meet (const fleet_worker_t *a, const fleet_worker_t *b)
 static void
 s_check_engine (check_t *self, size_t position)
 {
-    const fleet_worker_t *worker = fleet_worker (self->fleet, position);
+    const manifest_worker_t *worker = manifest_worker (self->fleet, position);
     place_t place = s_place (self, "workers", position, "engine");
     if (worker->engine == ENGINE_LLAMACPP && !*worker->url && !worker->command.count)
         complaints_add (self->complaints, place,
@@ -209,7 +215,7 @@ s_check_engine (check_t *self, size_t position)
 static void
 s_check_pair (check_t *self, size_t first, size_t second)
 {
-    const fleet_worker_t *a = fleet_worker (self->fleet, first), *b = fleet_worker (self->fleet, second);
+    const manifest_worker_t *a = manifest_worker (self->fleet, first), *b = manifest_worker (self->fleet, second);
     if (strcmp (a->name, b->name) == 0)
         complaints_add (self->complaints, s_place (self, "workers", second, "name"),
             "workers[%zu] and workers[%zu] are both called '%s'; give one another 'name'", first, second, b->name);
@@ -227,7 +233,7 @@ s_check_workers (check_t *self)
 {
     static const char *const engines [] = { [ENGINE_MOCK] = "mock", [ENGINE_LLAMACPP] = "llamacpp" };
     for (size_t i = 0; i < self->fleet->workers.count; i++) {
-        fleet_worker_t *worker = s_worker (self->fleet, i);
+        manifest_worker_t *worker = s_worker (self->fleet, i);
         char path [64];
         snprintf (path, sizeof path, "workers[%zu].name", i);
         if (!*worker->name)
@@ -277,10 +283,10 @@ static void
 s_check (check_t *self)
 {
     const config_node_t *version = config_child (self->root, "version");
-    if (self->fleet->version != FLEET_VERSION)
+    if (self->fleet->version != MANIFEST_VERSION)
         complaints_add (self->complaints, version ? version->place : (place_t){ 0 },
             "version %lld is not known here; this program reads version %d", (long long)self->fleet->version,
-            FLEET_VERSION);
+            MANIFEST_VERSION);
     s_check_name (self, s_section_place (self, "cluster", "name"), "cluster.name", self->fleet->cluster.name);
     s_check_models (self);
     s_check_workers (self);
@@ -295,16 +301,16 @@ s_check (check_t *self)
 
 //  Without a list of models, what the workers name is the list.
 static void
-s_derive_models (fleet_t *self)
+s_derive_models (manifest_t *self)
 {
     if (self->models.count)
         return;
-    fleet_model_t *models = arena_new (&self->memory, (self->workers.count + 1) * sizeof *models);
+    manifest_model_t *models = arena_new (&self->memory, (self->workers.count + 1) * sizeof *models);
     if (!models)
         return;
     self->models.items = models;
     for (size_t i = 0; i < self->workers.count; i++) {
-        const char *name = fleet_worker (self, i)->model;
+        const char *name = manifest_worker (self, i)->model;
         if (*name && !s_model_of (self, self->models.count, name))
             models [self->models.count++].name = name;
     }
@@ -313,22 +319,22 @@ s_derive_models (fleet_t *self)
 //  ---- Reading ---------------------------------------------------------------------------------------------------------
 
 static void
-s_read_flags (fleet_t *self, const fleet_flags_t *flags, option_context_t *context)
+s_read_flags (manifest_t *self, const manifest_flags_t *flags, option_context_t *context)
 {
-    const option_target_t targets [] = { { fleet_table, self }, flags->own };
+    const option_target_t targets [] = { { manifest_table, self }, flags->own };
     array_t rest;
     array_init (&rest, sizeof (const char *));
     option_read_arguments (targets, flags->own.table ? 2 : 1, flags->words, flags->count, &rest, context);
     array_fini (&rest);
 }
 
-fleet_t *
-fleet_new (span_t text, const fleet_flags_t *flags, const config_world_t *world, complaints_t *complaints)
+manifest_t *
+manifest_new (span_t text, const manifest_flags_t *flags, const config_world_t *world, complaints_t *complaints)
 {
-    fleet_t *self = memory_new (sizeof *self);
+    manifest_t *self = memory_new (sizeof *self);
     arena_init (&self->memory, MEMORY_MAX);
     option_context_t context = { .memory = &self->memory, .complaints = complaints, .world = world };
-    option_target_t target = { fleet_table, self };
+    option_target_t target = { manifest_table, self };
     option_set_defaults (target, &context);
     config_t *config = config_parse (text, world, complaints);
     if (config)
@@ -345,9 +351,9 @@ fleet_new (span_t text, const fleet_flags_t *flags, const config_world_t *world,
 }
 
 void
-fleet_destroy (fleet_t **self_p)
+manifest_destroy (manifest_t **self_p)
 {
-    fleet_t *self = *self_p;
+    manifest_t *self = *self_p;
     if (!self)
         return;
     arena_fini (&self->memory);

@@ -1,11 +1,11 @@
-//  fleet - the configuration of a whole fleet
+//  manifest - what a fleet consists of: the configuration file
 //
 //  One file says what runs: models, workers, and the options of each actor.  The rooms bring their own tables of options;
 //  here they are put together, filled from a file and from flags, and checked for what no single row can see.  A fleet of
 //  six lines works: every key has a default.
 
-#ifndef CLI_FLEET_H
-#define CLI_FLEET_H
+#ifndef CLI_MANIFEST_H
+#define CLI_MANIFEST_H
 
 #include "actors/frontend/frontend_options.h"
 #include "actors/host/host_options.h"
@@ -17,26 +17,26 @@
 #include "workers/mock/mock_options.h"
 #include "workers/worker_options.h"
 
-enum { FLEET_VERSION = 1, FLEET_NAME_MAX = 64, FLEET_COUNT_MAX = 1000 };
+enum { MANIFEST_VERSION = 1, MANIFEST_NAME_MAX = 64, MANIFEST_COUNT_MAX = 1000 };
 
-typedef enum { ENGINE_MOCK, ENGINE_LLAMACPP } fleet_engine_t;
+typedef enum { ENGINE_MOCK, ENGINE_LLAMACPP } manifest_engine_t;
 
 typedef struct {
     const char *name;         //  Of the cluster
     const char *state_dir;    //  Where what must survive lies; "": chosen by the user's environment
     const char *run_dir;      //  Where sockets and logs lie; "": chosen likewise
-} fleet_cluster_t;
+} manifest_cluster_t;
 
 typedef struct {
     const char *name;            //  Clients ask for it
     option_strings_t aliases;    //  Other names
     int64_t max_model_len;       //  Tokens of a request; 0: what the workers say
-} fleet_model_t;
+} manifest_model_t;
 
 //  A group of like workers.
 typedef struct {
     const char *name;                //  Instances are NAME-0, NAME-1, ...
-    int engine;                      //  fleet_engine_t
+    int engine;                      //  manifest_engine_t
     const char *model;               //  Name in models
     int64_t count;                   //  How many
     const char *url;                 //  Of an engine that runs already; "": ours
@@ -46,74 +46,78 @@ typedef struct {
     worker_options_t worker;         //  Whatever the engine
     mock_options_t mock;             //  Where it is mock
     llamacpp_options_t llamacpp;     //  Where it is llamacpp
-} fleet_worker_t;
+} manifest_worker_t;
 
 typedef struct {
     int64_t instances;             //  How many actors
     frontend_options_t options;    //  Of each
-} fleet_frontend_t;
+} manifest_frontend_t;
 
 typedef struct {
     int64_t instances;           //  How many actors
     router_options_t options;    //  Of each
-} fleet_router_t;
+} manifest_router_t;
 
 typedef struct {
     int64_t instances;            //  How many actors
     indexer_options_t options;    //  Of each
-} fleet_indexer_t;
+} manifest_indexer_t;
 
 typedef struct {
     int log_level;     //  log_level_t
-    int log_format;    //  fleet_log_format_t
-} fleet_observability_t;
+    int log_format;    //  manifest_log_format_t
+} manifest_observability_t;
 
-typedef enum { LOG_FORMAT_AUTO, LOG_FORMAT_HUMAN, LOG_FORMAT_JSON } fleet_log_format_t;
+typedef enum { LOG_FORMAT_AUTO, LOG_FORMAT_HUMAN, LOG_FORMAT_JSON } manifest_log_format_t;
 
 typedef struct {
-    int64_t version;                        //  FLEET_VERSION
-    fleet_cluster_t cluster;                //  Where it lives
-    option_list_t models;                   //  fleet_model_t
-    option_list_t workers;                  //  fleet_worker_t
-    fleet_frontend_t frontend;              //  HTTP
-    fleet_router_t router;                  //  Decisions
-    fleet_indexer_t indexer;                //  Who has what
-    broker_options_t broker;                //  The bus
-    host_options_t host;                    //  Supervision
-    fleet_observability_t observability;    //  What it says
-    arena_t memory;                         //  What all of these point to
-} fleet_t;
+    int64_t version;                           //  MANIFEST_VERSION
+    manifest_cluster_t cluster;                //  Where it lives
+    option_list_t models;                      //  manifest_model_t
+    option_list_t workers;                     //  manifest_worker_t
+    manifest_frontend_t frontend;              //  HTTP
+    manifest_router_t router;                  //  Decisions
+    manifest_indexer_t indexer;                //  Who has what
+    broker_options_t broker;                   //  The bus
+    host_options_t host;                       //  Supervision
+    manifest_observability_t observability;    //  What it says
+    arena_t memory;                            //  What all of these point to
+} manifest_t;
 
 //  Every key of the file, for help and manual.
-extern const option_t fleet_table [];
+extern const option_t manifest_table [];
 
 //  The fleet that `stator run` starts when no file is named.
-extern const char fleet_builtin [];
+extern const char manifest_builtin [];
 
 //  A command line: flags of the fleet, of the command itself, and other words.
 typedef struct {
     const char *const *words;    //  Behind the verb; borrowed as long as the fleet lives
     size_t count;                //  How many
     option_target_t own;         //  The command's own flags; table NULL: none
-} fleet_flags_t;
+} manifest_flags_t;
 
 //  Reads a file, then the flags over it, and checks the whole.  Gives the fleet, also where there are complaints; then it
 //  must not be used but for its destruction.  text, world: borrowed for the call.  flags: NULL for none; what is wrong
 //  with them goes to the complaints too.
-fleet_t *fleet_new (span_t text, const fleet_flags_t *flags, const config_world_t *world, complaints_t *complaints);
+manifest_t *manifest_new (
+    span_t text, const manifest_flags_t *flags, const config_world_t *world, complaints_t *complaints);
 
-void fleet_destroy (fleet_t **self_p);
+void manifest_destroy (manifest_t **self_p);
 
-const fleet_model_t *fleet_model (const fleet_t *self, size_t position);
-const fleet_worker_t *fleet_worker (const fleet_t *self, size_t position);
+const manifest_model_t *manifest_model (const manifest_t *self, size_t position);
+const manifest_worker_t *manifest_worker (const manifest_t *self, size_t position);
+
+//  By name or alias; NULL where there is none.
+const manifest_model_t *manifest_find_model (const manifest_t *self, const char *name);
 
 //  Writes the instance name of one of a group, "mock-0".
-void fleet_instance (const fleet_worker_t *worker, size_t position, char *out, size_t size);
+void manifest_instance (const manifest_worker_t *worker, size_t position, char *out, size_t size);
 
 //  The group and the position in it of an instance name; NULL where there is none.
-const fleet_worker_t *fleet_find_instance (const fleet_t *self, const char *instance, size_t *position);
+const manifest_worker_t *manifest_find_instance (const manifest_t *self, const char *instance, size_t *position);
 
 //  Writes the URL of the engine of one of a group; empty where it has none.
-void fleet_engine_url (const fleet_worker_t *worker, size_t position, char *out, size_t size);
+void manifest_engine_url (const manifest_worker_t *worker, size_t position, char *out, size_t size);
 
 #endif

@@ -1,0 +1,245 @@
+#include "cli/assembly.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "actors/indexer/indexer.h"
+#include "actors/router/router.h"
+#include "base/memory.h"
+#include "broker/broker.h"
+#include "workers/mock/mock.h"
+#include "workers/worker.h"
+
+enum { MEMORY_MAX = 16 << 20 };
+
+struct assembly {
+    const manifest_t *fleet;    //  Borrowed
+    arena_t memory;             //  Names, endpoints, options
+    array_t actors;             //  assembly_actor_t
+    const char *broker;         //  Endpoint of its ROUTER
+    const char *events;         //  Endpoint of its XPUB
+    const char *machine;        //  Name
+    const char *run_dir;        //  Of sockets
+    const char *bind_host;      //  NULL: sockets in run_dir
+    span_t secret;              //  Of the cluster
+};
+
+//  What a service is made of: a row for each class.
+typedef struct part part_t;
+struct part {
+    const char *service;           //  Also the class's name
+    const char *process;           //  Process that houses it by default, another name for all of these
+    const actor_class_t *class;    //  What it is
+    unsigned phase;                //  Of draining
+    //  How many instances the fleet has, and the options of each.
+    size_t (*count) (const manifest_t *fleet);
+    const void *(*options) (assembly_t *self, size_t position);
+};
+
+void
+assembly_broker (
+    const manifest_t *fleet, const assembly_site_t *site, char endpoint [ENDPOINT_MAX], char events [ENDPOINT_MAX])
+{
+    snprintf (endpoint, ENDPOINT_MAX, *fleet->broker.endpoint ? "%s" : "ipc://%s/broker",
+        *fleet->broker.endpoint ? fleet->broker.endpoint : site->run_dir);
+    snprintf (events, ENDPOINT_MAX, *fleet->broker.events ? "%s" : "ipc://%s/events",
+        *fleet->broker.events ? fleet->broker.events : site->run_dir);
+}
+
+static const char *
+s_keep (assembly_t *self, const char *text)
+{
+    return (const char *)arena_copy (&self->memory, span_of (text, strlen (text) + 1)).data;
+}
+
+//  ---- Options of each class -----------------------------------------------------------------------------------------------
+
+static size_t
+s_one (const manifest_t *fleet)
+{
+    return 1;
+}
+
+static const void *
+s_broker_options (assembly_t *self, size_t position)
+{
+    broker_options_t *options = arena_new (&self->memory, sizeof *options);
+    *options = self->fleet->broker;
+    options->endpoint = self->broker;
+    options->events = self->events;
+    return options;
+}
+
+static size_t
+s_router_count (const manifest_t *fleet)
+{
+    return (size_t)fleet->router.instances;
+}
+
+static const void *
+s_router_options (assembly_t *self, size_t position)
+{
+    return &self->fleet->router.options;
+}
+
+static size_t
+s_indexer_count (const manifest_t *fleet)
+{
+    return (size_t)fleet->indexer.instances;
+}
+
+static const void *
+s_indexer_options (assembly_t *self, size_t position)
+{
+    return &self->fleet->indexer.options;
+}
+
+static size_t
+s_worker_count (const manifest_t *fleet)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < fleet->workers.count; i++)
+        count += (size_t)manifest_worker (fleet, i)->count;
+    return count;
+}
+
+//  The group of the `position`th worker of the fleet, which becomes its position in the group.
+static const manifest_worker_t *
+s_worker_at (const manifest_t *fleet, size_t *position)
+{
+    size_t group = 0;
+    while (*position >= (size_t)manifest_worker (fleet, group)->count)
+        *position -= (size_t)manifest_worker (fleet, group++)->count;
+    return manifest_worker (fleet, group);
+}
+
+static const void *
+s_worker_options (assembly_t *self, size_t position)
+{
+    const manifest_worker_t *worker = s_worker_at (self->fleet, &position);
+    const manifest_model_t *model = manifest_find_model (self->fleet, worker->model);
+    worker_setup_t *setup = arena_new (&self->memory, sizeof *setup);
+    char url [ENDPOINT_MAX];
+    manifest_engine_url (worker, position, url, sizeof url);
+    *setup = (worker_setup_t){
+        .engine = &mock_engine,
+        .engine_options = &worker->mock,
+        .url = s_keep (self, url),
+        .secret = self->secret,
+        .model = span_from_string (model->name),
+        .aliases = model->aliases.items,
+        .alias_count = model->aliases.count,
+        .context_max = (uint32_t)model->max_model_len,
+        .common = &worker->worker,
+    };
+    return setup;
+}
+
+static const part_t s_parts [] = {
+    { "broker", "broker", &broker_class, 0, s_one, s_broker_options },
+    { "router", "core", &router_class, 1, s_router_count, s_router_options },
+    { "indexer", "core", &indexer_class, 2, s_indexer_count, s_indexer_options },
+    { "worker", "worker", &worker_class, 0, s_worker_count, s_worker_options },
+};
+enum { PARTS = sizeof s_parts / sizeof *s_parts };
+
+//  ---- Putting together ----------------------------------------------------------------------------------------------------
+
+static void
+s_name (const assembly_t *self, const part_t *part, size_t position, char *out, size_t size)
+{
+    if (part->class == &worker_class)
+        manifest_instance (s_worker_at (self->fleet, &position), position, out, size);
+    else
+        snprintf (out, size, "%zu", position);
+}
+
+static void
+s_add (assembly_t *self, const part_t *part, size_t position, const char *name)
+{
+    char endpoint [ENDPOINT_MAX];
+    bool is_broker = part->class == &broker_class;
+    if (self->bind_host)
+        snprintf (endpoint, sizeof endpoint, "tcp://%s:*", self->bind_host);
+    else
+        snprintf (endpoint, sizeof endpoint, "ipc://%s/%s-%s", self->run_dir, part->service, name);
+    assembly_actor_t *actor = array_add (&self->actors);
+    *actor = (assembly_actor_t){
+        .class = part->class,
+        .phase = part->phase,
+        .class_options = part->options (self, position),
+        .options = {
+            .instance = s_keep (self, name),
+            .endpoint = is_broker ? self->broker : s_keep (self, endpoint),
+            .broker = is_broker ? NULL : self->broker,
+            .events = is_broker ? NULL : self->events,
+            .host = self->machine,
+            .heartbeat_ns = self->fleet->broker.heartbeat_ns,
+            .lease_ns = self->fleet->broker.lease_ns,
+            .ring_bytes = self->fleet->broker.ring_bytes,
+        },
+    };
+}
+
+static void
+s_add_part (assembly_t *self, const part_t *part, const char *instance)
+{
+    size_t count = part->count (self->fleet);
+    for (size_t i = 0; i < count; i++) {
+        char name [ADDRESS_MAX];
+        s_name (self, part, i, name, sizeof name);
+        if (!instance || strcmp (instance, name) == 0)
+            s_add (self, part, i, name);
+    }
+}
+
+assembly_t *
+assembly_new (
+    const manifest_t *fleet, const assembly_site_t *site, const char *service, const char *instance, error_t *error)
+{
+    assembly_t *self = memory_new (sizeof *self);
+    char broker [ENDPOINT_MAX], events [ENDPOINT_MAX];
+    self->fleet = fleet;
+    arena_init (&self->memory, MEMORY_MAX);
+    array_init (&self->actors, sizeof (assembly_actor_t));
+    assembly_broker (fleet, site, broker, events);
+    self->broker = s_keep (self, broker);
+    self->events = s_keep (self, events);
+    self->machine = s_keep (self, site->machine);
+    self->run_dir = s_keep (self, site->run_dir);
+    self->bind_host = site->bind_host ? s_keep (self, site->bind_host) : NULL;
+    self->secret = arena_copy (&self->memory, site->secret);
+    for (size_t i = 0; i < PARTS; i++)
+        if (strcmp (service, s_parts [i].service) == 0 || strcmp (service, s_parts [i].process) == 0)
+            s_add_part (self, &s_parts [i], instance);
+    if (!self->actors.count) {
+        error_set (
+            error, STATUS_NOT_FOUND, "the fleet has no %s%s%s", service, instance ? "/" : "", instance ? instance : "");
+        assembly_destroy (&self);
+    }
+    return self;
+}
+
+void
+assembly_destroy (assembly_t **self_p)
+{
+    assembly_t *self = *self_p;
+    if (!self)
+        return;
+    array_fini (&self->actors);
+    arena_fini (&self->memory);
+    memory_free (self);
+    *self_p = NULL;
+}
+
+size_t
+assembly_count (const assembly_t *self)
+{
+    return self->actors.count;
+}
+
+const assembly_actor_t *
+assembly_actor (const assembly_t *self, size_t position)
+{
+    return array_at (&self->actors, position);
+}

@@ -1,0 +1,25 @@
+//  chat - one question to a fleet, over its own HTTP port, as any client would ask it
+
+#ifndef CLI_CHAT_H
+#define CLI_CHAT_H
+
+#include "cli/command.h"
+
+typedef struct {
+    const char *host;       //  Of the frontend
+    unsigned port;          //  Likewise
+    const char *model;      //  Whom to ask
+    const char *prompt;     //  What
+    unsigned patience_s;    //  How long the fleet may take to become ready
+} chat_t;
+
+//  Waits until the model is there, asks, and prints the answer on standard output as it comes.
+result_t chat_run (const chat_t *self);
+
+//  Says what can be tried next.
+void chat_print_hints (const chat_t *self);
+
+//  Ends a chat_run in another thread soon.
+void chat_stop (void);
+
+#endif

@@ -1,0 +1,203 @@
+//  Only an actor's own thread may touch it.  To drain or destroy an actor from here, its loop is ended and its thread
+//  joined; then this thread is the actor's own, until the loop goes on in a new one.
+
+#include "cli/house.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/bug.h"
+#include "base/memory.h"
+#include "runtime/port/real_port.h"
+
+typedef struct {
+    house_t *house;         //  Whose
+    port_t *port;           //  Its world
+    actor_t *actor;         //  Itself
+    unsigned phase;         //  Of draining
+    pthread_t thread;       //  Where its loop runs
+    bool running;           //  There is such a thread
+    bool draining;          //  It was asked to
+    atomic_bool drained;    //  It has finished
+} resident_t;
+
+struct house {
+    world_t *world;           //  Shared by the ports
+    resident_t *residents;    //  One an actor
+    size_t count;             //  How many
+    sigset_t signals;         //  What is waited for
+    pthread_t waiter;         //  Who waits
+};
+
+//  SIGUSR1 is ours: an actor has drained.
+static void
+s_block_signals (house_t *self)
+{
+    sigemptyset (&self->signals);
+    sigaddset (&self->signals, SIGTERM);
+    sigaddset (&self->signals, SIGINT);
+    sigaddset (&self->signals, SIGHUP);
+    sigaddset (&self->signals, SIGUSR1);
+    pthread_sigmask (SIG_BLOCK, &self->signals, NULL);
+    self->waiter = pthread_self ();
+}
+
+static void
+s_on_drained (void *arg, actor_t *actor)
+{
+    resident_t *resident = arg;
+    atomic_store (&resident->drained, true);
+    real_port_stop (resident->port);
+    pthread_kill (resident->house->waiter, SIGUSR1);
+}
+
+static status_t
+s_make (house_t *self, resident_t *resident, const assembly_actor_t *spec, const char *state_dir, error_t *error)
+{
+    char name [ADDRESS_MAX];
+    snprintf (name, sizeof name, "%s-%s", spec->class->name, spec->options.instance);
+    real_port_options_t port_options = { .world = self->world, .state_folder = state_dir, .name = name };
+    actor_options_t options = spec->options;
+    options.process = (uint64_t)getpid ();
+    options.on_drained = s_on_drained;
+    options.arg = resident;
+    resident->house = self;
+    resident->phase = spec->phase;
+    resident->port = real_port_new (&port_options, error);
+    if (resident->port)
+        resident->actor = actor_new (spec->class, resident->port, &options, spec->class_options, error);
+    if (!resident->actor)
+        error_prefix (error, "%s/%s", spec->class->name, spec->options.instance);
+    return resident->actor ? STATUS_OK : error->status;
+}
+
+house_t *
+house_new (const assembly_actor_t *actors, size_t count, const house_options_t *options, error_t *error)
+{
+    house_t *self = memory_new (sizeof *self);
+    world_options_t world_options = { .log_level = options->log_level };
+    s_block_signals (self);
+    self->world = world_new (&world_options, error);
+    self->residents = memory_new (count * sizeof *self->residents);
+    bool good = self->world != NULL;
+    for (size_t i = 0; i < count && good; i++) {
+        self->count = i + 1;
+        good = s_make (self, &self->residents [i], &actors [i], options->state_dir, error) == STATUS_OK;
+    }
+    if (!good)
+        house_destroy (&self);
+    return self;
+}
+
+//  ---- Threads -----------------------------------------------------------------------------------------------------------
+
+static void *
+s_live (void *arg)
+{
+    resident_t *resident = arg;
+    real_port_run (resident->port);
+    return NULL;
+}
+
+static void
+s_let_run (resident_t *resident)
+{
+    BUG_ON (pthread_create (&resident->thread, NULL, s_live, resident) != 0);
+    resident->running = true;
+}
+
+//  Afterwards the actor is ours to touch.
+static void
+s_halt (resident_t *resident)
+{
+    if (!resident->running)
+        return;
+    real_port_stop (resident->port);
+    pthread_join (resident->thread, NULL);
+    resident->running = false;
+}
+
+void
+house_start (house_t *self)
+{
+    for (size_t i = 0; i < self->count; i++)
+        s_let_run (&self->residents [i]);
+}
+
+//  ---- Draining ----------------------------------------------------------------------------------------------------------
+
+static void
+s_drain (resident_t *resident)
+{
+    s_halt (resident);
+    resident->draining = true;
+    if (atomic_load (&resident->drained))
+        return;
+    actor_drain (resident->actor);
+    s_let_run (resident);
+}
+
+//  The first phase that has not finished; false where all have.
+static bool
+s_phase (const house_t *self, unsigned *phase)
+{
+    bool found = false;
+    for (size_t i = 0; i < self->count; i++) {
+        const resident_t *resident = &self->residents [i];
+        if (atomic_load (&resident->drained) || (found && resident->phase >= *phase))
+            continue;
+        *phase = resident->phase;
+        found = true;
+    }
+    return found;
+}
+
+static void
+s_drain_next (house_t *self)
+{
+    unsigned phase;
+    if (!s_phase (self, &phase))
+        return;
+    for (size_t i = 0; i < self->count; i++)
+        if (self->residents [i].phase == phase && !self->residents [i].draining)
+            s_drain (&self->residents [i]);
+}
+
+result_t
+house_wait (house_t *self)
+{
+    unsigned phase;
+    bool draining = false;
+    while (s_phase (self, &phase)) {
+        int number = 0;
+        BUG_ON (sigwait (&self->signals, &number) != 0);
+        bool asked = number == SIGTERM || number == SIGINT;
+        if (asked && draining)
+            return RESULT_FAILED;
+        draining |= asked;
+        if (draining)
+            s_drain_next (self);
+    }
+    return RESULT_OK;
+}
+
+void
+house_destroy (house_t **self_p)
+{
+    house_t *self = *self_p;
+    if (!self)
+        return;
+    for (size_t i = self->count; i-- > 0;) {
+        s_halt (&self->residents [i]);
+        actor_destroy (&self->residents [i].actor);
+        real_port_destroy (&self->residents [i].port);
+    }
+    world_destroy (&self->world);
+    memory_free (self->residents);
+    memory_free (self);
+    *self_p = NULL;
+}

@@ -1,0 +1,34 @@
+//  house - a process of the real world: each actor of an assembly on a thread of its own, until a signal ends them
+//
+//  SIGTERM and SIGINT drain: actors finish what is under way, phase by phase, and the process ends with 0.  A second one
+//  ends at once.  SIGHUP reloads.  Signals are blocked from house_new on and waited for in house_wait, so whoever starts
+//  threads of its own does so in between.
+
+#ifndef CLI_HOUSE_H
+#define CLI_HOUSE_H
+
+#include "cli/assembly.h"
+#include "cli/command.h"
+
+typedef struct house house_t;
+
+typedef struct {
+    const char *state_dir;    //  Of stores and files
+    log_level_t log_level;    //  The least that is logged
+} house_options_t;
+
+//  actors: of an assembly, or made otherwise; borrowed as long as the house lives.  Gives the house, with every actor
+//  made but none running; NULL where one could not be made: the error names it.
+house_t *house_new (const assembly_actor_t *actors, size_t count, const house_options_t *options, error_t *error);
+
+//  Lets every actor run.
+void house_start (house_t *self);
+
+//  Waits for signals and for the actors to end, which they do when they have drained.  RESULT_FAILED where it ended at
+//  once.
+result_t house_wait (house_t *self);
+
+//  Ends what still runs, at once.
+void house_destroy (house_t **self_p);
+
+#endif

@@ -1,0 +1,202 @@
+#include "cli/plan.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/memory.h"
+
+//  Of stopping: what takes new work first, what everybody needs last.
+enum { RANK_CORE, RANK_WORKER, RANK_ENGINE, RANK_BROKER };
+
+enum { WORDS_MAX = 16 };
+
+struct plan {
+    arena_t memory;      //  All strings and lists
+    array_t programs;    //  host_program_t
+    const char *program;
+    const char *config;
+    const char *run_dir;
+};
+
+//  What an engine's path tells whether it is ready.
+static const char *const s_health_paths [] = { [ENGINE_MOCK] = "", [ENGINE_LLAMACPP] = "/health" };
+
+static const char *
+s_keep (plan_t *self, span_t text)
+{
+    char *copy = arena_new (&self->memory, text.size + 1);
+    memcpy (copy, text.data, text.size);
+    return copy;
+}
+
+static const char *s_print (plan_t *self, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
+
+static const char *
+s_print (plan_t *self, const char *format, ...)
+{
+    char text [1024];
+    va_list arguments;
+    va_start (arguments, format);
+    vsnprintf (text, sizeof text, format, arguments);
+    va_end (arguments);
+    return s_keep (self, span_from_string (text));
+}
+
+static const char *const *
+s_list (plan_t *self, const char *const *words, size_t count)
+{
+    const char **list = arena_new (&self->memory, (count + 1) * sizeof *list);
+    for (size_t i = 0; i < count; i++)
+        list [i] = words [i];
+    return list;
+}
+
+//  PROGRAM actor SERVICE --config FILE [--instance NAME]
+static const char *const *
+s_argv (plan_t *self, const char *service, const char *instance)
+{
+    const char *words [WORDS_MAX] = { self->program, "actor", service, "--config", self->config };
+    size_t count = 5;
+    if (instance) {
+        words [count++] = "--instance";
+        words [count++] = instance;
+    }
+    return s_list (self, words, count);
+}
+
+static host_program_t *
+s_add (plan_t *self, const char *name, size_t unit, unsigned rank, bool drains)
+{
+    host_program_t *program = array_add (&self->programs);
+    program->supervised = (supervised_t){ .name = name, .unit = unit, .rank = rank, .drains = drains };
+    return program;
+}
+
+static void
+s_add_core (plan_t *self, const manifest_t *fleet, size_t unit)
+{
+    const struct {
+        const char *service;
+        size_t count;
+    } parts [] = {
+        { "frontend", (size_t)fleet->frontend.instances },
+        { "router", (size_t)fleet->router.instances },
+        { "indexer", (size_t)fleet->indexer.instances },
+    };
+    array_t addresses;
+    array_init (&addresses, sizeof (const char *));
+    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+        for (size_t j = 0; j < parts [i].count; j++)
+            *(const char **)array_add (&addresses) = s_print (self, "%s/%zu", parts [i].service, j);
+    host_program_t *core = s_add (self, "core", unit, RANK_CORE, true);
+    core->argv = s_argv (self, "core", NULL);
+    core->actors = s_list (self, addresses.data, addresses.count);
+    array_fini (&addresses);
+}
+
+//  ---- Engines -------------------------------------------------------------------------------------------------------------
+
+//  Replaces {port}, {instance} and {model}.
+static const char *
+s_fill_in (plan_t *self, const char *word, const char *port, const manifest_worker_t *worker, const char *instance)
+{
+    const struct {
+        const char *name;
+        const char *value;
+    } known [] = { { "{port}", port }, { "{instance}", instance }, { "{model}", worker->model } };
+    buffer_t text = { 0 };
+    while (*word) {
+        size_t i = 0;
+        while (i < 3 && strncmp (word, known [i].name, strlen (known [i].name)) != 0)
+            i++;
+        if (i < 3) {
+            buffer_append_string (&text, known [i].value);
+            word += strlen (known [i].name);
+        } else {
+            buffer_append_byte (&text, (uint8_t)*word++);
+        }
+    }
+    const char *filled = s_keep (self, buffer_span (&text));
+    buffer_fini (&text);
+    return filled;
+}
+
+static void
+s_add_engine (plan_t *self, const manifest_worker_t *worker, size_t position, const char *instance, size_t unit)
+{
+    char url [256];
+    manifest_engine_url (worker, position, url, sizeof url);
+    const char *port = s_print (self, "%lld", (long long)worker->port + (long long)position);
+    const char **argv = arena_new (&self->memory, (worker->command.count + 1) * sizeof *argv);
+    for (size_t i = 0; i < worker->command.count; i++)
+        argv [i] = s_fill_in (self, worker->command.items [i], port, worker, instance);
+    host_program_t *engine = s_add (self, s_print (self, "engine/%s", instance), unit, RANK_ENGINE, false);
+    engine->argv = argv;
+    engine->environment =
+        worker->environment.count ? s_list (self, worker->environment.items, worker->environment.count) : NULL;
+    engine->output = s_print (self, "%s/engine-%s.log", self->run_dir, instance);
+    if (*s_health_paths [worker->engine])
+        engine->url = s_print (self, "%s%s", url, s_health_paths [worker->engine]);
+}
+
+static void
+s_add_worker (plan_t *self, const manifest_worker_t *worker, size_t position, size_t unit)
+{
+    char instance [MANIFEST_NAME_MAX + 32];
+    manifest_instance (worker, position, instance, sizeof instance);
+    const char *name = s_keep (self, span_from_string (instance));
+    if (worker->command.count)
+        s_add_engine (self, worker, position, name, unit);
+    const char *address = s_print (self, "worker/%s", name);
+    host_program_t *program = s_add (self, address, unit, RANK_WORKER, true);
+    program->argv = s_argv (self, "worker", name);
+    program->actors = s_list (self, &address, 1);
+}
+
+//  ---- Life ----------------------------------------------------------------------------------------------------------------
+
+plan_t *
+plan_new (const manifest_t *fleet, const char *program, const char *config, const char *run_dir)
+{
+    plan_t *self = memory_new (sizeof *self);
+    arena_init (&self->memory, SIZE_MAX);
+    array_init (&self->programs, sizeof (host_program_t));
+    self->program = s_keep (self, span_from_string (program));
+    self->config = s_keep (self, span_from_string (config));
+    self->run_dir = s_keep (self, span_from_string (run_dir));
+    size_t unit = 0;
+    host_program_t *broker = s_add (self, "broker", unit++, RANK_BROKER, false);
+    broker->argv = s_argv (self, "broker", NULL);
+    broker->ping = "broker/0";
+    s_add_core (self, fleet, unit++);
+    for (size_t i = 0; i < fleet->workers.count; i++)
+        for (size_t j = 0; j < (size_t)manifest_worker (fleet, i)->count; j++)
+            s_add_worker (self, manifest_worker (fleet, i), j, unit++);
+    return self;
+}
+
+void
+plan_destroy (plan_t **self_p)
+{
+    plan_t *self = *self_p;
+    if (!self)
+        return;
+    array_fini (&self->programs);
+    arena_fini (&self->memory);
+    memory_free (self);
+    *self_p = NULL;
+}
+
+size_t
+plan_count (const plan_t *self)
+{
+    return self->programs.count;
+}
+
+const host_program_t *
+plan_programs (const plan_t *self)
+{
+    return self->programs.data;
+}

@@ -1,0 +1,42 @@
+//  site - a fleet on this machine: its configuration, its folders, its secret
+//
+//  What `up`, `run` and `actor` begin with, and what the verbs that look at a running fleet find it by.
+
+#ifndef CLI_SITE_H
+#define CLI_SITE_H
+
+#include "cli/assembly.h"
+#include "cli/command.h"
+#include "cli/folders.h"
+
+//  The file in the run folder that holds the configuration of the running fleet, secrets included.
+#define SITE_CONFIG "fleet.yaml"
+
+typedef struct {
+    manifest_t *fleet;               //  As it was read
+    folders_t folders;               //  Of its cluster
+    uint8_t secret [SECRET_SIZE];    //  Of its cluster
+    char machine [64];               //  Name of this machine
+    assembly_site_t assembly;        //  All of this as assemblies want it
+} site_t;
+
+//  Reads the fleet from a file (NULL: the built-in one) and the flags of the invocation, makes its folders, gets its
+//  secret.  On failure says what is wrong on standard error, and there is nothing to close.
+result_t site_open (site_t *self, const invocation_t *invocation, const char *file);
+void site_close (site_t *self);
+
+//  How a verb names a running fleet.
+typedef struct {
+    const char *cluster;    //  Its name
+    const char *run_dir;    //  Its run folder; "": by its name
+    const char *broker;     //  Its broker's ROUTER; "": as the fleet's configuration says
+    const char *events;     //  Its broker's XPUB; "": likewise
+} site_flags_t;
+
+extern const option_t site_flags_table [];
+
+//  Where the broker of a running fleet listens.  STATUS_NOT_FOUND where none runs.
+status_t site_find_broker (
+    const site_flags_t *flags, char endpoint [ENDPOINT_MAX], char events [ENDPOINT_MAX], error_t *error);
+
+#endif

@@ -1,0 +1,226 @@
+//  stator up, stator run - a whole fleet on this machine
+//
+//  The host actor runs here and starts everything else as processes of its own: this program again, with the verb actor,
+//  and the engines.  `run` asks the fleet one question once it is ready, over its real HTTP port.
+
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "cli/chat.h"
+#include "cli/house.h"
+#include "cli/plan.h"
+#include "cli/site.h"
+
+enum { PROGRAM_MAX = 4096, SOCKET_PATH_MAX = 107, SOCKET_NAME_MAX = 24 };
+
+static const char s_default_file [] = "fleet.yaml";
+
+typedef struct {
+    bool once;             //  End after the answer
+    const char *prompt;    //  What to ask
+} run_flags_t;
+
+static const option_t s_run_flags [] = {
+    { .name = "once", .type = OPTION_BOOL, .offset = offsetof (run_flags_t, once), .doc = "End after the answer." },
+    { .name = "prompt",
+        .type = OPTION_STRING,
+        .fallback = "Say hello in one short sentence.",
+        .offset = offsetof (run_flags_t, prompt),
+        .doc = "What to ask." },
+    OPTIONS_END
+};
+
+//  Path of this program, for the processes it starts.
+static void
+s_program (const invocation_t *invocation, char *out)
+{
+    ssize_t size = readlink ("/proc/self/exe", out, PROGRAM_MAX - 1);
+    if (size > 0)
+        out [size] = 0;
+    else
+        snprintf (out, PROGRAM_MAX, "%s", invocation->program);
+}
+
+//  The longest name of a socket is that of a worker.
+static status_t
+s_check_socket_paths (const site_t *site, error_t *error)
+{
+    size_t longest = SOCKET_NAME_MAX;
+    for (size_t i = 0; i < site->fleet->workers.count; i++) {
+        size_t size = strlen ("/worker--999") + strlen (manifest_worker (site->fleet, i)->name);
+        longest = size > longest ? size : longest;
+    }
+    if (strlen (site->folders.run) + longest <= SOCKET_PATH_MAX)
+        return STATUS_OK;
+    return error_set (error, STATUS_LIMIT,
+        "sockets in %s would have names that are too long; name a shorter folder with --run-dir", site->folders.run);
+}
+
+static status_t
+s_write_config (const site_t *site, error_t *error)
+{
+    buffer_t text = { 0 };
+    option_print_secrets ((option_target_t){ manifest_table, site->fleet }, &text);
+    status_t status = folders_write (&site->folders, SITE_CONFIG, buffer_span (&text), error);
+    buffer_fini (&text);
+    return status;
+}
+
+static status_t
+s_prepare (const site_t *site, error_t *error)
+{
+    status_t status = s_check_socket_paths (site, error);
+    if (status == STATUS_OK)
+        status = folders_lock (&site->folders, error);
+    if (status == STATUS_OK)
+        status = s_write_config (site, error);
+    return status;
+}
+
+//  ---- The question of run ---------------------------------------------------------------------------------------------------
+
+typedef struct {
+    const site_t *site;          //  Where the fleet is
+    const run_flags_t *flags;    //  What to ask
+    result_t result;             //  How it went
+} question_t;
+
+static void *
+s_ask (void *arg)
+{
+    question_t *question = arg;
+    const frontend_options_t *frontend = &question->site->fleet->frontend.options;
+    chat_t chat = {
+        .host = frontend->host,
+        .port = (unsigned)frontend->port,
+        .model = question->site->fleet->models.count ? manifest_model (question->site->fleet, 0)->name : "",
+        .prompt = question->flags->prompt,
+        .patience_s = (unsigned)(question->site->fleet->host.ready_timeout_ns / 1000000000),
+    };
+    question->result = chat_run (&chat);
+    if (question->flags->once)
+        kill (getpid (), SIGTERM);
+    else
+        chat_print_hints (&chat);
+    return NULL;
+}
+
+//  ---- Running ---------------------------------------------------------------------------------------------------------------
+
+static result_t
+s_wait (house_t *house, const site_t *site, const run_flags_t *flags)
+{
+    question_t question = { .site = site, .flags = flags, .result = RESULT_FAILED };
+    pthread_t asker;
+    house_start (house);
+    if (!flags || pthread_create (&asker, NULL, s_ask, &question) != 0)
+        return house_wait (house);
+    result_t result = house_wait (house);
+    chat_stop ();
+    pthread_join (asker, NULL);
+    return result == RESULT_OK && flags->once ? question.result : result;
+}
+
+static result_t
+s_run_host (const invocation_t *invocation, const site_t *site, const run_flags_t *flags)
+{
+    char program [PROGRAM_MAX], config [FOLDER_PATH_MAX], endpoint [FOLDER_PATH_MAX + SOCKET_NAME_MAX];
+    char broker [ENDPOINT_MAX], events [ENDPOINT_MAX];
+    s_program (invocation, program);
+    folders_path (&site->folders, SITE_CONFIG, config, sizeof config);
+    snprintf (endpoint, sizeof endpoint, "ipc://%s/host", site->folders.run);
+    assembly_broker (site->fleet, &site->assembly, broker, events);
+    plan_t *plan = plan_new (site->fleet, program, config, site->folders.run);
+    host_setup_t setup = {
+        .options = &site->fleet->host, .programs = plan_programs (plan), .count = plan_count (plan)
+    };
+    assembly_actor_t host = {
+        .class = &host_class,
+        .class_options = &setup,
+        .options = { .instance = site->machine,
+            .endpoint = endpoint,
+            .broker = broker,
+            .events = events,
+            .host = site->machine },
+    };
+    house_options_t options = { .state_dir = site->folders.state,
+        .log_level = (log_level_t)site->fleet->observability.log_level };
+    error_t error;
+    house_t *house = house_new (&host, 1, &options, &error);
+    result_t result = RESULT_FAILED;
+    if (house)
+        result = s_wait (house, site, flags);
+    else
+        command_complain (invocation->command, "%s", error.text);
+    house_destroy (&house);
+    plan_destroy (&plan);
+    unlink (config);
+    return result;
+}
+
+static result_t
+s_run_file (const invocation_t *invocation, const char *file, const run_flags_t *flags)
+{
+    site_t site;
+    error_t error;
+    result_t result = site_open (&site, invocation, file);
+    if (result != RESULT_OK)
+        return result;
+    if (s_prepare (&site, &error) == STATUS_OK) {
+        result = s_run_host (invocation, &site, flags);
+    } else {
+        command_complain (invocation->command, "%s", error.text);
+        result = RESULT_FAILED;
+    }
+    site_close (&site);
+    return result;
+}
+
+static result_t
+s_up (const invocation_t *invocation)
+{
+    if (!invocation->count && access (s_default_file, F_OK) != 0) {
+        command_complain (invocation->command,
+            "there is no %s here; name a file, begin one with `stator check --print-default`, or try `stator run`",
+            s_default_file);
+        return RESULT_USAGE;
+    }
+    return s_run_file (invocation, invocation->count ? invocation->words [0] : s_default_file, NULL);
+}
+
+static result_t
+s_run (const invocation_t *invocation)
+{
+    return s_run_file (invocation, invocation->count ? invocation->words [0] : NULL, invocation->flags);
+}
+
+const command_t up_command = {
+    .name = "up",
+    .arguments = "[FILE]",
+    .doc = "Run a fleet on this machine until it is told to stop.",
+    .essay = "Starts what FILE (fleet.yaml where none is named) says: broker, core, engines and workers, each a "
+             "process, restarted\n"
+             "when it crashes. SIGTERM or Ctrl-C drains: nothing new is taken, answers in progress are finished; a "
+             "second one\n"
+             "ends everything at once.\n",
+    .takes_fleet = true,
+    .words_max = 1,
+    .run = s_up,
+};
+
+const command_t run_command = {
+    .name = "run",
+    .arguments = "[FILE]",
+    .doc = "Run a fleet and ask it one question; without FILE, a small one of simulated workers.",
+    .essay = "As `stator up`, and once the fleet is ready its answer to a question is streamed to the terminal over "
+             "its own HTTP\n"
+             "port. Then it stays up.\n",
+    .table = s_run_flags,
+    .flags_size = sizeof (run_flags_t),
+    .takes_fleet = true,
+    .words_max = 1,
+    .run = s_run,
+};
