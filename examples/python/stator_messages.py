@@ -29,7 +29,7 @@ class Message(typing.NamedTuple):
     fields: tuple                  # of Field, in the order of the schema
 
 
-SCHEMA_HASH = 0xfa4dc53b6186b2a3
+SCHEMA_HASH = 0x1af39f1a665773ac
 
 
 class FrameKind(enum.IntEnum):
@@ -216,6 +216,24 @@ MESSAGES = {
     'snapshot_end': Message('end', False, None, 0, None, None, None, (
         Field('incarnation', 'i', 'u64', None, False, False, 0, 0),
         Field('sequence', 'n', 'u64', None, False, False, 0, 0),
+    )),
+    'http_field': Message('struct', False, None, 0, None, None, None, (
+        Field('name', 'n', 'bin', None, False, False, 1024, 0),
+        Field('value', 'v', 'bin', None, False, False, 65536, 0),
+    )),
+    'hand_over': Message('stream', False, None, 0, None, 'response_part', 'response_end', (
+        Field('path', 'p', 'bin', None, False, False, 65536, 0),
+        Field('headers', 'h', 'struct', 'http_field', True, False, 1024, 0),
+        Field('body', 'b', 'bin', None, False, False, 1073741824, 0),
+        Field('peer', 'f', 'string', None, False, False, 256, 0),
+    )),
+    'response_part': Message('item', False, None, 0, None, None, None, (
+        Field('status', 's', 'u16', None, False, True, 0, 0),
+        Field('headers', 'h', 'struct', 'http_field', True, False, 64, 0),
+        Field('bytes', 'b', 'bin', None, False, False, 16777216, 0),
+    )),
+    'response_end': Message('end', False, None, 0, None, None, None, (
+        Field('whole', 'w', 'bool', None, False, False, 0, 0),
     )),
     'envelope': Message('struct', False, None, 0, None, None, None, (
         Field('priority', 'p', 'i32', None, False, True, 0, 0),

@@ -1,0 +1,211 @@
+#include "actors/frontend/answer.h"
+
+#include <stdio.h>
+
+static void s_on_silence (void *state, actor_t *actor, void *arg);
+
+void
+answer_init (answer_t *self, actor_t *actor, client_t *client, uint64_t keep_alive_ns)
+{
+    *self = (answer_t){ .actor = actor, .client = client, .keep_alive_ns = keep_alive_ns };
+    self->last_write_ns = actor_now (actor);
+    arena_init (&self->arena, 64 << 10);
+}
+
+void
+answer_fini (answer_t *self)
+{
+    timer_stop (&self->silence);
+    if (self->client)
+        client_abort (&self->client);
+    budget_give (actor_budget (self->actor), self->charged);
+    chat_writer_fini (&self->writer);
+    text_gate_fini (&self->gate);
+    buffer_fini (&self->text);
+    arena_fini (&self->arena);
+}
+
+void
+answer_describe (answer_t *self, bool stream, const chat_identity_t *identity, const span_t *stops, size_t stop_count)
+{
+    self->stream = stream;
+    self->include_usage = identity->include_usage;
+    chat_writer_init (&self->writer, identity);
+    text_gate_init (&self->gate, stops, stop_count);
+    if (stream)
+        timer_start (&self->silence, self->actor, self->keep_alive_ns, s_on_silence, self);
+}
+
+void
+answer_set_header (answer_t *self, const char *name, span_t value)
+{
+    if (self->begun || self->header_count == ANSWER_HEADERS_MAX)
+        return;
+    span_t copy = arena_copy (&self->arena, value);
+    if (copy.data)
+        self->headers [self->header_count++] = (http_header_t){ span_from_string (name), copy };
+}
+
+//  ---- Streams ---------------------------------------------------------------------------------------------------------
+
+static void
+s_begin (answer_t *self)
+{
+    if (self->begun)
+        return;
+    answer_set_header (self, "content-type", SPAN ("text/event-stream; charset=utf-8"));
+    answer_set_header (self, "cache-control", SPAN ("no-cache"));
+    answer_set_header (self, "x-accel-buffering", SPAN ("no"));
+    client_begin (self->client, 200, self->headers, self->header_count);
+    self->begun = true;
+}
+
+static status_t
+s_write (answer_t *self, buffer_t *events)
+{
+    status_t status = client_write (self->client, buffer_span (events));
+    self->last_write_ns = actor_now (self->actor);
+    self->blocked = status == STATUS_AGAIN;
+    buffer_fini (events);
+    return status;
+}
+
+//  Once the role was said it is not said again.
+static void
+s_write_opening (answer_t *self, buffer_t *events)
+{
+    if (!self->opened)
+        chat_write_role (&self->writer, events);
+    self->opened = true;
+}
+
+static status_t
+s_stream (answer_t *self, span_t text)
+{
+    buffer_t events = { 0 };
+    s_begin (self);
+    s_write_opening (self, &events);
+    if (text.size)
+        chat_write_text (&self->writer, text, &events);
+    if (events.size)
+        return s_write (self, &events);
+    return self->blocked ? STATUS_AGAIN : STATUS_OK;
+}
+
+//  Proxies and clients give up on a connection that says nothing.
+static void
+s_on_silence (void *state, actor_t *actor, void *arg)
+{
+    answer_t *self = arg;
+    uint64_t silent_ns = actor_now (actor) - self->last_write_ns;
+    if (silent_ns >= self->keep_alive_ns && !self->blocked) {
+        buffer_t events = { 0 };
+        s_begin (self);
+        chat_write_comment (SPAN ("keep-alive"), &events);
+        s_write (self, &events);
+        silent_ns = 0;
+    }
+    uint64_t delay_ns = silent_ns < self->keep_alive_ns ? self->keep_alive_ns - silent_ns : self->keep_alive_ns;
+    timer_start (&self->silence, actor, delay_ns, s_on_silence, self);
+}
+
+//  ---- Text ------------------------------------------------------------------------------------------------------------
+
+static status_t
+s_gather (answer_t *self, span_t text)
+{
+    if (self->text.size + text.size > ANSWER_TEXT_MAX || budget_take (actor_budget (self->actor), text.size, NULL))
+        return STATUS_LIMIT;
+    self->charged += text.size;
+    buffer_append (&self->text, text);
+    return STATUS_OK;
+}
+
+static status_t
+s_put_text (answer_t *self, span_t text)
+{
+    return self->stream ? s_stream (self, text) : s_gather (self, text);
+}
+
+status_t
+answer_put (answer_t *self, span_t bytes)
+{
+    buffer_t text = { 0 };
+    bool goes_on = text_gate_put (&self->gate, bytes, &text);
+    status_t status = s_put_text (self, buffer_span (&text));
+    buffer_fini (&text);
+    return goes_on || status == STATUS_LIMIT ? status : STATUS_CANCELLED;
+}
+
+//  ---- Ends ------------------------------------------------------------------------------------------------------------
+
+static void
+s_end_stream (answer_t *self, const char *reason, const usage_t *usage, span_t comment)
+{
+    buffer_t events = { 0 };
+    s_begin (self);
+    s_write_opening (self, &events);
+    chat_write_finish (&self->writer, reason, &events);
+    if (self->include_usage)
+        chat_write_usage (&self->writer, usage, &events);
+    if (comment.size)
+        chat_write_comment (comment, &events);
+    chat_write_done (&events);
+    s_write (self, &events);
+    client_end (&self->client);
+}
+
+void
+answer_finish (answer_t *self, const char *reason, const usage_t *usage, span_t comment)
+{
+    timer_stop (&self->silence);
+    buffer_t rest = { 0 };
+    text_gate_flush (&self->gate, &rest);
+    if (!self->stream || rest.size)
+        s_put_text (self, buffer_span (&rest));
+    buffer_fini (&rest);
+    if (self->stream) {
+        s_end_stream (self, reason, usage, comment);
+        return;
+    }
+    buffer_t body = { 0 };
+    chat_write_completion (&self->writer, buffer_span (&self->text), reason, usage, &body);
+    answer_set_header (self, "content-type", SPAN ("application/json"));
+    client_respond (&self->client, 200, self->headers, self->header_count, buffer_span (&body));
+    buffer_fini (&body);
+}
+
+void
+answer_fail (answer_t *self, const api_error_t *error)
+{
+    const api_error_row_t *row = api_error_row (error->kind);
+    timer_stop (&self->silence);
+    buffer_t body = { 0 };
+    if (self->begun) {
+        chat_write_error (error, &body);
+        s_write (self, &body);
+        client_end (&self->client);
+        return;
+    }
+    char seconds [16];
+    snprintf (seconds, sizeof seconds, "%u", row->retry_after);
+    if (row->retry_after)
+        answer_set_header (self, "retry-after", span_from_string (seconds));
+    answer_set_header (self, "content-type", SPAN ("application/json"));
+    api_error_render (error, &body);
+    client_respond (&self->client, row->status, self->headers, self->header_count, buffer_span (&body));
+    buffer_fini (&body);
+}
+
+void
+answer_abandon (answer_t *self)
+{
+    timer_stop (&self->silence);
+    client_abort (&self->client);
+}
+
+int
+answer_status (const answer_t *self, const api_error_t *error)
+{
+    return self->begun ? 200 : api_error_row (error->kind)->status;
+}

@@ -1,0 +1,67 @@
+//  answer - the client's side of a request in progress
+//
+//  Takes the bytes of tokens and a way to end, and makes of them what the client asked for: server-sent events as they
+//  come, or one object at the end.  Headers are collected until the response begins.  A streamed answer begins with its
+//  first text, or with a comment once the client has heard nothing for a while; from then on what goes wrong is said in
+//  the stream.
+
+#ifndef ACTORS_FRONTEND_ANSWER_H
+#define ACTORS_FRONTEND_ANSWER_H
+
+#include "actors/frontend/chat_writer.h"
+#include "actors/frontend/client.h"
+#include "actors/frontend/text_gate.h"
+#include "runtime/timer.h"
+
+enum { ANSWER_HEADERS_MAX = 16, ANSWER_TEXT_MAX = 16 << 20 };
+
+typedef struct {
+    actor_t *actor;                                //  Whose
+    client_t *client;                              //  To whom; NULL once it has ended
+    bool stream;                                   //  In pieces
+    bool include_usage;                            //  With a chunk that counts
+    bool opened;                                   //  Streamed: the role was said
+    bool begun;                                    //  The response has begun
+    bool blocked;                                  //  The client reads more slowly than it is written to
+    uint64_t keep_alive_ns;                        //  Longest silence in a stream
+    uint64_t last_write_ns;                        //  When the client was written to last
+    actor_timer_t silence;                         //  Until it has heard nothing for too long
+    chat_writer_t writer;                          //  How it is written
+    text_gate_t gate;                              //  From bytes to text
+    buffer_t text;                                 //  Not streamed: so far
+    uint64_t charged;                              //  Of the actor's budget, for the text
+    arena_t arena;                                 //  Values of headers
+    http_header_t headers [ANSWER_HEADERS_MAX];    //  Of the response
+    size_t header_count;                           //  How many
+} answer_t;
+
+//  Takes the client.  keep_alive_ns: of a stream.
+void answer_init (answer_t *self, actor_t *actor, client_t *client, uint64_t keep_alive_ns);
+
+//  Cuts the response where it has not ended.
+void answer_fini (answer_t *self);
+
+//  What is answered.  Before any text.  identity, stops: stops are borrowed as long as the answer.
+void answer_describe (
+    answer_t *self, bool stream, const chat_identity_t *identity, const span_t *stops, size_t stop_count);
+
+//  A header of the response, while it has not begun.  name: a literal.  Copies the value.
+void answer_set_header (answer_t *self, const char *name, span_t value);
+
+//  Bytes of tokens.  STATUS_OK; STATUS_AGAIN: taken, but wait until the client has read; STATUS_CANCELLED: taken, and a
+//  stop string was met: nothing more is wanted; STATUS_LIMIT: there is no memory for it.
+status_t answer_put (answer_t *self, span_t bytes);
+
+//  The answer is complete.  comment: a line for people at the end of a stream; may be empty.
+void answer_finish (answer_t *self, const char *reason, const usage_t *usage, span_t comment);
+
+//  There will be no (whole) answer.
+void answer_fail (answer_t *self, const api_error_t *error);
+
+//  The client has left.
+void answer_abandon (answer_t *self);
+
+//  The status that the client was told, or will be.
+int answer_status (const answer_t *self, const api_error_t *error);
+
+#endif

@@ -1,0 +1,251 @@
+#include "actors/frontend/frontend_http.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "actors/frontend/api_error.h"
+#include "actors/frontend/relay.h"
+#include "actors/frontend/turn.h"
+#include "base/json_writer.h"
+#include "base/utf8.h"
+#include "runtime/directory.h"
+
+//  rest: what of the path is behind the route's, decoded.
+typedef void (route_fn) (frontend_t *self, port_exchange_t *exchange, const http_request_t *http, span_t rest);
+
+typedef struct {
+    const char *method;    //  The one method there is
+    const char *path;      //  All of the path, or its beginning where it ends with a slash
+    route_fn *serve;       //  What answers
+} http_route_t;
+
+span_t
+http_header (const http_request_t *http, const char *name)
+{
+    for (size_t i = 0; i < http->header_count; i++)
+        if (span_equal_nocase (http->headers [i].name, span_from_string (name)))
+            return http->headers [i].value;
+    return SPAN ("");
+}
+
+//  ---- Short answers ---------------------------------------------------------------------------------------------------
+
+static void
+s_respond (frontend_t *self, port_exchange_t *exchange, int status, const char *type, span_t body)
+{
+    http_header_t headers [] = { { SPAN ("content-type"), span_from_string (type) } };
+    actor_port (self->actor)->table->exchange_respond (exchange, status, headers, 1, body);
+}
+
+//  allow: for 405, the method there is; NULL otherwise.
+static void
+s_refuse (frontend_t *self, port_exchange_t *exchange, const api_error_t *error, const char *allow)
+{
+    const api_error_row_t *row = api_error_row (error->kind);
+    http_header_t headers [2] = { { SPAN ("content-type"), SPAN ("application/json") },
+        { SPAN ("allow"), span_from_string (allow) } };
+    buffer_t body = { 0 };
+    api_error_render (error, &body);
+    actor_port (self->actor)
+        ->table->exchange_respond (exchange, row->status, headers, allow ? 2 : 1, buffer_span (&body));
+    buffer_fini (&body);
+    tally_answered (&self->tally, SPAN (""), row->status);
+}
+
+//  ---- Models ----------------------------------------------------------------------------------------------------------
+
+static void
+s_write_model (json_writer_t *json, span_t name, const model_t *model)
+{
+    json_write_begin_object (json);
+    json_write_key (json, "id");
+    json_write_string (json, name);
+    json_write_key (json, "object");
+    json_write_string (json, SPAN ("model"));
+    json_write_key (json, "created");
+    json_write_u64 (json, model->created_s);
+    json_write_key (json, "owned_by");
+    json_write_string (json, SPAN ("stator"));
+    json_write_key (json, "root");
+    json_write_string (json, span_from_string (model->id));
+    if (model->context) {
+        json_write_key (json, "max_model_len");
+        json_write_u64 (json, model->context);
+    }
+    json_write_end_object (json);
+}
+
+static void
+s_serve_models (frontend_t *self, port_exchange_t *exchange, const http_request_t *http, span_t rest)
+{
+    buffer_t body = { 0 };
+    json_writer_t json;
+    json_writer_init (&json, &body);
+    json_write_begin_object (&json);
+    json_write_key (&json, "object");
+    json_write_string (&json, SPAN ("list"));
+    json_write_key (&json, "data");
+    json_write_begin_array (&json);
+    size_t cursor = 0;
+    span_t name;
+    const model_t *model;
+    while (models_next_name (self->models, &cursor, &name, &model))
+        s_write_model (&json, name, model);
+    json_write_end_array (&json);
+    json_write_end_object (&json);
+    s_respond (self, exchange, 200, "application/json", buffer_span (&body));
+    buffer_fini (&body);
+}
+
+static void
+s_serve_model (frontend_t *self, port_exchange_t *exchange, const http_request_t *http, span_t rest)
+{
+    const model_t *model = models_find (self->models, rest);
+    if (!model) {
+        api_error_t error;
+        api_error_set (&error, API_NO_MODEL, "model", "The model '%.*s' does not exist here.",
+            SPAN_ARG (span_slice (rest, 0, 128)));
+        s_refuse (self, exchange, &error, NULL);
+        return;
+    }
+    buffer_t body = { 0 };
+    json_writer_t json;
+    json_writer_init (&json, &body);
+    s_write_model (&json, rest, model);
+    s_respond (self, exchange, 200, "application/json", buffer_span (&body));
+    buffer_fini (&body);
+}
+
+//  ---- Health and metrics ----------------------------------------------------------------------------------------------
+
+static void
+s_serve_live (frontend_t *self, port_exchange_t *exchange, const http_request_t *http, span_t rest)
+{
+    s_respond (self, exchange, 200, "application/json", SPAN ("{\"status\":\"live\"}"));
+}
+
+//  Whether a request that comes now can be served.
+static void
+s_serve_health (frontend_t *self, port_exchange_t *exchange, const http_request_t *http, span_t rest)
+{
+    bool routed = directory_any (self->actor, "router") != NULL;
+    size_t workers = models_accepting (self->models);
+    const char *status = self->draining ? "draining" : !routed ? "no router" : workers ? "ready" : "no worker";
+    bool ready = !self->draining && routed && workers;
+    buffer_t body = { 0 };
+    buffer_print (&body, "{\"status\":\"%s\",\"models\":%zu,\"workers\":%zu,\"requests\":%zu}", status,
+        models_count (self->models), workers, self->turns.count);
+    s_respond (self, exchange, ready ? 200 : 503, "application/json", buffer_span (&body));
+    buffer_fini (&body);
+}
+
+static void
+s_serve_metrics (frontend_t *self, port_exchange_t *exchange, const http_request_t *http, span_t rest)
+{
+    buffer_t body = { 0 };
+    metrics_render (actor_metrics (self->actor), &body);
+    s_respond (self, exchange, 200, "text/plain; version=0.0.4; charset=utf-8", buffer_span (&body));
+    buffer_fini (&body);
+}
+
+//  ---- Chat ------------------------------------------------------------------------------------------------------------
+
+//  The owner of the request's session where that is another frontend; else the empty span.
+static span_t
+s_other_owner (const frontend_t *self, const turn_t *turn, const http_request_t *http)
+{
+    span_t session = turn_session (turn);
+    if (session.size == 0 || http->body.size > RELAY_BODY_MAX)
+        return SPAN ("");
+    const actor_entry_t *owner = directory_owner (self->actor, "frontend", session);
+    if (!owner || owner->endpoint.size == 0 || span_equal_string (owner->address, actor_address (self->actor)))
+        return SPAN ("");
+    return owner->address;
+}
+
+static void
+s_serve_chat (frontend_t *self, port_exchange_t *exchange, const http_request_t *http, span_t rest)
+{
+    turn_t *turn = turn_new (self, http);
+    span_t owner = s_other_owner (self, turn, http);
+    if (owner.size) {
+        turn_discard (&turn);
+        relay_start (self, exchange, http, owner);
+    } else
+        turn_begin (turn, client_from_exchange (self->actor, exchange));
+}
+
+void
+frontend_serve (frontend_t *self, client_t *client, const http_request_t *http)
+{
+    turn_begin (turn_new (self, http), client);
+}
+
+//  ---- The table -------------------------------------------------------------------------------------------------------
+
+static const http_route_t s_routes [] = {
+    { "POST", "/v1/chat/completions", s_serve_chat },
+    { "GET", "/v1/models", s_serve_models },
+    { "GET", "/v1/models/", s_serve_model },
+    { "GET", "/health", s_serve_health },
+    { "GET", "/live", s_serve_live },
+    { "GET", "/metrics", s_serve_metrics },
+};
+
+static int
+s_hex_value (uint8_t digit)
+{
+    if (digit >= '0' && digit <= '9')
+        return digit - '0';
+    digit |= 0x20;
+    return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+//  Undoes percent-encoding; false where the result is no text.
+static bool
+s_decode_path (span_t path, buffer_t *out)
+{
+    for (size_t i = 0; i < path.size; i++) {
+        int high = path.data [i] == '%' && i + 2 < path.size ? s_hex_value (path.data [i + 1]) : -1;
+        int low = high >= 0 ? s_hex_value (path.data [i + 2]) : -1;
+        buffer_append_byte (out, low >= 0 ? (uint8_t)(high * 16 + low) : path.data [i]);
+        i += low >= 0 ? 2 : 0;
+    }
+    return utf8_is_valid (buffer_span (out));
+}
+
+//  The route of a path; *rest is what the route leaves of it.
+static const http_route_t *
+s_find_route (span_t path, span_t *rest)
+{
+    for (size_t i = 0; i < sizeof s_routes / sizeof s_routes [0]; i++) {
+        span_t own = span_from_string (s_routes [i].path);
+        bool is_prefix = own.data [own.size - 1] == '/' && path.size > own.size;
+        *rest = span_slice (path, own.size, path.size);
+        if (is_prefix ? span_starts_with (path, own) : span_equal (path, own))
+            return &s_routes [i];
+    }
+    return NULL;
+}
+
+void
+frontend_on_request (void *self_, port_exchange_t *exchange, const http_request_t *http)
+{
+    frontend_t *self = self_;
+    api_error_t error;
+    buffer_t path = { 0 };
+    span_t rest;
+    bool is_text = s_decode_path (http->path, &path);
+    const http_route_t *route = is_text ? s_find_route (buffer_span (&path), &rest) : NULL;
+    if (!route) {
+        api_error_set (&error, API_NOT_FOUND, NULL, "Invalid URL (%.*s %.*s).",
+            SPAN_ARG (span_slice (http->method, 0, 16)), SPAN_ARG (span_slice (http->path, 0, 128)));
+        s_refuse (self, exchange, &error, NULL);
+    } else if (!span_equal_string (http->method, route->method)) {
+        api_error_set (&error, API_METHOD, NULL, "%s takes %s, not %.*s.", route->path, route->method,
+            SPAN_ARG (span_slice (http->method, 0, 16)));
+        s_refuse (self, exchange, &error, route->method);
+    } else
+        route->serve (self, exchange, http, rest);
+    buffer_fini (&path);
+}

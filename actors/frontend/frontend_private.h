@@ -1,0 +1,40 @@
+//  frontend_private - what the files of the frontend share: the actor's state
+
+#ifndef ACTORS_FRONTEND_FRONTEND_PRIVATE_H
+#define ACTORS_FRONTEND_FRONTEND_PRIVATE_H
+
+#include "actors/frontend/client.h"
+#include "actors/frontend/frontend_options.h"
+#include "actors/frontend/models.h"
+#include "actors/frontend/notice.h"
+#include "runtime/timer.h"
+
+typedef struct {
+    actor_t *actor;                  //  Itself
+    frontend_options_t options;      //  As given, or as reloaded
+    char *host;                      //  Of the options, owned
+    port_listener_t *listener;       //  Where harnesses connect
+    models_t *models;                //  What can be asked for
+    tally_t tally;                   //  What is counted
+    notices_t notices;               //  To routers, under way
+    client_leftovers_t leftovers;    //  Handed-over responses that still wait for credit
+    list_t turns;                    //  turn_t, in progress
+    list_t over;                     //  turn_t, to be freed when their callbacks have returned
+    list_t relays;                   //  relay_t, requests handed over
+    list_t over_relays;              //  relay_t, to be freed likewise
+    actor_timer_t bury;              //  Frees what is over
+    uint64_t served;                 //  Requests so far: spreads calls over workers
+    bool draining;                   //  Takes no new requests
+} frontend_t;
+
+//  Something ended: frees it soon, and says actor_drained where it was the last.
+void frontend_bury_soon (frontend_t *self);
+
+//  Answers a request here, whoever owns its session.  Takes the client; borrows the request as long as the client has not
+//  been answered.
+void frontend_serve (frontend_t *self, client_t *client, const http_request_t *http);
+
+//  The value of a header; the empty span where it is not there.
+span_t http_header (const http_request_t *http, const char *name);
+
+#endif

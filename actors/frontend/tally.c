@@ -1,0 +1,140 @@
+#include "actors/frontend/tally.h"
+
+#define MS(value) ((uint64_t)(value)*1000000)
+#define S(value) ((uint64_t)(value)*1000000000)
+#define COUNTER(text, sentence)                                \
+    {                                                          \
+        .name = text, .help = sentence, .kind = METRIC_COUNTER \
+    }
+#define GAUGE(text, sentence)                                \
+    {                                                        \
+        .name = text, .help = sentence, .kind = METRIC_GAUGE \
+    }
+#define TIMES(text, sentence, array)                                                              \
+    {                                                                                             \
+        .name = text, .help = sentence, .kind = METRIC_HISTOGRAM, .scale = S (1), .edges = array, \
+        .edge_count = sizeof (array) / sizeof (array) [0]                                         \
+    }
+
+//  1 ms to 480 s, 1 ms to 80 s and 1 s to 512 s: evenly spaced in the logarithm, rounded to two digits, the first one 0.
+static const uint64_t s_ttft_edges [] = { 0, 2200000, 4700000, MS (10), MS (22), MS (47), MS (100), MS (220), MS (470),
+    S (1), MS (2200), MS (4700), S (10), S (22), S (48), S (100), S (220), S (480) };
+static const uint64_t s_itl_edges [] = { 0, 1800000, 3300000, 5900000, MS (11), MS (20), MS (35), MS (64), MS (120),
+    MS (210), MS (380), MS (690), MS (1200), MS (2300), MS (4100), MS (7400), S (13), S (24), S (44), S (80) };
+static const uint64_t s_duration_edges [] = { 0, S (2), S (4), S (8), S (16), S (32), S (64), S (130), S (260),
+    S (510) };
+
+typedef struct {
+    metric_desc_t desc;    //  What it is
+    const char *labels;    //  Besides the model; may be empty
+} model_metric_t;
+
+static const model_metric_t s_model_metrics [TALLY_MODEL_COUNT] = {
+    [TALLY_TTFT] = { TIMES ("stator_time_to_first_token_seconds", "From a request's arrival to its first token.",
+                         s_ttft_edges),
+        "" },
+    [TALLY_ITL] = { TIMES ("stator_inter_token_latency_seconds", "Between two tokens of an answer.", s_itl_edges), "" },
+    [TALLY_E2E] = { TIMES ("stator_e2e_request_latency_seconds", "From a request's arrival to the end of its answer.",
+                        s_duration_edges),
+        "" },
+    [TALLY_QUEUE] = { TIMES ("stator_request_queue_time_seconds", "From a request's arrival to the router's decision.",
+                          s_ttft_edges),
+        "" },
+    [TALLY_PROMPT] = { COUNTER ("stator_prompt_tokens_total", "Tokens of prompts."), "" },
+    [TALLY_CACHED] = { COUNTER ("stator_prompt_tokens_cached_total", "Tokens of prompts found in an engine's cache."),
+        ",tier=\"device\"" },
+    [TALLY_PREDICTED] = { COUNTER ("stator_prompt_tokens_predicted_total", "Of these, what routers expected."), "" },
+    [TALLY_GENERATED] = { COUNTER ("stator_generation_tokens_total", "Tokens of answers."), ",role=\"assistant\"" },
+    [TALLY_RETRIES] = { COUNTER ("stator_retries_total", "Requests sent elsewhere before their first token."), "" },
+};
+
+static const metric_desc_t s_requests = COUNTER ("stator_requests_total", "Requests answered.");
+static const metric_desc_t s_migrations =
+    COUNTER ("stator_migrations_total", "Answers that went on at another worker.");
+static const metric_desc_t s_receipts = COUNTER ("stator_hint_receipts_total", "Hints answered.");
+static const metric_desc_t s_running = GAUGE ("stator_requests_running", "Requests in progress.");
+static const metric_desc_t s_waiting = GAUGE ("stator_requests_waiting", "Of these, without a first token.");
+static const metric_desc_t s_handed_over =
+    COUNTER ("stator_requests_handed_over_total", "Requests passed to the frontend that owns their session.");
+static const metric_desc_t s_disconnected =
+    COUNTER ("stator_disconnected_clients_total", "Clients that left before their answer was complete.");
+static const metric_desc_t s_silent_notices =
+    COUNTER ("stator_route_notices_lost_total", "Progress that a router could not be told.");
+static const metric_desc_t s_conflicts =
+    COUNTER ("stator_model_conflicts_total", "Models that appeared under the name of another one.");
+
+void
+tally_init (tally_t *self, metrics_t *metrics)
+{
+    *self = (tally_t){
+        .all = metrics,
+        .running = metrics_get (metrics, &s_running, NULL),
+        .waiting = metrics_get (metrics, &s_waiting, NULL),
+        .handed_over = metrics_get (metrics, &s_handed_over, NULL),
+        .disconnected = metrics_get (metrics, &s_disconnected, NULL),
+        .silent_notices = metrics_get (metrics, &s_silent_notices, NULL),
+        .conflicts = metrics_get (metrics, &s_conflicts, NULL),
+    };
+}
+
+//  model_name="...", in the quoting of the text format.
+static void
+s_label_model (buffer_t *labels, span_t model)
+{
+    buffer_append_string (labels, "model_name=\"");
+    if (model.size == 0)
+        buffer_append_string (labels, "unknown");
+    for (size_t i = 0; i < model.size; i++) {
+        if (model.data [i] == '"' || model.data [i] == '\\')
+            buffer_append_byte (labels, '\\');
+        buffer_append_byte (labels, model.data [i] == '\n' ? ' ' : model.data [i]);
+    }
+    buffer_append_byte (labels, '"');
+}
+
+void
+tally_model (tally_t *self, span_t model, tally_model_t *metrics)
+{
+    buffer_t labels = { 0 };
+    for (size_t i = 0; i < TALLY_MODEL_COUNT; i++) {
+        buffer_clear (&labels);
+        s_label_model (&labels, model);
+        buffer_append_string (&labels, s_model_metrics [i].labels);
+        metrics->metrics [i] = metrics_get (self->all, &s_model_metrics [i].desc, buffer_string (&labels));
+    }
+    buffer_fini (&labels);
+}
+
+void
+tally_answered (tally_t *self, span_t model, int code)
+{
+    buffer_t labels = { 0 };
+    s_label_model (&labels, model);
+    buffer_print (&labels, ",dialect=\"chat\",code=\"%d\"", code);
+    metric_add (metrics_get (self->all, &s_requests, buffer_string (&labels)), 1);
+    buffer_fini (&labels);
+}
+
+void
+tally_migrated (tally_t *self, span_t model, const char *reason)
+{
+    buffer_t labels = { 0 };
+    s_label_model (&labels, model);
+    buffer_print (&labels, ",reason=\"%s\"", reason);
+    metric_add (metrics_get (self->all, &s_migrations, buffer_string (&labels)), 1);
+    buffer_fini (&labels);
+}
+
+void
+tally_receipts (tally_t *self, const hints_t *hints)
+{
+    buffer_t labels = { 0 };
+    for (size_t i = 0; i < hints->count; i++) {
+        const hint_t *hint = &hints->hints [i];
+        buffer_clear (&labels);
+        buffer_print (&labels, "hint=\"%s\",outcome=\"%s\"",
+            hint_field_name (hint->source ? hint->source->field : HINT_NOTHING), outcome_name (hint->outcome));
+        metric_add (metrics_get (self->all, &s_receipts, buffer_string (&labels)), 1);
+    }
+    buffer_fini (&labels);
+}
