@@ -49,9 +49,18 @@ message_at (size_t position)
 const message_type_t *
 message_find (span_t name)
 {
-    for (size_t i = 0; i < catalogue_message_count; i++)
-        if (span_equal_string (name, catalogue_messages [i]->name))
-            return catalogue_messages [i];
+    size_t low = 0, high = catalogue_message_count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const message_type_t *type = catalogue_by_name [middle];
+        int order = span_compare (name, span_from_string (type->name));
+        if (order == 0)
+            return type;
+        if (order < 0)
+            high = middle;
+        else
+            low = middle + 1;
+    }
     return NULL;
 }
 
@@ -65,11 +74,9 @@ message_find_call (span_t method)
 const message_type_t *
 message_find_event (uint16_t stream, uint16_t id)
 {
-    for (size_t i = 0; i < catalogue_message_count; i++) {
-        const message_type_t *type = catalogue_messages [i];
-        if (type->kind == MESSAGE_EVENT && type->stream == stream && type->id == id)
-            return type;
-    }
+    for (size_t i = 0; i < catalogue_event_count; i++)
+        if (catalogue_events [i]->stream == stream && catalogue_events [i]->id == id)
+            return catalogue_events [i];
     return NULL;
 }
 

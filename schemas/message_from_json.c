@@ -140,6 +140,8 @@ s_read_integer (reader_t *self, message_field_kind_t kind, const json_t *json, v
 static status_t
 s_read_enum (reader_t *self, const message_enum_t *type, const json_t *json, uint32_t *value)
 {
+    if (json_kind (json) != JSON_STRING)
+        return s_fail_kind (self, "a string", json);
     span_t name = json_string (json);
     if (!message_enum_find (type, name, value))
         return error_set (self->error, STATUS_INVALID, "\"%.*s\" is no %s", SPAN_ARG (name), type->name);

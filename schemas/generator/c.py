@@ -197,8 +197,11 @@ CATALOGUE_HEADER = """\
 
 #include "schemas/message.h"
 
-extern const message_type_t *const catalogue_messages [];
+extern const message_type_t *const catalogue_messages [];    //  In the order of the schemas
+extern const message_type_t *const catalogue_by_name [];     //  The same, sorted by name
 extern const size_t catalogue_message_count;
+extern const message_type_t *const catalogue_events [];    //  The events among them
+extern const size_t catalogue_event_count;
 extern const message_enum_t catalogue_streams;
 extern const uint64_t catalogue_schema_hash;
 
@@ -211,13 +214,21 @@ def schema_hash(schemas):
     return int.from_bytes(digest, "big")
 
 
+def message_list(name, messages):
+    entries = [f"    &{message.name}_message," for message in messages] or ["    NULL,"]
+    return ["", f"const message_type_t *const {name} [] = {{", *entries, "};"]
+
+
 def catalogue_source(schemas):
     messages = [message for topic in schemas.topics for message in topic.messages]
     lines = [BANNER.format(source="*.toml"), "", '#include "schemas/catalogue.h"', ""]
     lines += [f'#include "schemas/{topic.name}.h"' for topic in schemas.topics if topic.messages]
-    lines += ["", "const message_type_t *const catalogue_messages [] = {"]
-    lines += [f"    &{message.name}_message," for message in messages]
-    lines += ["};", "", f"const size_t catalogue_message_count = {len(messages)};", ""]
+    events = [message for message in messages if message.kind == "event"]
+    lines += message_list("catalogue_messages", messages)
+    lines += message_list("catalogue_by_name", sorted(messages, key=lambda message: message.name))
+    lines += message_list("catalogue_events", events)
+    lines += ["", f"const size_t catalogue_message_count = {len(messages)};"]
+    lines += [f"const size_t catalogue_event_count = {len(events)};", ""]
     lines += enum_table(schemas.streams, "const message_enum_t catalogue_streams")
     lines += ["", f"const uint64_t catalogue_schema_hash = UINT64_C (0x{schema_hash(schemas):016x});", ""]
     return "\n".join(lines)
