@@ -5,7 +5,7 @@
 //
 //  One engine, one thread: the functions are called on the worker's, and the adapter reports on it through the watch: on
 //  the engine and its blocks at any time, on a request only from callbacks of its own, never from inside start or cancel.
-//  What either side borrows it borrows for the call.
+//  What either side borrows it borrows for the call; a request's tokens, id and sampling are there until its run is over.
 //
 //  The life of a request: start - on_progress and on_tokens, any number - on_end, exactly once, unless it is cancelled.
 //  An engine cannot be stopped: it reports tokens as they come, and the worker keeps what nobody may have yet.

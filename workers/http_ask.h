@@ -1,0 +1,41 @@
+//  http_ask - one question to an engine over HTTP, answered as a whole
+//
+//  For what is short: health, facts, templates, tokens.  Streams are read by their adapter itself.
+
+#ifndef WORKERS_HTTP_ASK_H
+#define WORKERS_HTTP_ASK_H
+
+#include "base/list.h"
+#include "runtime/actor.h"
+
+typedef struct http_ask http_ask_t;
+
+//  Where an engine is and how it is spoken to.  Embedded; whoever makes it keeps what it points to.
+typedef struct {
+    actor_t *actor;                 //  On whose thread
+    const char *url;                //  Without a slash at the end
+    const char *api_key;            //  Sent as a bearer token; empty: none
+    uint64_t connect_timeout_ns;    //  Of a connection
+    list_t asks;                    //  http_ask_t under way
+} http_peer_t;
+
+//  The answer.  status: STATUS_OK where one came, whatever `code` (the HTTP status) says; else why not.  All borrowed.
+typedef void (http_answer_fn) (void *arg, status_t status, const char *why, int code, span_t body);
+
+void http_peer_init (
+    http_peer_t *self, actor_t *actor, const char *url, const char *api_key, uint64_t connect_timeout_ns);
+
+//  Forgets every question under way.
+void http_peer_fini (http_peer_t *self);
+
+//  Fills in method, URL, headers and body of a fetch.  headers: room for three.  body: JSON; empty: a GET.
+//  path: "/health".  url: scratch, valid until the fetch has been started.
+void http_peer_address (const http_peer_t *self, const char *path, span_t body, fetch_options_t *options,
+    http_header_t headers [3], buffer_t *scratch);
+
+//  Asks.  total_ns: until the whole answer is there.  answer_max: bytes of it.  done is called exactly once, never from
+//  inside, unless the peer's fini comes first.
+void http_ask (http_peer_t *self, const char *path, span_t body, uint64_t total_ns, uint64_t answer_max,
+    http_answer_fn *done, void *arg);
+
+#endif

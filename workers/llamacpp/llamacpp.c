@@ -1,0 +1,216 @@
+#include "workers/llamacpp/llamacpp.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "workers/llamacpp/llamacpp_private.h"
+
+enum { ANSWER_MAX = 256 << 20 };
+
+static const uint64_t QUESTION_NS = 60000000000;
+
+typedef status_t (answer_reader_fn) (span_t body, buffer_t *out, error_t *error);
+
+//  A question that the server has not answered.
+typedef struct {
+    list_link_t link;          //  In the engine
+    engine_t *engine;          //  In which
+    answer_reader_fn *read;    //  What its answer is
+    bool begins;               //  The text of the first token goes before it
+    engine_answer_fn *done;    //  Who is told
+    void *arg;                 //  For done
+} question_t;
+
+static void
+s_free_question (question_t *self)
+{
+    list_remove (&self->engine->asked, &self->link);
+    memory_free (self);
+}
+
+//  ---- Opening and closing -----------------------------------------------------------------------------------------------
+
+static void
+s_keep_url (engine_t *self, const char *url)
+{
+    span_t text = span_from_string (url);
+    while (text.size && text.data [text.size - 1] == '/')
+        text.size--;
+    buffer_append (&self->url, text);
+}
+
+static void
+s_init_peer (engine_t *self, http_peer_t *peer)
+{
+    http_peer_init (peer, self->actor, buffer_string (&self->url), buffer_string (&self->api_key),
+        self->options.connect_timeout_ns);
+}
+
+static engine_t *
+s_open (actor_t *actor, const engine_watch_t *watch, const engine_setup_t *setup, error_t *error)
+{
+    if (strncmp (setup->url, "http://", 7) != 0 && strncmp (setup->url, "https://", 8) != 0) {
+        error_set (error, STATUS_INVALID, "llamacpp needs the url of a llama-server, not \"%s\"", setup->url);
+        return NULL;
+    }
+    engine_t *self = memory_new (sizeof *self);
+    self->actor = actor;
+    self->watch = *watch;
+    self->options = *(const llamacpp_options_t *)setup->options;
+    self->block_size = setup->block_size;
+    s_keep_url (self, setup->url);
+    buffer_append_string (&self->api_key, self->options.api_key ? self->options.api_key : "");
+    buffer_append (&self->model, setup->model);
+    s_init_peer (self, &self->probes);
+    s_init_peer (self, &self->questions);
+    list_init (&self->asked);
+    list_init (&self->waiting);
+    list_init (&self->running);
+    wire_chunk_init (&self->chunk);
+    probe_start (self);
+    return self;
+}
+
+static void
+s_close (engine_t *self)
+{
+    list_t *const lists [] = { &self->running, &self->waiting };
+    for (size_t i = 0; i < 2; i++)
+        for (list_link_t *link; (link = list_first (lists [i]));)
+            run_drop (LIST_ENTRY (link, engine_run_t, link));
+    timer_stop (&self->probe);
+    http_peer_fini (&self->probes);
+    http_peer_fini (&self->questions);
+    for (list_link_t *link; (link = list_first (&self->asked));)
+        s_free_question (LIST_ENTRY (link, question_t, link));
+    slots_destroy (&self->slots);
+    wire_facts_fini (&self->facts);
+    wire_chunk_fini (&self->chunk);
+    buffer_fini (&self->url);
+    buffer_fini (&self->api_key);
+    buffer_fini (&self->model);
+    memory_free (self);
+}
+
+//  ---- Requests ----------------------------------------------------------------------------------------------------------
+
+static engine_run_t *
+s_start (engine_t *self, const engine_request_t *request, void *arg, error_t *error)
+{
+    engine_run_t *run = run_new (self, request, arg);
+    run_start_waiting (self);
+    return run;
+}
+
+static void
+s_cancel (engine_t *self, engine_run_t *run)
+{
+    run_drop (run);
+    run_start_waiting (self);
+}
+
+static uint64_t
+s_unprocessed (const list_t *runs)
+{
+    uint64_t tokens = 0;
+    for (list_link_t *link = list_first (runs); link; link = list_next (runs, link)) {
+        const engine_run_t *run = LIST_ENTRY (link, engine_run_t, link);
+        tokens += run->request.tokens.count - run->processed;
+    }
+    return tokens;
+}
+
+static void
+s_load (const engine_t *self, worker_load_t *load)
+{
+    if (!self->slots)
+        return;
+    load->running = (uint32_t)self->running.count;
+    load->waiting = (uint32_t)self->waiting.count;
+    load->prefill_tokens = s_unprocessed (&self->running) + s_unprocessed (&self->waiting);
+    load->kv_used = slots_busy_tokens (self->slots) / self->block_size;
+    load->kv_capacity = self->facts.slots * (self->facts.context / self->block_size);
+}
+
+//  ---- Questions ----------------------------------------------------------------------------------------------------------
+
+static status_t
+s_read_answer (
+    const question_t *self, status_t status, const char *why, int code, span_t body, buffer_t *out, error_t *error)
+{
+    if (status)
+        return error_set (error, STATUS_UNREACHABLE, "the engine cannot be reached: %s", why);
+    if (code != 200) {
+        status = wire_read_error (code, body, error);
+        //  Templates refuse by raising an error of their own, which comes as an internal one.
+        return status == STATUS_INTERNAL ? STATUS_INVALID : status;
+    }
+    return self->read (body, out, error);
+}
+
+//  Puts the text of the token that begins a chat before the prompt, where it is not there already.
+static void
+s_begin (const question_t *self, buffer_t *text)
+{
+    span_t bos = buffer_span (&self->engine->facts.bos);
+    if (!self->begins || span_starts_with (buffer_span (text), bos))
+        return;
+    buffer_t whole = { 0 };
+    buffer_append (&whole, bos);
+    buffer_append (&whole, buffer_span (text));
+    buffer_fini (text);
+    *text = whole;
+}
+
+static void
+s_on_answer (void *arg, status_t status, const char *why, int code, span_t body)
+{
+    question_t *self = arg;
+    buffer_t text = { 0 };
+    error_t error;
+    error_clear (&error);
+    status = s_read_answer (self, status, why, code, body, &text, &error);
+    if (status == STATUS_OK)
+        s_begin (self, &text);
+    self->done (self->arg, status, error.text, buffer_span (&text));
+    buffer_fini (&text);
+    s_free_question (self);
+}
+
+static void
+s_ask (engine_t *engine, const char *path, span_t body, question_t question)
+{
+    question_t *self = memory_new (sizeof *self);
+    *self = question;
+    self->engine = engine;
+    list_append (&engine->asked, &self->link);
+    http_ask (&engine->questions, path, body, QUESTION_NS, ANSWER_MAX, s_on_answer, self);
+}
+
+static void
+s_render (engine_t *self, span_t conversation, engine_answer_fn *done, void *arg)
+{
+    s_ask (self, "/apply-template", conversation,
+        (question_t){ .read = wire_read_prompt, .begins = self->begins, .done = done, .arg = arg });
+}
+
+static void
+s_tokenize (engine_t *self, span_t text, engine_answer_fn *done, void *arg)
+{
+    buffer_t body = { 0 };
+    wire_write_tokenize (&body, text, false);
+    s_ask (self, "/tokenize", buffer_span (&body), (question_t){ .read = wire_read_tokens, .done = done, .arg = arg });
+    buffer_fini (&body);
+}
+
+const engine_class_t llamacpp_engine = {
+    .name = "llamacpp",
+    .renders = true,
+    .open = s_open,
+    .close = s_close,
+    .start = s_start,
+    .cancel = s_cancel,
+    .load = s_load,
+    .render = s_render,
+    .tokenize = s_tokenize,
+};

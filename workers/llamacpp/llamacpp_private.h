@@ -1,0 +1,82 @@
+//  llamacpp_private - what the files of the adapter share
+//
+//  llamacpp.c is the table, with questions and load.  probe.c finds the server and what it is.  run.c is one completion.
+
+#ifndef WORKERS_LLAMACPP_LLAMACPP_PRIVATE_H
+#define WORKERS_LLAMACPP_LLAMACPP_PRIVATE_H
+
+#include "runtime/timer.h"
+#include "workers/http_ask.h"
+#include "workers/llamacpp/llamacpp.h"
+#include "workers/llamacpp/slots.h"
+#include "workers/llamacpp/wire.h"
+#include "workers/sse.h"
+
+struct engine {
+    actor_t *actor;                //  On whose thread
+    engine_watch_t watch;          //  Whom to tell
+    llamacpp_options_t options;    //  As given; the key is in `api_key`
+    buffer_t url;                  //  Of the server
+    buffer_t api_key;              //  Of the server
+    buffer_t model;                //  Configured name; empty: none
+    uint32_t block_size;           //  Tokens
+    http_peer_t probes;            //  The server, asked how it is
+    http_peer_t questions;         //  The same, asked for templates and tokens
+    list_t asked;                  //  Questions that it has not answered
+    actor_timer_t probe;           //  The next look at it
+    uint32_t failures;             //  Looks in a row that it did not stand
+    bool ready;                    //  It serves, and this is known of it:
+    wire_facts_t facts;            //  what it is,
+    bool begins;                   //  whether it puts a token before a chat,
+    slots_t *slots;                //  and what its slots hold
+    list_t waiting;                //  engine_run_t without a slot, in order of arrival
+    list_t running;                //  engine_run_t in a slot
+    engine_run_t *telling;         //  Whose report is under way; NULL once it is gone
+    wire_chunk_t chunk;            //  Scratch
+};
+
+struct engine_run {
+    list_link_t link;            //  Waiting or running
+    engine_t *engine;            //  In which
+    engine_request_t request;    //  As given
+    void *arg;                   //  The worker's
+    uint32_t slot;               //  SLOT_NONE: it waits
+    port_fetch_t *fetch;         //  The completion; NULL: it waits, or could not be started
+    actor_timer_t refusal;       //  Then this ends it, later
+    int code;                    //  HTTP status
+    buffer_t complaint;          //  Body of an answer that is no stream
+    sse_t sse;                   //  Events of the stream
+    array_t tokens;              //  uint32_t: not yet told
+    array_t sizes;               //  uint32_t: bytes of text of each
+    buffer_t text;               //  Their bytes
+    uint64_t processed;          //  Tokens of the prompt computed
+    uint64_t generated;          //  Tokens received
+    size_t in_slot;              //  As the engine said at the end; SIZE_MAX: it did not
+    bool stopped;                //  The server has said its last word
+    bool done;                   //  Nothing more is to be read,
+    engine_end_t end;            //  and this is how it ended
+    error_t error;               //  Why it failed
+    buffer_t stop_string;        //  Of the end
+};
+
+//  ---- run.c ---------------------------------------------------------------------------------------------------------------
+
+engine_run_t *run_new (engine_t *engine, const engine_request_t *request, void *arg);
+
+//  Takes it from the server and frees it, without a word to the worker.
+void run_drop (engine_run_t *self);
+
+//  Starts what waits while there are slots.
+void run_start_waiting (engine_t *engine);
+
+//  Fails every run.
+void run_fail_all (engine_t *engine, status_t status, const char *why);
+
+//  ---- probe.c -------------------------------------------------------------------------------------------------------------
+
+void probe_start (engine_t *engine);
+
+//  Looks at once: something is wrong.
+void probe_now (engine_t *engine);
+
+#endif
