@@ -128,7 +128,7 @@ json_count (const json_t *self)
 const json_t *
 json_at (const json_t *self, size_t position)
 {
-    return s_from_object (json_object_array_get_idx (s_object (self), position));
+    return s_from_object (position < json_count (self) ? json_object_array_get_idx (s_object (self), position) : NULL);
 }
 
 bool

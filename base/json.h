@@ -50,7 +50,7 @@ const json_t *json_get_path (const json_t *self, const char *path);
 //  Elements of an array; 0 where self is none.
 size_t json_count (const json_t *self);
 
-//  Element below json_count.
+//  Element of an array; NULL beyond its end, or where self is none.
 const json_t *json_at (const json_t *self, size_t position);
 
 //  Walks the members of an object: start with *cursor 0; false at the end.

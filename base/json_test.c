@@ -128,6 +128,8 @@ test_numbers_are_taken_only_where_they_fit (void **state)
     assert_true (json_to_u64 (json_at (root, 2), &u) && u == UINT64_MAX);
     assert_true (json_to_i64 (json_at (root, 5), &i) && i == -2);
     assert_true (json_to_double (json_at (root, 1), &d) && d == 3.5);
+    assert_null (json_at (root, 6));
+    assert_null (json_at (json_at (root, 0), 0));
     json_destroy (&root);
     assert_null (root);
 }

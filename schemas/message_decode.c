@@ -6,10 +6,8 @@
 
 #include "schemas/message.h"
 
-#include <math.h>
 #include <string.h>
 
-#include "base/utf8.h"
 #include "schemas/message_field.h"
 #include "schemas/pack_reader.h"
 
@@ -40,28 +38,13 @@ s_fail_kind (decoder_t *self, const char *wanted, const pack_item_t *item)
 }
 
 static status_t
-s_read_unsigned (decoder_t *self, const pack_item_t *item, uint64_t max, uint64_t *value)
+s_read_integer (decoder_t *self, message_field_kind_t kind, const pack_item_t *item, void *value)
 {
+    const message_range_t *range = message_range (kind);
     if (item->kind != PACK_UINT && item->kind != PACK_INT)
         return s_fail_kind (self, "an integer", item);
-    if (item->kind == PACK_INT || item->number > max)
-        return error_set (self->error, STATUS_INVALID, "must be an integer from 0 to %llu", (unsigned long long)max);
-    *value = item->number;
-    return STATUS_OK;
-}
-
-static status_t
-s_read_signed (decoder_t *self, const pack_item_t *item, int64_t min, int64_t max, int64_t *value)
-{
-    if (item->kind != PACK_UINT && item->kind != PACK_INT)
-        return s_fail_kind (self, "an integer", item);
-    //  A negative item is a two's complement; a positive one above INT64_MAX must not be mistaken for it.
-    bool fits = item->kind == PACK_INT ? (int64_t)item->number >= min : item->number <= (uint64_t)max;
-    if (!fits)
-        return error_set (
-            self->error, STATUS_INVALID, "must be an integer from %lld to %lld", (long long)min, (long long)max);
-    *value = (int64_t)item->number;
-    return STATUS_OK;
+    message_store (range, value, item->number);
+    return message_check_range (range, item->kind == PACK_INT, item->number, self->error);
 }
 
 static status_t
@@ -75,26 +58,14 @@ s_read_float (decoder_t *self, const pack_item_t *item, double *value)
         *value = item->real;
     else
         return s_fail_kind (self, "a number", item);
-    return isfinite (*value) ? STATUS_OK : error_set (self->error, STATUS_INVALID, "is not a finite number");
+    return message_check_finite (*value, self->error);
 }
 
 static status_t
-s_read_enum (decoder_t *self, const message_enum_t *type, const pack_item_t *item, uint32_t *value)
+s_read_enum (decoder_t *self, const message_enum_t *type, const pack_item_t *item, void *value)
 {
-    uint64_t number = 0;
-    status_t status = s_read_unsigned (self, item, UINT32_MAX, &number);
-    *value = (uint32_t)number;
-    if (status || message_enum_has (type, *value))
-        return status;
-    return error_set (self->error, STATUS_INVALID, "%llu is no %s", (unsigned long long)number, type->name);
-}
-
-static status_t
-s_check_size (decoder_t *self, size_t size, size_t max, const char *unit)
-{
-    if (size > max)
-        return error_set (self->error, STATUS_INVALID, "has %zu %s, at most %zu are allowed", size, unit, max);
-    return STATUS_OK;
+    status_t status = s_read_integer (self, FIELD_ENUM, item, value);
+    return status ? status : message_check_enum (type, item->number, self->error);
 }
 
 static status_t
@@ -102,13 +73,8 @@ s_read_string (decoder_t *self, size_t max, const pack_item_t *item, span_t *val
 {
     if (item->kind != PACK_STRING)
         return s_fail_kind (self, "a string", item);
-    status_t status = s_check_size (self, item->bytes.size, max, "bytes");
-    if (status)
-        return status;
-    if (!utf8_is_valid (item->bytes))
-        return error_set (self->error, STATUS_INVALID, "is not UTF-8");
     *value = item->bytes;
-    return STATUS_OK;
+    return message_check_text (item->bytes, max, self->error);
 }
 
 static status_t
@@ -117,7 +83,7 @@ s_read_bin (decoder_t *self, size_t max, const pack_item_t *item, span_t *value)
     if (item->kind != PACK_BIN)
         return s_fail_kind (self, "a bin", item);
     *value = item->bytes;
-    return s_check_size (self, item->bytes.size, max, "bytes");
+    return message_check_size (item->bytes.size, max, "bytes", self->error);
 }
 
 static status_t
@@ -136,39 +102,6 @@ s_read_bool (decoder_t *self, const pack_item_t *item, bool *value)
         return s_fail_kind (self, "a boolean", item);
     *value = item->number != 0;
     return STATUS_OK;
-}
-
-static status_t
-s_read_integer (decoder_t *self, message_field_kind_t kind, const pack_item_t *item, void *value)
-{
-    uint64_t number = 0;
-    int64_t signed_number = 0;
-    status_t status = STATUS_OK;
-    switch (kind) {
-    case FIELD_U8:
-        status = s_read_unsigned (self, item, UINT8_MAX, &number);
-        *(uint8_t *)value = (uint8_t)number;
-        break;
-    case FIELD_U16:
-        status = s_read_unsigned (self, item, UINT16_MAX, &number);
-        *(uint16_t *)value = (uint16_t)number;
-        break;
-    case FIELD_U32:
-        status = s_read_unsigned (self, item, UINT32_MAX, &number);
-        *(uint32_t *)value = (uint32_t)number;
-        break;
-    case FIELD_I32:
-        status = s_read_signed (self, item, INT32_MIN, INT32_MAX, &signed_number);
-        *(int32_t *)value = (int32_t)signed_number;
-        break;
-    case FIELD_I64:
-        status = s_read_signed (self, item, INT64_MIN, INT64_MAX, value);
-        break;
-    default:
-        status = s_read_unsigned (self, item, UINT64_MAX, value);
-        break;
-    }
-    return status;
 }
 
 static status_t
@@ -209,7 +142,7 @@ s_read_column (decoder_t *self, const message_field_t *field, column_t *column)
     if (item.kind != PACK_BIN || item.bytes.size % width)
         return error_set (self->error, STATUS_INVALID, "must be a bin of %zu bytes an element", width);
     *column = (column_t){ item.bytes.data, item.bytes.size / width };
-    return s_check_size (self, column->count, field->max, "elements");
+    return message_check_size (column->count, field->max, "elements", self->error);
 }
 
 static status_t
@@ -222,7 +155,7 @@ s_read_list (decoder_t *self, const message_field_t *field, void **elements, siz
     if (item.kind != PACK_ARRAY)
         return s_fail_kind (self, "an array", &item);
     size_t size = message_element_size (field);
-    status = s_check_size (self, item.number, field->max, "elements");
+    status = message_check_size (item.number, field->max, "elements", self->error);
     if (status || item.number == 0)
         return status;
     char *list = self->arena ? arena_new (self->arena, item.number * size) : NULL;

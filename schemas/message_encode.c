@@ -47,30 +47,21 @@ s_put_bool (msgpack_packer *pack, bool value)
 }
 
 static void
+s_put_integer (msgpack_packer *pack, const message_range_t *range, const void *value)
+{
+    uint64_t number = message_load (range, value);
+    if (range->min < 0)
+        msgpack_pack_int64 (pack, (int64_t)number);
+    else
+        msgpack_pack_uint64 (pack, number);
+}
+
+static void
 s_put_value (msgpack_packer *pack, const message_field_t *field, const void *value)
 {
     switch (field->kind) {
     case FIELD_BOOL:
         s_put_bool (pack, *(const bool *)value);
-        break;
-    case FIELD_U8:
-        msgpack_pack_uint8 (pack, *(const uint8_t *)value);
-        break;
-    case FIELD_U16:
-        msgpack_pack_uint16 (pack, *(const uint16_t *)value);
-        break;
-    case FIELD_U32:
-    case FIELD_ENUM:
-        msgpack_pack_uint32 (pack, *(const uint32_t *)value);
-        break;
-    case FIELD_U64:
-        msgpack_pack_uint64 (pack, *(const uint64_t *)value);
-        break;
-    case FIELD_I32:
-        msgpack_pack_int32 (pack, *(const int32_t *)value);
-        break;
-    case FIELD_I64:
-        msgpack_pack_int64 (pack, *(const int64_t *)value);
         break;
     case FIELD_F64:
         msgpack_pack_double (pack, *(const double *)value);
@@ -86,6 +77,9 @@ s_put_value (msgpack_packer *pack, const message_field_t *field, const void *val
         break;
     case FIELD_STRUCT:
         s_put_message (pack, field->structure, value);
+        break;
+    default:
+        s_put_integer (pack, message_range (field->kind), value);
         break;
     }
 }

@@ -1,6 +1,6 @@
-//  message_field - where the value of a field lies in a message's struct
+//  message_field - where the value of a field lies in a message's struct, and what it may be
 //
-//  Shared by the writer, the reader and the JSON of schemas/message.h; nobody else needs it.
+//  Shared by the writers, readers and checks behind schemas/message.h; nobody else needs it.
 
 #ifndef SCHEMAS_MESSAGE_FIELD_H
 #define SCHEMAS_MESSAGE_FIELD_H
@@ -24,5 +24,34 @@ const void *message_field_value (const message_field_t *field, const void *messa
 
 //  One element of a list that is no column.
 const void *message_field_element (const message_field_t *field, const void *message, size_t position);
+
+//  What an integer or enum field holds.
+typedef struct {
+    int64_t min;     //  Least value; negative: the type is signed
+    uint64_t max;    //  Greatest value
+    size_t width;    //  Bytes in the struct
+} message_range_t;
+
+//  NULL for a kind that is no integer.
+const message_range_t *message_range (message_field_kind_t kind);
+
+//  Stores and loads an integer of the struct.  A negative number travels as its two's complement.
+void message_store (const message_range_t *range, void *value, uint64_t number);
+uint64_t message_load (const message_range_t *range, const void *value);
+
+//  STATUS_INVALID where the number is out of range.  negative: it is a two's complement below zero.
+status_t message_check_range (const message_range_t *range, bool negative, uint64_t number, error_t *error);
+
+//  STATUS_INVALID where there are more than `max`.  unit: "bytes" or "elements".
+status_t message_check_size (size_t size, size_t max, const char *unit, error_t *error);
+
+//  STATUS_INVALID where text is too long or not UTF-8.
+status_t message_check_text (span_t text, size_t max, error_t *error);
+
+//  STATUS_INVALID for NaN and infinities.
+status_t message_check_finite (double value, error_t *error);
+
+//  STATUS_INVALID for a number that is none of its values.
+status_t message_check_enum (const message_enum_t *type, uint64_t value, error_t *error);
 
 #endif

@@ -88,53 +88,17 @@ s_read_hash_bytes (reader_t *self, const json_t *json, uint8_t bytes [HASH128_SI
 }
 
 static status_t
-s_read_unsigned (reader_t *self, const json_t *json, uint64_t max, uint64_t *value)
+s_read_integer (reader_t *self, message_field_kind_t kind, const json_t *json, void *value)
 {
-    if (!json_to_u64 (json, value) || *value > max)
-        return error_set (self->error, STATUS_INVALID, "must be an integer from 0 to %llu", (unsigned long long)max);
-    return STATUS_OK;
-}
-
-static status_t
-s_read_signed (reader_t *self, const json_t *json, int64_t min, int64_t max, int64_t *value)
-{
-    if (!json_to_i64 (json, value) || *value < min || *value > max)
-        return error_set (
-            self->error, STATUS_INVALID, "must be an integer from %lld to %lld", (long long)min, (long long)max);
-    return STATUS_OK;
-}
-
-static status_t
-s_read_integer (reader_t *self, message_field_kind_t kind, const json_t *json, void *out)
-{
+    const message_range_t *range = message_range (kind);
     uint64_t number = 0;
-    int64_t signed_number = 0;
-    status_t status = STATUS_OK;
-    switch (kind) {
-    case FIELD_U8:
-        status = s_read_unsigned (self, json, UINT8_MAX, &number);
-        *(uint8_t *)out = (uint8_t)number;
-        break;
-    case FIELD_U16:
-        status = s_read_unsigned (self, json, UINT16_MAX, &number);
-        *(uint16_t *)out = (uint16_t)number;
-        break;
-    case FIELD_U32:
-        status = s_read_unsigned (self, json, UINT32_MAX, &number);
-        *(uint32_t *)out = (uint32_t)number;
-        break;
-    case FIELD_I32:
-        status = s_read_signed (self, json, INT32_MIN, INT32_MAX, &signed_number);
-        *(int32_t *)out = (int32_t)signed_number;
-        break;
-    case FIELD_I64:
-        status = s_read_signed (self, json, INT64_MIN, INT64_MAX, out);
-        break;
-    default:
-        status = s_read_unsigned (self, json, UINT64_MAX, out);
-        break;
-    }
-    return status;
+    int64_t negative = 0;
+    if (!json_to_u64 (json, &number) && !json_to_i64 (json, &negative))
+        return s_fail_kind (self, "an integer", json);
+    if (negative < 0)
+        number = (uint64_t)negative;
+    message_store (range, value, number);
+    return message_check_range (range, negative < 0, number, self->error);
 }
 
 static status_t

@@ -62,29 +62,21 @@ s_write_hash (json_writer_t *json, hash128_t hash)
 }
 
 static void
+s_write_integer (json_writer_t *json, const message_range_t *range, const void *value)
+{
+    uint64_t number = message_load (range, value);
+    if (range->min < 0)
+        json_write_i64 (json, (int64_t)number);
+    else
+        json_write_u64 (json, number);
+}
+
+static void
 s_write_value (json_writer_t *json, const message_field_t *field, const void *value)
 {
     switch (field->kind) {
     case FIELD_BOOL:
         json_write_bool (json, *(const bool *)value);
-        break;
-    case FIELD_U8:
-        json_write_u64 (json, *(const uint8_t *)value);
-        break;
-    case FIELD_U16:
-        json_write_u64 (json, *(const uint16_t *)value);
-        break;
-    case FIELD_U32:
-        json_write_u64 (json, *(const uint32_t *)value);
-        break;
-    case FIELD_U64:
-        json_write_u64 (json, *(const uint64_t *)value);
-        break;
-    case FIELD_I32:
-        json_write_i64 (json, *(const int32_t *)value);
-        break;
-    case FIELD_I64:
-        json_write_i64 (json, *(const int64_t *)value);
         break;
     case FIELD_F64:
         json_write_double (json, *(const double *)value);
@@ -103,6 +95,9 @@ s_write_value (json_writer_t *json, const message_field_t *field, const void *va
         break;
     case FIELD_STRUCT:
         s_write_message (json, field->structure, value);
+        break;
+    default:
+        s_write_integer (json, message_range (field->kind), value);
         break;
     }
 }

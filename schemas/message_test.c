@@ -493,7 +493,7 @@ test_what_a_reader_would_refuse_can_be_asked_before (void **state)
         &(specimen_t){ .names = names, .names_count = 3 }, "specimen: names: has 3 elements, at most 2 are allowed");
     s_assert_checked (
         &(specimen_t){ .names = names, .names_count = 2 }, "specimen: names: has 4 bytes, at most 3 are allowed");
-    s_assert_checked (&(specimen_t){ .parts = parts, .parts_count = 1 }, "specimen: part: name: is not UTF-8");
+    s_assert_checked (&(specimen_t){ .parts = parts, .parts_count = 1 }, "specimen: parts: name: is not UTF-8");
     s_assert_checked (&(specimen_t){ .numbers = column_of_u32 (numbers, 4) },
         "specimen: numbers: has 4 elements, at most 3 are allowed");
 
@@ -521,7 +521,9 @@ test_json_that_is_no_such_message_is_refused_by_name (void **state)
     s_assert_json_refused ("{", "not JSON: it ends too early");
     s_assert_json_refused ("{\"u9\":1}", "specimen: there is no field \"u9\"");
     s_assert_json_refused ("{\"u8\":256}", "specimen: u8: must be an integer from 0 to 255");
-    s_assert_json_refused ("{\"u8\":\"1\"}", "specimen: u8: must be an integer from 0 to 255");
+    s_assert_json_refused ("{\"u8\":-1}", "specimen: u8: must be an integer from 0 to 255");
+    s_assert_json_refused ("{\"u8\":\"1\"}", "specimen: u8: must be an integer, is a string");
+    s_assert_json_refused ("{\"u8\":1.5}", "specimen: u8: must be an integer, is a number");
     s_assert_json_refused ("{\"i32\":-2147483649}", "specimen: i32: must be an integer from -2147483648 to 2147483647");
     s_assert_json_refused ("{\"flag\":1}", "specimen: flag: must be a boolean, is an integer");
     s_assert_json_refused ("{\"f64\":\"x\"}", "specimen: f64: must be a number, is a string");
