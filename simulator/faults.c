@@ -1,0 +1,333 @@
+#include "simulator/faults.h"
+
+#include "base/memory.h"
+#include "simulator/disk.h"
+#include "simulator/network.h"
+
+//  Circuits fall up to twelve seconds after they were cut, leases run five, restarts are held back: so long something that
+//  was repaired may still be felt.
+#define AFTERMATH_NS (60 * REALM_SECOND)
+
+//  No more than this is broken at once; what strikes beyond does not.
+enum { WOUNDS_MAX = 64 };
+
+enum { BURST_LOSS_PPM = 200000, BURST_REORDER_PPM = 100000 };
+
+//  Something broken, until it is repaired.
+typedef struct {
+    faults_t *faults;            //  Whose
+    bool open;                   //  Not repaired yet
+    fault_kind_t kind;           //  What
+    realm_process_t *process;    //  Whom; NULL: a machine or everybody
+    realm_machine_t *machine;    //  Whom; NULL: a process or everybody
+    realm_event_t repair;        //  When
+} wound_t;
+
+//  One kind of fault.
+typedef struct {
+    faults_t *faults;      //  Whose
+    realm_event_t next;    //  When it strikes
+    random_t random;       //  When, whom, for how long
+    uint64_t count;        //  Struck so far
+} source_t;
+
+struct faults {
+    realm_t *realm;                    //  What is broken
+    faults_options_t options;          //  As given
+    source_t sources [FAULT_COUNT];    //  By kind
+    wound_t wounds [WOUNDS_MAX];       //  What is broken now
+    uint32_t open_count;               //  Of these
+    uint32_t group_count;              //  Sides of partitions so far
+    uint64_t repaired_ns;              //  When something was last repaired; 0: never
+};
+
+typedef struct {
+    const char *name;    //  For reports
+    uint32_t usual;      //  An hour
+    bool of_process;     //  Strikes one process; else a machine
+    bool of_all;         //  Strikes neither
+    uint64_t mean_ns;    //  Until it is repaired
+    void (*strike) (faults_t *self, wound_t *wound, random_t *random);
+    void (*repair) (faults_t *self, wound_t *wound);
+} fault_class_t;
+
+//  ---- What each does ------------------------------------------------------------------------------------------------------
+
+static void
+s_strike_process (faults_t *self, wound_t *wound, random_t *random)
+{
+    realm_process_signal (wound->process, PROCESS_SIGNAL_KILL);
+}
+
+static void
+s_repair_nothing (faults_t *self, wound_t *wound)
+{
+}
+
+static void
+s_strike_machine (faults_t *self, wound_t *wound, random_t *random)
+{
+    realm_machine_crash (wound->machine);
+}
+
+static void
+s_repair_machine (faults_t *self, wound_t *wound)
+{
+    realm_machine_boot (wound->machine);
+}
+
+static void
+s_set_group (wound_t *wound, uint32_t group)
+{
+    if (wound->process)
+        realm_process_set_group (wound->process, group);
+    else
+        realm_machine_set_group (wound->machine, group);
+}
+
+//  Half of the partitions cut off a whole machine, where there are several.
+static void
+s_strike_partition (faults_t *self, wound_t *wound, random_t *random)
+{
+    realm_machine_t *machine = realm_process_machine (wound->process);
+    if (random_chance (random, 500000) && realm_machine_at (self->realm, 2)) {
+        wound->machine = machine;
+        wound->process = NULL;
+    }
+    s_set_group (wound, ++self->group_count);
+}
+
+static void
+s_repair_partition (faults_t *self, wound_t *wound)
+{
+    s_set_group (wound, 0);
+}
+
+static void
+s_strike_freeze (faults_t *self, wound_t *wound, random_t *random)
+{
+    realm_process_signal (wound->process, PROCESS_SIGNAL_STOP);
+}
+
+static void
+s_repair_freeze (faults_t *self, wound_t *wound)
+{
+    realm_process_signal (wound->process, PROCESS_SIGNAL_CONT);
+}
+
+static void
+s_strike_clock (faults_t *self, wound_t *wound, random_t *random)
+{
+    int64_t by_ns = (int64_t)random_exponential (random, 600 * REALM_SECOND);
+    realm_machine_jump_clock (wound->machine, random_chance (random, 500000) ? by_ns : -by_ns);
+}
+
+static void
+s_strike_disk (faults_t *self, wound_t *wound, random_t *random)
+{
+    disk_t *disk = realm_machine_disk (wound->machine);
+    disk_set_limit (disk, disk_used (disk));
+}
+
+static void
+s_repair_disk (faults_t *self, wound_t *wound)
+{
+    disk_set_limit (realm_machine_disk (wound->machine), UINT64_MAX);
+}
+
+static void
+s_strike_publishing (faults_t *self, wound_t *wound, random_t *random)
+{
+    network_set_publishing (realm_network (self->realm), (uint32_t)random_below (random, BURST_LOSS_PPM),
+        (uint32_t)random_below (random, BURST_REORDER_PPM));
+}
+
+static void
+s_repair_publishing (faults_t *self, wound_t *wound)
+{
+    network_set_publishing (realm_network (self->realm), 0, 0);
+}
+
+//  clang-format off
+static const fault_class_t s_classes [FAULT_COUNT] = {
+    [FAULT_PROCESS_CRASH] = { "process_crash", 20, true, false, 2 * REALM_SECOND, s_strike_process, s_repair_nothing },
+    [FAULT_MACHINE_CRASH] = { "machine_crash", 2, false, false, 20 * REALM_SECOND, s_strike_machine, s_repair_machine },
+    [FAULT_PARTITION] = { "partition", 10, true, false, 8 * REALM_SECOND, s_strike_partition, s_repair_partition },
+    [FAULT_FREEZE] = { "freeze", 10, true, false, 3 * REALM_SECOND, s_strike_freeze, s_repair_freeze },
+    [FAULT_CLOCK_JUMP] = { "clock_jump", 4, false, false, REALM_SECOND, s_strike_clock, s_repair_nothing },
+    [FAULT_FULL_DISK] = { "full_disk", 2, false, false, 20 * REALM_SECOND, s_strike_disk, s_repair_disk },
+    [FAULT_PUBLISH_LOSS] = { "publish_loss", 20, false, true, 10 * REALM_SECOND, s_strike_publishing,
+        s_repair_publishing },
+};
+//  clang-format on
+
+const char *
+fault_name (fault_kind_t kind)
+{
+    return s_classes [kind].name;
+}
+
+void
+faults_set_usual (faults_options_t *options)
+{
+    for (int kind = 0; kind < FAULT_COUNT; kind++)
+        options->per_hour [kind] = s_classes [kind].usual;
+}
+
+//  ---- Whom ----------------------------------------------------------------------------------------------------------------
+
+static realm_process_t *
+s_draw_process (faults_t *self, random_t *random)
+{
+    size_t count = 0;
+    realm_process_t *chosen = NULL, *process;
+    for (size_t i = 0; (process = realm_process_at (self->realm, i)); i++)
+        if (realm_process_machine (process) != self->options.spared && random_below (random, ++count) == 0)
+            chosen = process;
+    return chosen;
+}
+
+static realm_machine_t *
+s_draw_machine (faults_t *self, random_t *random)
+{
+    size_t count = 0;
+    realm_machine_t *chosen = NULL, *machine;
+    for (size_t i = 0; (machine = realm_machine_at (self->realm, i)); i++)
+        if (machine != self->options.spared && realm_machine_is_up (machine) && random_below (random, ++count) == 0)
+            chosen = machine;
+    return chosen;
+}
+
+//  What is broken already is not broken again in the same way.
+static bool
+s_is_struck (const faults_t *self, fault_kind_t kind, const realm_process_t *process, const realm_machine_t *machine)
+{
+    for (int i = 0; i < WOUNDS_MAX; i++) {
+        const wound_t *wound = &self->wounds [i];
+        if (wound->open && wound->kind == kind && wound->process == process && wound->machine == machine)
+            return true;
+    }
+    return false;
+}
+
+//  ---- Striking and repairing ----------------------------------------------------------------------------------------------
+
+static void
+s_heal (wound_t *wound)
+{
+    faults_t *self = wound->faults;
+    realm_unschedule (self->realm, &wound->repair);
+    s_classes [wound->kind].repair (self, wound);
+    wound->open = false;
+    self->open_count--;
+    self->repaired_ns = realm_now (self->realm);
+}
+
+static void
+s_on_repair (realm_event_t *event)
+{
+    s_heal (LIST_ENTRY (event, wound_t, repair));
+}
+
+static wound_t *
+s_free_wound (faults_t *self)
+{
+    for (int i = 0; i < WOUNDS_MAX; i++)
+        if (!self->wounds [i].open)
+            return &self->wounds [i];
+    return NULL;
+}
+
+static void
+s_strike (faults_t *self, source_t *source, fault_kind_t kind)
+{
+    const fault_class_t *class = &s_classes [kind];
+    wound_t *wound = s_free_wound (self);
+    realm_process_t *process = class->of_process ? s_draw_process (self, &source->random) : NULL;
+    realm_machine_t *machine = !class->of_process && !class->of_all ? s_draw_machine (self, &source->random) : NULL;
+    bool nobody = !class->of_all && !process && !machine;
+    if (!wound || nobody || s_is_struck (self, kind, process, machine))
+        return;
+    source->count++;
+    self->open_count++;
+    *wound = (wound_t){ .faults = self,
+        .open = true,
+        .kind = kind,
+        .process = process,
+        .machine = machine,
+        .repair = { .fire = s_on_repair } };
+    if (self->options.on_fault)
+        self->options.on_fault (self->options.arg, kind, process, machine);
+    class->strike (self, wound, &source->random);
+    uint64_t lasts_ns = 1 + random_exponential (&source->random, class->mean_ns);
+    realm_schedule (self->realm, &wound->repair, realm_now (self->realm) + lasts_ns);
+}
+
+static void
+s_schedule_next (faults_t *self, source_t *source, fault_kind_t kind)
+{
+    uint64_t mean_ns = REALM_HOUR / self->options.per_hour [kind];
+    uint64_t wait_ns = 1 + random_exponential (&source->random, mean_ns);
+    realm_schedule (self->realm, &source->next, realm_now (self->realm) + wait_ns);
+}
+
+static void
+s_on_next (realm_event_t *event)
+{
+    source_t *source = LIST_ENTRY (event, source_t, next);
+    faults_t *self = source->faults;
+    fault_kind_t kind = (fault_kind_t)(source - self->sources);
+    s_strike (self, source, kind);
+    s_schedule_next (self, source, kind);
+}
+
+//  ---- Life ----------------------------------------------------------------------------------------------------------------
+
+faults_t *
+faults_new (realm_t *realm, const faults_options_t *options)
+{
+    faults_t *self = memory_new (sizeof *self);
+    self->realm = realm;
+    self->options = *options;
+    for (int kind = 0; kind < FAULT_COUNT; kind++) {
+        source_t *source = &self->sources [kind];
+        source->faults = self;
+        source->next.fire = s_on_next;
+        realm_fork_random (realm, &source->random, "fault", (uint64_t)kind);
+        if (options->per_hour [kind])
+            s_schedule_next (self, source, (fault_kind_t)kind);
+    }
+    return self;
+}
+
+void
+faults_destroy (faults_t **self_p)
+{
+    if (!*self_p)
+        return;
+    faults_stop (*self_p);
+    memory_free (*self_p);
+    *self_p = NULL;
+}
+
+void
+faults_stop (faults_t *self)
+{
+    for (int kind = 0; kind < FAULT_COUNT; kind++)
+        realm_unschedule (self->realm, &self->sources [kind].next);
+    for (int i = 0; i < WOUNDS_MAX; i++)
+        if (self->wounds [i].open)
+            s_heal (&self->wounds [i]);
+}
+
+uint64_t
+faults_count (const faults_t *self, fault_kind_t kind)
+{
+    return self->sources [kind].count;
+}
+
+bool
+faults_since (const faults_t *self, uint64_t since_ns)
+{
+    return self->open_count || (self->repaired_ns && self->repaired_ns + AFTERMATH_NS > since_ns);
+}
