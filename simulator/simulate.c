@@ -288,8 +288,7 @@ s_build (simulation_t *self, error_t *error)
     if (status != STATUS_OK)
         return status;
     const char *const argv [] = { "harness", NULL };
-    simulate_root_t harness = { .machine = CLIENT_MACHINE, .argv = argv };
-    realm_start_t start = { .argv = harness.argv };
+    realm_start_t start = { .argv = argv };
     faults_options_t faults = options->faults;
     realm_machine_t *machine = realm_machine_new (self->realm, CLIENT_MACHINE);
     realm_process_start (machine, &start, NULL);

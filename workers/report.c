@@ -197,6 +197,27 @@ report_snapshot_kv (void *self_, actor_t *actor, uint64_t source, snapshot_t *sn
     return STATUS_OK;
 }
 
+typedef struct {
+    worker_t *worker;               //  Whose blocks
+    worker_stored_fn *on_stored;    //  Told
+    void *arg;                      //  For on_stored
+} telling_t;
+
+static void
+s_tell_stored (void *arg, hash128_t parent, const hash128_t *hashes, size_t count)
+{
+    telling_t *telling = arg;
+    kv_stored_t event = s_stored (telling->worker, parent, hashes, count);
+    telling->on_stored (telling->arg, &event);
+}
+
+void
+worker_tell_kv (const actor_t *worker, worker_stored_fn *on_stored, void *arg)
+{
+    telling_t telling = { actor_state (worker), on_stored, arg };
+    holdings_walk (telling.worker->holdings, s_tell_stored, &telling);
+}
+
 //  ---- Load --------------------------------------------------------------------------------------------------------------
 
 static bool

@@ -22,6 +22,7 @@
 #ifndef WORKERS_WORKER_H
 #define WORKERS_WORKER_H
 
+#include "schemas/kv.h"
 #include "workers/engine.h"
 #include "workers/worker_options.h"
 
@@ -39,5 +40,9 @@ typedef struct {
 
 //  Service "worker".  Class options: worker_setup_t, borrowed for the call except `engine`.
 extern const actor_class_t worker_class;
+
+//  The blocks the fleet was told of, as events that lead to them from nothing.  For whoever checks what others believe.
+typedef void (worker_stored_fn) (void *arg, const kv_stored_t *event);
+void worker_tell_kv (const actor_t *worker, worker_stored_fn *on_stored, void *arg);
 
 #endif

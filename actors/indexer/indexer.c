@@ -2,7 +2,6 @@
 
 #include <inttypes.h>
 
-#include "kv/catalog/catalog.h"
 #include "runtime/directory.h"
 #include "runtime/incoming.h"
 #include "runtime/timer.h"
@@ -159,6 +158,12 @@ s_describe (void *self_, actor_t *actor, buffer_t *out)
     catalog_stats (((indexer_t *)self_)->catalog, &stats);
     buffer_print (out, "%" PRIu64 " blocks, %" PRIu64 " memberships of %" PRIu64 " sources in %" PRIu64 " namespaces",
         stats.blocks, stats.memberships, stats.sources, stats.namespaces);
+}
+
+const catalog_t *
+indexer_catalog (const actor_t *indexer)
+{
+    return ((const indexer_t *)actor_state (indexer))->catalog;
 }
 
 static const actor_handler_t s_handlers [] = {

@@ -7,9 +7,13 @@
 #define ACTORS_INDEXER_INDEXER_H
 
 #include "actors/indexer/indexer_options.h"
+#include "kv/catalog/catalog.h"
 #include "runtime/actor.h"
 
 //  Its options are an indexer_options_t.
 extern const actor_class_t indexer_class;
+
+//  What it believes of everybody's blocks.  Borrowed, for whoever checks it.
+const catalog_t *indexer_catalog (const actor_t *indexer);
 
 #endif

@@ -5,7 +5,6 @@
 
 #include "actors/router/fleet.h"
 #include "base/bug.h"
-#include "kv/catalog/catalog.h"
 #include "runtime/directory.h"
 #include "runtime/incoming.h"
 #include "runtime/timer.h"
@@ -279,6 +278,12 @@ s_describe (void *self_, actor_t *actor, buffer_t *out)
     catalog_stats (self->catalog, &stats);
     buffer_print (out, "policy %s, %zu workers, %zu requests active, %" PRIu64 " blocks in its index",
         self->policy->name, fleet_workers (self->fleet), fleet_active (self->fleet), stats.blocks);
+}
+
+const catalog_t *
+router_catalog (const actor_t *router)
+{
+    return ((const router_t *)actor_state (router))->catalog;
 }
 
 static const actor_handler_t s_handlers [] = {

@@ -8,9 +8,13 @@
 #define ACTORS_ROUTER_ROUTER_H
 
 #include "actors/router/router_options.h"
+#include "kv/catalog/catalog.h"
 #include "runtime/actor.h"
 
 //  Its options are a router_options_t.
 extern const actor_class_t router_class;
+
+//  What it believes of everybody's blocks.  Borrowed, for whoever checks it.
+const catalog_t *router_catalog (const actor_t *router);
 
 #endif
