@@ -162,6 +162,9 @@ void realm_process_forget (realm_process_t *self);
 realm_t *realm_process_realm (const realm_process_t *self);
 realm_machine_t *realm_process_machine (const realm_process_t *self);
 const realm_program_t *realm_process_program (const realm_process_t *self);
+
+//  What the program's start has set; NULL before that and after its end.
+void *realm_process_state (const realm_process_t *self);
 realm_process_t *realm_process_parent (const realm_process_t *self);
 uint32_t realm_process_number (const realm_process_t *self);
 const char *realm_process_folder (const realm_process_t *self);

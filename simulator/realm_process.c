@@ -190,6 +190,7 @@ s_evict_residents (realm_process_t *self, bool crashed)
         resident->on_death (resident, crashed);
     }
     self->program->stop (self, self->state);
+    self->state = NULL;
     list_link_t *link;
     while ((link = list_take_first (&self->residents))) {
         resident_t *resident = LIST_ENTRY (link, resident_t, link);
@@ -303,6 +304,12 @@ const realm_program_t *
 realm_process_program (const realm_process_t *self)
 {
     return self->program;
+}
+
+void *
+realm_process_state (const realm_process_t *self)
+{
+    return self->state;
 }
 
 realm_process_t *

@@ -28,7 +28,7 @@ s_rows (const simulate_report_t *report, uint64_t wall_ns, row_t rows [ROWS_MAX]
     const row_t fixed [] = {
         { NULL, "virtual_seconds", report->virtual_ns / REALM_SECOND },
         { NULL, "events", report->events },
-        { NULL, "virtual_seconds_per_second", wall_ns ? report->virtual_ns / (wall_ns / 1000000 + 1) / 1000 : 0 },
+        { NULL, "virtual_seconds_per_second", wall_ns ? report->virtual_ns / (wall_ns / REALM_MS + 1) / REALM_MS : 0 },
         { "requests", "started", client->started },
         { "requests", "whole", client->whole },
         { "requests", "left", client->left },
