@@ -4,6 +4,9 @@
 //  then plays in the other world.  What only one of them can show (crashes, partitions, the system's own errors) is tested
 //  beside its implementation.
 
+#define _XOPEN_SOURCE 700    //  nftw
+
+#include <ftw.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -64,10 +67,16 @@ s_stop_real (scene_t *scene)
     real_port_stop (scene->port);
 }
 
+static int
+s_remove (const char *path, const struct stat *status, int kind, struct FTW *place)
+{
+    return remove (path);
+}
+
 static void
 s_play_real (scene_fn *play, scene_t *scene)
 {
-    char folder [] = "/tmp/stator-test-XXXXXX", command [64];
+    char folder [] = "/tmp/stator-test-XXXXXX";
     assert_non_null (mkdtemp (folder));
     world_t *world = world_new (NULL, NULL);
     real_port_options_t options = { .world = world, .state_folder = folder };
@@ -81,8 +90,7 @@ s_play_real (scene_fn *play, scene_t *scene)
     alarm (0);
     real_port_destroy (&scene->port);
     world_destroy (&world);
-    snprintf (command, sizeof command, "rm -rf %s", folder);
-    assert_int_equal (system (command), 0);
+    assert_int_equal (nftw (folder, s_remove, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
 static scene_t *s_scene_in_realm;
