@@ -54,8 +54,8 @@ struct simulation {
     simulate_report_t *report;            //  Filled in as it happens
     realm_t *realm;                       //  The world
     faults_t *faults;                     //  What breaks it
-    client_t *client;                     //  Who uses it
-    realm_program_t harness;              //  The client's program
+    harness_t *harness;                   //  Who uses it
+    realm_program_t program;              //  Of the harnesses
     standing_t *roots;                    //  One a root
     map_t *seen;                          //  seen_t by address of an actor
     realm_event_t look;                   //  The next look
@@ -104,13 +104,13 @@ static status_t
 s_harness_start (realm_process_t *process, void **state, error_t *error)
 {
     simulation_t *self = realm_process_program (process)->arg;
-    client_options_t options = self->options->client;
+    harness_options_t options = self->options->harness;
     options.excused = s_excused;
     options.on_violation = s_on_violation;
     options.arg = self;
     random_t random;
-    realm_fork_random (self->realm, &random, "client", 0);
-    self->client = client_new (sim_port_new (process), &options, random_u64 (&random));
+    realm_fork_random (self->realm, &random, "harness", 0);
+    self->harness = harness_new (sim_port_new (process), &options, random_u64 (&random));
     return STATUS_OK;
 }
 
@@ -118,7 +118,7 @@ static void
 s_harness_stop (realm_process_t *process, void *state)
 {
     simulation_t *self = realm_process_program (process)->arg;
-    client_destroy (&self->client);
+    harness_destroy (&self->harness);
 }
 
 //  ---- Roots -----------------------------------------------------------------------------------------------------------------
@@ -246,12 +246,12 @@ s_houses (simulation_t *self, const realm_process_t *process, const char *servic
 static void
 s_on_process_crash (simulation_t *self, const realm_process_t *process)
 {
-    client_figures_t client = { 0 };
-    if (self->client)
-        client_figures (self->client, &client);
+    harness_figures_t figures = { 0 };
+    if (self->harness)
+        harness_figures (self->harness, &figures);
     s_gather_process (self, process);
     self->report->situations [SITUATION_BROKER_LOSS] += s_houses (self, process, "broker/");
-    self->report->situations [SITUATION_CRASH_STREAMING] += client.streaming > 0;
+    self->report->situations [SITUATION_CRASH_STREAMING] += figures.streaming > 0;
 }
 
 static void
@@ -279,9 +279,9 @@ s_build (simulation_t *self, error_t *error)
     realm_options_t realm = { .seed = options->seed, .on_log = options->on_log, .arg = options->arg };
     self->realm = realm_new (&realm);
     self->seen = map_new (0);
-    self->harness =
+    self->program =
         (realm_program_t){ .name = "harness", .arg = self, .start = s_harness_start, .stop = s_harness_stop };
-    realm_register_program (self->realm, &self->harness);
+    realm_register_program (self->realm, &self->program);
     for (size_t i = 0; i < options->program_count; i++)
         realm_register_program (self->realm, &options->programs [i]);
     status_t status = s_start_roots (self, error);
@@ -311,21 +311,21 @@ s_run_for (simulation_t *self, uint64_t time_ns)
 static void
 s_come_to_rest (simulation_t *self)
 {
-    client_figures_t *client = &self->report->client;
+    harness_figures_t *figures = &self->report->harness;
     faults_stop (self->faults);
     s_run_for (self, self->options->quiet_ns ? self->options->quiet_ns : QUIET_DEFAULT_NS);
-    client_stop (self->client);
+    harness_stop (self->harness);
     for (uint64_t waited_ns = 0; waited_ns < PATIENCE_NS; waited_ns += REALM_SECOND) {
-        client_figures (self->client, client);
-        if (!client->open)
+        harness_figures (self->harness, figures);
+        if (!figures->open)
             break;
         s_run_for (self, REALM_SECOND);
     }
     s_run_for (self, 5 * REALM_SECOND);
-    client_figures (self->client, client);
-    if (client->open)
+    harness_figures (self->harness, figures);
+    if (figures->open)
         s_on_violation (self, "requests that never end");
-    if (client->started != client->ended + client->open)
+    if (figures->started != figures->ended + figures->open)
         s_on_violation (self, "requests that ended more or less than once");
     s_check_index (self, true);
     s_gather_all (self);
@@ -339,7 +339,7 @@ s_write_report (simulation_t *self)
     report->events = realm_event_count (self->realm);
     report->log_hash = realm_log_hash (self->realm);
     report->network = *network_figures (realm_network (self->realm));
-    report->situations [SITUATION_LEFT] = report->client.left;
+    report->situations [SITUATION_LEFT] = report->harness.left;
     for (int kind = 0; kind < FAULT_COUNT; kind++)
         report->faults [kind] = faults_count (self->faults, (fault_kind_t)kind);
 }

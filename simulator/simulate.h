@@ -7,7 +7,7 @@
 #ifndef SIMULATOR_SIMULATE_H
 #define SIMULATOR_SIMULATE_H
 
-#include "simulator/client.h"
+#include "simulator/harness.h"
 #include "simulator/faults.h"
 #include "simulator/invariants.h"
 #include "simulator/network.h"
@@ -26,7 +26,7 @@ typedef struct {
     size_t program_count;               //  How many
     const simulate_root_t *roots;       //  What is started; borrowed for the run
     size_t root_count;                  //  How many
-    client_options_t client;            //  How the fleet is used; excuses and violations are filled in here
+    harness_options_t harness;          //  How the fleet is used; excuses and violations are filled in here
     faults_options_t faults;            //  How often what breaks; the rest is filled in here
     fleet_view_t view;                  //  How to look into it
     //  Each log line, as it is written; NULL for nobody.
@@ -55,7 +55,7 @@ typedef struct {
     uint64_t virtual_ns;                      //  That passed
     uint64_t events;                          //  That happened
     uint64_t log_hash;                        //  Of all of them
-    client_figures_t client;                  //  What harnesses saw
+    harness_figures_t harness;                //  What harnesses saw
     uint64_t faults [FAULT_COUNT];            //  That struck
     uint64_t situations [SITUATION_COUNT];    //  How often
     network_figures_t network;                //  What was sent

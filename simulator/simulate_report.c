@@ -24,22 +24,22 @@ s_share (uint64_t sum, uint64_t count)
 static size_t
 s_rows (const simulate_report_t *report, uint64_t wall_ns, row_t rows [ROWS_MAX])
 {
-    const client_figures_t *client = &report->client;
+    const harness_figures_t *figures = &report->harness;
     const row_t fixed [] = {
         { NULL, "virtual_seconds", report->virtual_ns / REALM_SECOND },
         { NULL, "events", report->events },
         { NULL, "virtual_seconds_per_second", wall_ns ? report->virtual_ns / (wall_ns / REALM_MS + 1) / REALM_MS : 0 },
-        { "requests", "started", client->started },
-        { "requests", "whole", client->whole },
-        { "requests", "left", client->left },
-        { "requests", "refused", client->refused },
-        { "requests", "broken", client->broken },
-        { "requests", "open", client->open },
-        { "requests", "tokens", client->tokens },
-        { "requests", "prompt_tokens", client->prompt_tokens },
-        { "requests", "cached_tokens", client->cached_tokens },
-        { "requests", "first_token_mean_ms", s_share (client->first_token_ns, client->first_tokens) / REALM_MS },
-        { "requests", "first_token_max_ms", client->first_token_max_ns / REALM_MS },
+        { "requests", "started", figures->started },
+        { "requests", "whole", figures->whole },
+        { "requests", "left", figures->left },
+        { "requests", "refused", figures->refused },
+        { "requests", "broken", figures->broken },
+        { "requests", "open", figures->open },
+        { "requests", "tokens", figures->tokens },
+        { "requests", "prompt_tokens", figures->prompt_tokens },
+        { "requests", "cached_tokens", figures->cached_tokens },
+        { "requests", "first_token_mean_ms", s_share (figures->first_token_ns, figures->first_tokens) / REALM_MS },
+        { "requests", "first_token_max_ms", figures->first_token_max_ns / REALM_MS },
         { "network", "delivered", report->network.delivered },
         { "network", "lost", report->network.lost },
         { "network", "published_lost", report->network.published_lost },

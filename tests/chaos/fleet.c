@@ -228,6 +228,6 @@ chaos_fleet_fill (chaos_fleet_t *self, simulate_options_t *options)
     options->roots = self->roots;
     options->root_count = self->root_count;
     options->view = (fleet_view_t){ s_actor_at, s_truth, s_belief, STREAM_KV };
-    options->client.urls = urls;
-    options->client.model = MODEL;
+    options->harness.urls = urls;
+    options->harness.model = MODEL;
 }

@@ -41,13 +41,13 @@ main (int argc, char **argv)
     chaos_fleet_t *fleet = chaos_fleet_new (&shape);
     simulate_options_t options = { .seed = s_argument (argc, argv, 1, 1),
         .time_ns = s_argument (argc, argv, 2, 3600) * REALM_SECOND,
-        .client = { .interval_ns = REALM_SECOND, .prompt_bytes = 2000, .turns = 4, .max_tokens = 64 } };
+        .harness = { .interval_ns = REALM_SECOND, .prompt_bytes = 2000, .turns = 4, .max_tokens = 64 } };
     chaos_fleet_fill (fleet, &options);
     if (s_argument (argc, argv, 4, 1)) {
         faults_set_usual (&options.faults);
-        options.client.plain_ppm = 50000;
-        options.client.leave_ppm = 30000;
-        options.client.slow_ppm = 30000;
+        options.harness.plain_ppm = 50000;
+        options.harness.leave_ppm = 30000;
+        options.harness.slow_ppm = 30000;
     }
     if (s_argument (argc, argv, 5, 0))
         options.on_log = s_on_log;

@@ -1,4 +1,4 @@
-//  client - harnesses that use the fleet and check what they get
+//  harness - whoever uses a fleet, and checks what comes
 //
 //  A number of sessions, each an agent that sends its growing conversation turn by turn: most as a stream, some whole, some
 //  leaving in the middle, some reading slowly.  Every request is watched: it ends exactly once, its stream is whole, and
@@ -7,19 +7,19 @@
 //
 //  It lives on a port like an actor.  What is wrong is told as a sentence; what faults excuse is only counted.
 
-#ifndef SIMULATOR_CLIENT_H
-#define SIMULATOR_CLIENT_H
+#ifndef SIMULATOR_HARNESS_H
+#define SIMULATOR_HARNESS_H
 
 #include "runtime/port.h"
 
-typedef struct client client_t;
+typedef struct harness harness_t;
 
 //  Byte `position` of the answer to a request with this seed.
-typedef uint8_t (client_token_fn) (void *arg, int64_t seed, uint64_t position);
+typedef uint8_t (harness_token_fn) (void *arg, int64_t seed, uint64_t position);
 
 typedef struct {
-    const char *const *urls;    //  Of frontends, "http://m0:8000", NULL-terminated; borrowed for the client's life
-    const char *model;          //  Asked for; borrowed for the client's life
+    const char *const *urls;    //  Of frontends, "http://m0:8000", NULL-terminated; borrowed for the harness's life
+    const char *model;          //  Asked for; borrowed for the harness's life
     uint64_t interval_ns;       //  Between two requests of all sessions, on average
     uint32_t prompt_bytes;      //  Of a first turn, about
     uint32_t turns;             //  Of a session, on average
@@ -27,14 +27,14 @@ typedef struct {
     uint32_t plain_ppm;         //  Share of requests that are not streamed
     uint32_t leave_ppm;         //  Share of streams whose client leaves in the middle
     uint32_t slow_ppm;          //  Share of streams whose client reads slowly
-    client_token_fn *token;     //  What must come; NULL: contents are not checked
+    harness_token_fn *token;    //  What must come; NULL: contents are not checked
     void *token_arg;            //  For token
     //  True where a fault may have struck a request that began at `since_ns`: it may then break off or be refused.
     bool (*excused) (void *arg, uint64_t since_ns);
     //  Something is wrong that nothing excuses.  Borrowed.
     void (*on_violation) (void *arg, const char *sentence);
     void *arg;    //  For both
-} client_options_t;
+} harness_options_t;
 
 typedef struct {
     uint64_t started;               //  Requests
@@ -52,17 +52,17 @@ typedef struct {
     uint64_t open;                  //  Requests under way
     uint64_t streaming;             //  Of these, with an answer begun
     uint64_t oldest_ns;             //  When the oldest of these began; 0: none
-} client_figures_t;
+} harness_figures_t;
 
-//  Starts on a port, whose user it becomes.  Gives the client; never NULL.
-client_t *client_new (port_t *port, const client_options_t *options, uint64_t seed);
+//  Starts on a port, whose user it becomes.  Gives the harness; never NULL.
+harness_t *harness_new (port_t *port, const harness_options_t *options, uint64_t seed);
 
 //  Cancels what is under way.  Nulls the caller's pointer.
-void client_destroy (client_t **self_p);
+void harness_destroy (harness_t **self_p);
 
 //  No new requests.
-void client_stop (client_t *self);
+void harness_stop (harness_t *self);
 
-void client_figures (const client_t *self, client_figures_t *figures);
+void harness_figures (const harness_t *self, harness_figures_t *figures);
 
 #endif

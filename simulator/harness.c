@@ -1,4 +1,4 @@
-#include "simulator/client.h"
+#include "simulator/harness.h"
 
 #include <inttypes.h>
 #include <stdarg.h>
@@ -45,7 +45,7 @@ typedef struct {
 } request_t;
 
 struct session {
-    client_t *client;       //  Whose
+    harness_t *harness;     //  Whose
     list_link_t link;       //  In sessions
     uint64_t number;        //  In order of their beginning
     uint32_t turns_left;    //  After the present one
@@ -54,26 +54,26 @@ struct session {
     request_t request;      //  The present one
 };
 
-struct client {
-    port_t *port;                //  Where it lives
-    client_options_t options;    //  As given
-    size_t url_count;            //  Of options.urls
-    random_t random;             //  When what happens
-    list_t sessions;             //  session_t, all that live
-    uint64_t session_count;      //  That ever began
-    uint64_t request_count;      //  That ever began
-    uint64_t next_ns;            //  The next request; PORT_NEVER: none
-    client_figures_t figures;    //  So far
+struct harness {
+    port_t *port;                 //  Where it lives
+    harness_options_t options;    //  As given
+    size_t url_count;             //  Of options.urls
+    random_t random;              //  When what happens
+    list_t sessions;              //  session_t, all that live
+    uint64_t session_count;       //  That ever began
+    uint64_t request_count;       //  That ever began
+    uint64_t next_ns;             //  The next request; PORT_NEVER: none
+    harness_figures_t figures;    //  So far
 };
 
 static const port_table_t *
-s_table (const client_t *self)
+s_table (const harness_t *self)
 {
     return self->port->table;
 }
 
 static uint64_t
-s_now (const client_t *self)
+s_now (const harness_t *self)
 {
     return s_table (self)->now_ns (self->port);
 }
@@ -87,7 +87,7 @@ static void __attribute__ ((format (printf, 2, 3))) s_violation (session_t *sess
     va_start (arguments, format);
     vsnprintf (what, sizeof what, format, arguments);
     va_end (arguments);
-    client_t *self = session->client;
+    harness_t *self = session->harness;
     snprintf (sentence, sizeof sentence, "request of session %" PRIu64 " begun at %" PRIu64 ".%03" PRIu64 " s: %s",
         session->number, session->request.started_ns / (1000 * MS), session->request.started_ns / MS % 1000, what);
     self->options.on_violation (self->options.arg, sentence);
@@ -96,14 +96,14 @@ static void __attribute__ ((format (printf, 2, 3))) s_violation (session_t *sess
 static bool
 s_is_excused (const session_t *session)
 {
-    const client_options_t *options = &session->client->options;
+    const harness_options_t *options = &session->harness->options;
     return options->excused (options->arg, session->request.started_ns);
 }
 
 static void
 s_check_answer (session_t *session)
 {
-    const client_options_t *options = &session->client->options;
+    const harness_options_t *options = &session->harness->options;
     const request_t *request = &session->request;
     if (request->answer.size > options->max_tokens)
         s_violation (session, "%zu tokens where %u were asked for", request->answer.size, options->max_tokens);
@@ -121,7 +121,7 @@ s_check_answer (session_t *session)
 static void
 s_session_destroy (session_t *session)
 {
-    list_remove (&session->client->sessions, &session->link);
+    list_remove (&session->harness->sessions, &session->link);
     buffer_fini (&session->request.line);
     buffer_fini (&session->request.answer);
     buffer_fini (&session->messages);
@@ -148,8 +148,8 @@ static void
 s_close_request (session_t *session, bool whole)
 {
     request_t *request = &session->request;
-    session->client->figures.ended++;
-    session->client->figures.whole += whole;
+    session->harness->figures.ended++;
+    session->harness->figures.whole += whole;
     request->fetch = NULL;
     if (!whole || session->turns_left == 0) {
         s_session_destroy (session);
@@ -162,7 +162,7 @@ s_close_request (session_t *session, bool whole)
 static void
 s_leave (session_t *session)
 {
-    client_t *self = session->client;
+    harness_t *self = session->harness;
     s_check_answer (session);
     s_table (self)->fetch_cancel (session->request.fetch);
     self->figures.left++;
@@ -218,7 +218,7 @@ s_take_string (span_t text, span_t key, buffer_t *out)
 }
 
 static void
-s_take_usage (client_t *self, span_t text)
+s_take_usage (harness_t *self, span_t text)
 {
     self->figures.prompt_tokens += s_number_behind (text, SPAN ("\"prompt_tokens\":"));
     self->figures.cached_tokens += s_number_behind (text, SPAN ("\"cached_tokens\":"));
@@ -236,7 +236,7 @@ s_take_finish (request_t *request, span_t text)
 static void
 s_take_text (session_t *session, span_t text)
 {
-    client_t *self = session->client;
+    harness_t *self = session->harness;
     request_t *request = &session->request;
     size_t before = request->answer.size;
     s_take_string (text, SPAN ("\"content\":\""), &request->answer);
@@ -266,7 +266,7 @@ s_on_event (session_t *session, span_t data)
         s_take_text (session, data);
         s_take_finish (request, data);
         if (s_contains (data, SPAN ("\"usage\":{")))
-            s_take_usage (session->client, data);
+            s_take_usage (session->harness, data);
     }
 }
 
@@ -290,7 +290,7 @@ s_read_events (session_t *session)
 }
 
 static void
-s_set_alarm (client_t *self)
+s_set_alarm (harness_t *self)
 {
     uint64_t at_ns = self->next_ns;
     for (list_link_t *link = list_first (&self->sessions); link; link = list_next (&self->sessions, link)) {
@@ -304,7 +304,7 @@ s_set_alarm (client_t *self)
 static void
 s_pause (session_t *session)
 {
-    client_t *self = session->client;
+    harness_t *self = session->harness;
     session->request.paused = true;
     session->request.resume_ns = s_now (self) + random_exponential (&session->random, PAUSE_MEAN_MS * MS);
     s_table (self)->fetch_pause (session->request.fetch, true);
@@ -344,14 +344,14 @@ s_read_whole (session_t *session)
     span_t body = buffer_span (&session->request.line);
     s_take_text (session, body);
     s_take_finish (&session->request, body);
-    s_take_usage (session->client, body);
+    s_take_usage (session->harness, body);
     session->request.done = true;
 }
 
 static void
 s_judge_error_status (session_t *session)
 {
-    client_t *self = session->client;
+    harness_t *self = session->harness;
     int status = session->request.status;
     bool overloaded = status == 429 || status == 503 || status == 529;
     self->figures.refused++;
@@ -374,7 +374,7 @@ s_judge_stream (session_t *session, status_t status)
     if (!request->done && !s_is_excused (session))
         s_violation (session, "broke off after %zu tokens although nothing was broken (%s)", request->answer.size,
             request->failed ? "an error event" : status_name (status));
-    session->client->figures.broken += !request->done;
+    session->harness->figures.broken += !request->done;
 }
 
 static void
@@ -419,10 +419,10 @@ s_say_words (session_t *session, const char *role, random_t *random, size_t size
 }
 
 static session_t *
-s_session_new (client_t *self)
+s_session_new (harness_t *self)
 {
     session_t *session = memory_new (sizeof *session);
-    session->client = self;
+    session->harness = self;
     session->number = ++self->session_count;
     random_init (&session->random, random_u64 (&self->random));
     session->turns_left = (uint32_t)random_exponential (&session->random, self->options.turns);
@@ -437,7 +437,7 @@ s_session_new (client_t *self)
 static manner_t
 s_draw_manner (session_t *session)
 {
-    const client_options_t *options = &session->client->options;
+    const harness_options_t *options = &session->harness->options;
     uint64_t draw = random_below (&session->random, 1000000);
     if (draw < options->plain_ppm)
         return READS_WHOLE;
@@ -450,7 +450,7 @@ s_draw_manner (session_t *session)
 static void
 s_write_body (const session_t *session, buffer_t *body)
 {
-    const client_options_t *options = &session->client->options;
+    const harness_options_t *options = &session->harness->options;
     bool stream = session->request.manner != READS_WHOLE;
     buffer_print (body, "{\"model\":\"%s\",\"max_tokens\":%u,\"seed\":%" PRId64 ",", options->model,
         options->max_tokens, session->request.seed);
@@ -464,7 +464,7 @@ s_write_body (const session_t *session, buffer_t *body)
 static void
 s_send (session_t *session)
 {
-    client_t *self = session->client;
+    harness_t *self = session->harness;
     buffer_t body = { 0 };
     char url [300], name [32];
     s_write_body (session, &body);
@@ -490,7 +490,7 @@ s_send (session_t *session)
 static void
 s_begin_request (session_t *session)
 {
-    client_t *self = session->client;
+    harness_t *self = session->harness;
     request_t *request = &session->request;
     buffer_fini (&request->line);
     buffer_fini (&request->answer);
@@ -504,7 +504,7 @@ s_begin_request (session_t *session)
 
 //  Now and then a new session; else the next turn of one that waits, drawn among them.
 static session_t *
-s_choose_session (client_t *self)
+s_choose_session (harness_t *self)
 {
     session_t *waiting [SESSIONS_MAX];
     size_t count = 0;
@@ -523,7 +523,7 @@ s_choose_session (client_t *self)
 }
 
 static void
-s_resume (client_t *self, uint64_t now_ns)
+s_resume (harness_t *self, uint64_t now_ns)
 {
     for (list_link_t *link = list_first (&self->sessions); link; link = list_next (&self->sessions, link)) {
         request_t *request = &LIST_ENTRY (link, session_t, link)->request;
@@ -538,7 +538,7 @@ s_resume (client_t *self, uint64_t now_ns)
 static void
 s_on_alarm (void *arg)
 {
-    client_t *self = arg;
+    harness_t *self = arg;
     uint64_t now_ns = s_now (self);
     s_resume (self, now_ns);
     if (self->next_ns != PORT_NEVER && self->next_ns <= now_ns) {
@@ -552,10 +552,10 @@ s_on_alarm (void *arg)
 
 //  ---- Life --------------------------------------------------------------------------------------------------------------
 
-client_t *
-client_new (port_t *port, const client_options_t *options, uint64_t seed)
+harness_t *
+harness_new (port_t *port, const harness_options_t *options, uint64_t seed)
 {
-    client_t *self = memory_new (sizeof *self);
+    harness_t *self = memory_new (sizeof *self);
     self->port = port;
     self->options = *options;
     while (options->urls [self->url_count])
@@ -569,9 +569,9 @@ client_new (port_t *port, const client_options_t *options, uint64_t seed)
 }
 
 void
-client_destroy (client_t **self_p)
+harness_destroy (harness_t **self_p)
 {
-    client_t *self = *self_p;
+    harness_t *self = *self_p;
     if (!self)
         return;
     list_link_t *link;
@@ -586,14 +586,14 @@ client_destroy (client_t **self_p)
 }
 
 void
-client_stop (client_t *self)
+harness_stop (harness_t *self)
 {
     self->next_ns = PORT_NEVER;
     s_set_alarm (self);
 }
 
 void
-client_figures (const client_t *self, client_figures_t *figures)
+harness_figures (const harness_t *self, harness_figures_t *figures)
 {
     *figures = self->figures;
     for (list_link_t *link = list_first (&self->sessions); link; link = list_next (&self->sessions, link)) {
