@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "actors/frontend/frontend.h"
 #include "actors/indexer/indexer.h"
 #include "actors/router/router.h"
 #include "base/memory.h"
@@ -67,6 +68,23 @@ s_broker_options (assembly_t *self, size_t position)
     *options = self->fleet->broker;
     options->endpoint = self->broker;
     options->events = self->events;
+    return options;
+}
+
+static size_t
+s_frontend_count (const manifest_t *fleet)
+{
+    return (size_t)fleet->frontend.instances;
+}
+
+//  Each next one has the next port.
+static const void *
+s_frontend_options (assembly_t *self, size_t position)
+{
+    frontend_options_t *options = arena_new (&self->memory, sizeof *options);
+    *options = self->fleet->frontend.options;
+    options->port += options->port ? (int64_t)position : 0;
+    options->secret = self->secret;
     return options;
 }
 
@@ -137,6 +155,7 @@ s_worker_options (assembly_t *self, size_t position)
 
 static const part_t s_parts [] = {
     { "broker", "broker", &broker_class, 0, s_one, s_broker_options },
+    { "frontend", "core", &frontend_class, 0, s_frontend_count, s_frontend_options },
     { "router", "core", &router_class, 1, s_router_count, s_router_options },
     { "indexer", "core", &indexer_class, 2, s_indexer_count, s_indexer_options },
     { "worker", "worker", &worker_class, 0, s_worker_count, s_worker_options },
