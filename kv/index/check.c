@@ -19,7 +19,7 @@ s_check_entry (const index_t *self, const entry_t *entry, sums_t *sums, uint64_t
     for (uint32_t i = 0; i < view.count; i++) {
         uint32_t seat = view.members [i];
         BUG_ON (seat == 0 || seat >= self->seats.count);
-        uint32_t more = tally_count (&self->tally, seat, entry->node.key);
+        uint32_t more = surplus_count (&self->surplus, seat, entry->node.key);
         BUG_ON (more && !entry->repeated);
         *repeated += more != 0;
         sums [seat].blocks++;
@@ -70,7 +70,7 @@ index_check (const index_t *self)
     uint64_t set_references = 0, repeated = 0;
     sums_t *sums = memory_new (self->seats.count * sizeof *sums);
     table_check (&self->entries);
-    table_check (&self->tally.counts);
+    table_check (&self->surplus.counts);
     table_check (&self->park.blocks);
     table_check (&self->park.waiting);
     for (uint32_t number = 1; number < self->entries.bound; number++) {
@@ -81,7 +81,7 @@ index_check (const index_t *self)
         s_check_entry (self, entry, sums, &repeated);
         set_references += sets_is_interned (entry->set);
     }
-    BUG_ON (repeated != self->tally.counts.count);
+    BUG_ON (repeated != self->surplus.counts.count);
     sets_check (self->sets, set_references);
     s_check_seats (self, sums);
     memory_free (sums);

@@ -3,7 +3,7 @@
 //  gives it another: what it had is gone from all answers at once, and a sweep over the entries, a few with each operation,
 //  takes the dead seat out of the sets.  A pass of the sweep frees the seats that were dead when it began.
 //
-//  Three things are kept beside the entries because they are rare: references beyond the first (tally.h), blocks whose
+//  Three things are kept beside the entries because they are rare: references beyond the first (surplus.h), blocks whose
 //  parent is unknown (park.h), and nothing else: depth, order and prefixes are not stored at all, because a chain of hashes
 //  carries them.
 
@@ -25,7 +25,7 @@ index_new (const index_options_t *options)
         self->options.parked_limit = UINT32_MAX;
     table_init (&self->entries, sizeof (entry_t));
     self->sets = sets_new ();
-    tally_init (&self->tally);
+    surplus_init (&self->surplus);
     park_init (&self->park);
     self->holders = holder_table_new ();
     array_init (&self->seat_of, sizeof (uint32_t));
@@ -52,7 +52,7 @@ index_destroy (index_t **self_p)
     array_fini (&self->seat_of);
     holder_table_destroy (&self->holders);
     park_fini (&self->park);
-    tally_fini (&self->tally);
+    surplus_fini (&self->surplus);
     sets_destroy (&self->sets);
     table_fini (&self->entries);
     memory_free (self);
@@ -168,7 +168,7 @@ static void
 s_repeat (index_t *self, uint32_t seat, entry_t *entry, uint32_t references)
 {
     entry->repeated = 1;
-    tally_add (&self->tally, seat, entry->node.key, references);
+    surplus_add (&self->surplus, seat, entry->node.key, references);
 }
 
 //  Makes a seat hold a block it does not hold; entry is NULL where nobody does.
@@ -325,7 +325,7 @@ s_remove_block (index_t *self, uint32_t seat_number, uint64_t hash)
     uint32_t number = table_find (&self->entries, hash);
     const entry_t *entry = number ? table_at (&self->entries, number) : NULL;
     if (entry && sets_has (self->sets, entry->set, seat_number)) {
-        if (!entry->repeated || !tally_take (&self->tally, seat_number, hash)) {
+        if (!entry->repeated || !surplus_take (&self->surplus, seat_number, hash)) {
             s_unhold (self, seat_number, number);
             seat->blocks--;
             self->memberships--;
@@ -428,7 +428,7 @@ s_strip (index_t *self, uint32_t number)
         return false;
     }
     if (entry->repeated)
-        tally_forget (&self->tally, seat, entry->node.key);
+        surplus_forget (&self->surplus, seat, entry->node.key);
     s_unhold (self, seat, number);
     return true;
 }
@@ -471,7 +471,7 @@ index_references (const index_t *self, uint32_t holder, uint64_t hash)
     if (!seat)
         return 0;
     if (entry && sets_has (self->sets, entry->set, seat))
-        return 1 + (entry->repeated ? tally_count (&self->tally, seat, hash) : 0);
+        return 1 + (entry->repeated ? surplus_count (&self->surplus, seat, hash) : 0);
     return park_references (&self->park, seat, hash);
 }
 
@@ -503,7 +503,7 @@ index_stats (const index_t *self, index_stats_t *stats)
     stats->parked = park_count (&self->park);
     stats->sets = sets_count (self->sets);
     stats->holders = self->seats.count - 1 - self->free_seats.count - self->dying.count - self->doomed.count;
-    stats->bytes = table_bytes (&self->entries) + sets_bytes (self->sets) + table_bytes (&self->tally.counts) +
+    stats->bytes = table_bytes (&self->entries) + sets_bytes (self->sets) + table_bytes (&self->surplus.counts) +
                    table_bytes (&self->park.blocks) + table_bytes (&self->park.waiting) +
                    self->seats.count * sizeof (seat_t);
 }

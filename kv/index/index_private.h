@@ -6,13 +6,13 @@
 #include "kv/index/index.h"
 #include "kv/index/park.h"
 #include "kv/index/sets.h"
-#include "kv/index/tally.h"
+#include "kv/index/surplus.h"
 
 //  A block and who has it.
 typedef struct {
     table_node_t node;        //  Key: its hash
     uint32_t set : 31;        //  Seats of its holders, never empty; seats of cleared holders until they are swept out
-    uint32_t repeated : 1;    //  Whether the tally may have further references
+    uint32_t repeated : 1;    //  Whether the surplus may have further references
     uint64_t parent;          //  Hash of the block before, as first stored
 } entry_t;
 
@@ -29,7 +29,7 @@ struct index {
     index_options_t options;    //  Bounds
     table_t entries;            //  entry_t
     sets_t *sets;               //  Sets of seats
-    tally_t tally;              //  Further references
+    surplus_t surplus;          //  Further references
     park_t park;                //  Blocks whose parent their holder does not hold
     holder_table_t *holders;    //  Their numbers
     array_t seat_of;            //  uint32_t by holder; 0 for none

@@ -74,7 +74,7 @@ s_take_next (index_walk_t *self)
 {
     uint32_t number = *(uint32_t *)array_at (&self->ancestors, self->ancestors.count - 1);
     const entry_t *entry = table_at (&self->index->entries, number);
-    uint32_t more = entry->repeated ? tally_count (&self->index->tally, self->seat, entry->node.key) : 0;
+    uint32_t more = entry->repeated ? surplus_count (&self->index->surplus, self->seat, entry->node.key) : 0;
     array_cut (&self->ancestors, self->ancestors.count - 1);
     return (index_block_t){ entry->node.key, entry->parent, 1 + more };
 }

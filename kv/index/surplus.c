@@ -1,4 +1,4 @@
-#include "kv/index/tally.h"
+#include "kv/index/surplus.h"
 
 typedef struct {
     table_node_t node;      //  Key: of (seat, hash)
@@ -8,25 +8,25 @@ typedef struct {
 } count_t;
 
 void
-tally_init (tally_t *self)
+surplus_init (surplus_t *self)
 {
     table_init (&self->counts, sizeof (count_t));
 }
 
 void
-tally_fini (tally_t *self)
+surplus_fini (surplus_t *self)
 {
     table_fini (&self->counts);
 }
 
 static count_t *
-s_count (const tally_t *self, uint32_t number)
+s_count (const surplus_t *self, uint32_t number)
 {
     return table_at (&self->counts, number);
 }
 
 static uint32_t
-s_find (const tally_t *self, uint32_t seat, uint64_t hash)
+s_find (const surplus_t *self, uint32_t seat, uint64_t hash)
 {
     uint32_t number = table_find (&self->counts, table_key_of_pair (seat, hash));
     while (number && (s_count (self, number)->seat != seat || s_count (self, number)->hash != hash))
@@ -35,7 +35,7 @@ s_find (const tally_t *self, uint32_t seat, uint64_t hash)
 }
 
 void
-tally_add (tally_t *self, uint32_t seat, uint64_t hash, uint32_t references)
+surplus_add (surplus_t *self, uint32_t seat, uint64_t hash, uint32_t references)
 {
     uint32_t number = s_find (self, seat, hash);
     if (!number) {
@@ -47,7 +47,7 @@ tally_add (tally_t *self, uint32_t seat, uint64_t hash, uint32_t references)
 }
 
 bool
-tally_take (tally_t *self, uint32_t seat, uint64_t hash)
+surplus_take (surplus_t *self, uint32_t seat, uint64_t hash)
 {
     uint32_t number = s_find (self, seat, hash);
     if (!number)
@@ -58,7 +58,7 @@ tally_take (tally_t *self, uint32_t seat, uint64_t hash)
 }
 
 void
-tally_forget (tally_t *self, uint32_t seat, uint64_t hash)
+surplus_forget (surplus_t *self, uint32_t seat, uint64_t hash)
 {
     uint32_t number = s_find (self, seat, hash);
     if (number)
@@ -66,7 +66,7 @@ tally_forget (tally_t *self, uint32_t seat, uint64_t hash)
 }
 
 uint32_t
-tally_count (const tally_t *self, uint32_t seat, uint64_t hash)
+surplus_count (const surplus_t *self, uint32_t seat, uint64_t hash)
 {
     uint32_t number = s_find (self, seat, hash);
     return number ? s_count (self, number)->references : 0;
