@@ -60,7 +60,7 @@ s_on_worker (void *self_, actor_t *actor, const actor_entry_t *entry)
     if (news != MODELS_SAME)
         actor_log (actor, levels [news], "%s", sentence.text);
     if (news == MODELS_CONFLICT)
-        metric_add (self->tally.conflicts, 1);
+        metric_add (self->counts.conflicts, 1);
 }
 
 //  ---- Requests of other frontends -------------------------------------------------------------------------------------
@@ -150,8 +150,8 @@ s_init (void *self_, actor_t *actor, const void *options_, error_t *error)
     list_init (&self->relays);
     list_init (&self->over_relays);
     self->models = models_new (options->secret);
-    tally_init (&self->tally, actor_metrics (actor));
-    notices_init (&self->notices, &self->tally, s_on_idle, self);
+    counts_init (&self->counts, actor_metrics (actor));
+    notices_init (&self->notices, &self->counts, s_on_idle, self);
     client_leftovers_init (&self->leftovers, s_on_idle, self);
     actor_log (actor, LOG_INFO, "serving http://%s/v1", actor_port (actor)->table->listener_address (self->listener));
     return STATUS_OK;

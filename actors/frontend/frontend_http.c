@@ -49,7 +49,7 @@ s_refuse (frontend_t *self, port_exchange_t *exchange, const api_error_t *error,
     actor_port (self->actor)
         ->table->exchange_respond (exchange, row->status, headers, allow ? 2 : 1, buffer_span (&body));
     buffer_fini (&body);
-    tally_answered (&self->tally, SPAN (""), row->status);
+    counts_answered (&self->counts, SPAN (""), row->status);
 }
 
 //  ---- Models ----------------------------------------------------------------------------------------------------------

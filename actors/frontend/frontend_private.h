@@ -15,7 +15,7 @@ typedef struct {
     char *host;                      //  Of the options, owned
     port_listener_t *listener;       //  Where harnesses connect
     models_t *models;                //  What can be asked for
-    tally_t tally;                   //  What is counted
+    counts_t counts;                 //  What is counted
     notices_t notices;               //  To routers, under way
     client_leftovers_t leftovers;    //  Handed-over responses that still wait for credit
     list_t turns;                    //  turn_t, in progress

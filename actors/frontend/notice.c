@@ -11,10 +11,10 @@ typedef struct {
 } notice_t;
 
 void
-notices_init (notices_t *self, tally_t *tally, void (*on_empty) (void *arg), void *arg)
+notices_init (notices_t *self, counts_t *counts, void (*on_empty) (void *arg), void *arg)
 {
     list_init (&self->notices);
-    self->tally = tally;
+    self->counts = counts;
     self->on_empty = on_empty;
     self->arg = arg;
 }
@@ -37,7 +37,7 @@ s_on_done (void *state, void *arg, call_result_t result, const void *reply)
     notice_t *notice = arg;
     notices_t *self = notice->notices;
     if (result != CALL_REPLIED)
-        metric_add (self->tally->silent_notices, 1);
+        metric_add (self->counts->silent_notices, 1);
     list_remove (&self->notices, &notice->in_notices);
     memory_free (notice);
     if (self->notices.count == 0)

@@ -6,19 +6,19 @@
 #ifndef ACTORS_FRONTEND_NOTICE_H
 #define ACTORS_FRONTEND_NOTICE_H
 
-#include "actors/frontend/tally.h"
+#include "actors/frontend/counts.h"
 #include "base/list.h"
 #include "runtime/call.h"
 #include "schemas/route.h"
 
 typedef struct {
     list_t notices;                  //  Under way
-    tally_t *tally;                  //  Counts those that nobody heard
+    counts_t *counts;                //  Counts those that nobody heard
     void (*on_empty) (void *arg);    //  None is under way any more
     void *arg;                       //  For on_empty
 } notices_t;
 
-void notices_init (notices_t *self, tally_t *tally, void (*on_empty) (void *arg), void *arg);
+void notices_init (notices_t *self, counts_t *counts, void (*on_empty) (void *arg), void *arg);
 
 //  Forgets those under way.
 void notices_fini (notices_t *self);

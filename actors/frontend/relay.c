@@ -116,7 +116,7 @@ relay_start (frontend_t *frontend, port_exchange_t *exchange, const http_request
     self->exchange = exchange;
     self->http = http;
     list_append (&frontend->relays, &self->in_list);
-    metric_add (frontend->tally.handed_over, 1);
+    metric_add (frontend->counts.handed_over, 1);
     s_table (self)->exchange_watch (
         exchange, &(exchange_watch_t){ .on_gone = s_on_gone, .on_writable = s_on_writable, .arg = self });
     s_hand_over (self, owner);

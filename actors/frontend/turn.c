@@ -45,7 +45,7 @@ struct turn {
     uint32_t context;            //  Tokens that fit; 0: not known
     bool sends_text;             //  Items carry bytes
     const encoder_t *encoder;    //  How its prompts become tokens
-    tally_model_t metrics;       //  Of the model
+    counts_model_t metrics;      //  Of the model
 
     encoding_t encoding;       //  Making tokens
     unsigned encodings;        //  Tried
@@ -54,13 +54,14 @@ struct turn {
     uint32_t max_tokens;       //  Generated at most
     sequence_t *chain;         //  Hashes of the tokens
 
-    call_t route;                 //  To the router
-    char router [ADDRESS_MAX];    //  Who was asked last; empty: nobody to tell
-    unsigned route_attempts;      //  Routers asked in vain, since one answered
-    actor_timer_t wait;           //  Before asking again; for a worker to end
-    uint64_t routed_ns;           //  When the first decision came; 0: none yet
-    uint32_t predicted_tokens;    //  Of the prompt, expected in the cache
-    array_t failed;               //  char [ADDRESS_MAX]: workers that failed it
+    call_t route;                   //  To the router
+    char router [ADDRESS_MAX];      //  Who was asked last; empty: nobody to tell
+    uint64_t router_incarnation;    //  Of that one
+    unsigned route_attempts;        //  Routers asked in vain, since one answered
+    actor_timer_t wait;             //  Before asking again; for a worker to end
+    uint64_t routed_ns;             //  When the first decision came; 0: none yet
+    uint32_t predicted_tokens;      //  Of the prompt, expected in the cache
+    array_t failed;                 //  char [ADDRESS_MAX]: workers that failed it
 
     char worker [ADDRESS_MAX];    //  Where it runs, or ran last
     uint16_t rank;                //  There
@@ -254,21 +255,21 @@ s_publish_end (turn_t *self, int code, const char *reason)
 static void
 s_count_end (turn_t *self, int code)
 {
-    tally_t *tally = &self->frontend->tally;
-    tally_answered (tally, self->model_name, code);
-    tally_receipts (tally, &self->hints);
-    metric_add (tally->running, -1);
+    counts_t *counts = &self->frontend->counts;
+    counts_answered (counts, self->model_name, code);
+    counts_receipts (counts, &self->hints);
+    metric_add (counts->running, -1);
     if (!self->first_token_ns)
-        metric_add (tally->waiting, -1);
+        metric_add (counts->waiting, -1);
     if (self->model_name.size == 0)
         return;
     metric_t **metrics = self->metrics.metrics;
-    metric_observe (metrics [TALLY_E2E], actor_now (self->frontend->actor) - self->arrived_ns);
-    metric_add (metrics [TALLY_GENERATED], s_generated (self));
+    metric_observe (metrics [COUNTS_E2E], actor_now (self->frontend->actor) - self->arrived_ns);
+    metric_add (metrics [COUNTS_GENERATED], s_generated (self));
     if (self->first_token_ns) {
-        metric_add (metrics [TALLY_PROMPT], self->prompt_tokens);
-        metric_add (metrics [TALLY_PREDICTED], self->predicted_tokens);
-        metric_add (metrics [TALLY_CACHED], self->cached_tokens);
+        metric_add (metrics [COUNTS_PROMPT], self->prompt_tokens);
+        metric_add (metrics [COUNTS_PREDICTED], self->predicted_tokens);
+        metric_add (metrics [COUNTS_CACHED], self->cached_tokens);
     }
 }
 
@@ -311,7 +312,7 @@ static void
 s_on_gone (void *arg)
 {
     turn_t *self = arg;
-    metric_add (self->frontend->tally.disconnected, 1);
+    metric_add (self->frontend->counts.disconnected, 1);
     answer_abandon (&self->answer);
     s_end (self, api_error_row (API_CANCELLED)->status, api_error_row (API_CANCELLED)->name);
 }
@@ -389,11 +390,11 @@ s_count_tokens (turn_t *self, uint64_t now, size_t count)
     metric_t **metrics = self->metrics.metrics;
     if (!self->first_token_ns) {
         self->first_token_ns = now;
-        metric_observe (metrics [TALLY_TTFT], now - self->arrived_ns);
-        metric_add (self->frontend->tally.waiting, -1);
+        metric_observe (metrics [COUNTS_TTFT], now - self->arrived_ns);
+        metric_add (self->frontend->counts.waiting, -1);
         s_describe_worker (self);
     } else
-        metric_observe (metrics [TALLY_ITL], (now - self->last_token_ns) / count);
+        metric_observe (metrics [COUNTS_ITL], (now - self->last_token_ns) / count);
     self->last_token_ns = now;
     if (!self->began_there)
         s_tell_router (self, false);
@@ -526,9 +527,9 @@ s_move_on (turn_t *self, status_t status, const char *why)
     }
     span_copy_string (span_from_string (self->worker), array_add (&self->failed), ADDRESS_MAX);
     if (s_generated (self))
-        tally_migrated (&frontend->tally, self->model_name, status_name (status));
+        counts_migrated (&frontend->counts, self->model_name, status_name (status));
     else
-        metric_add (self->metrics.metrics [TALLY_RETRIES], 1);
+        metric_add (self->metrics.metrics [COUNTS_RETRIES], 1);
     s_leave_worker (self);
     s_route (self);
 }
@@ -566,22 +567,40 @@ s_take_decision (turn_t *self, const route_reply_t *reply)
         return;
     self->routed_ns = actor_now (self->frontend->actor);
     self->predicted_tokens = predicted < self->prompt_tokens ? (uint32_t)predicted : self->prompt_tokens;
-    metric_observe (self->metrics.metrics [TALLY_QUEUE], self->routed_ns - self->arrived_ns);
+    metric_observe (self->metrics.metrics [COUNTS_QUEUE], self->routed_ns - self->arrived_ns);
+}
+
+//  Whether the router that was asked is still there: then what it said is its answer, not its end.
+static bool
+s_router_stands (const turn_t *self)
+{
+    const actor_entry_t *router = directory_find (self->frontend->actor, span_from_string (self->router));
+    return router && router->state == ACTOR_STATE_ALIVE && router->incarnation == self->router_incarnation;
+}
+
+static void
+s_not_routed (turn_t *self, call_result_t result)
+{
+    const error_t *why = call_error (&self->route);
+    status_t status = result == CALL_DEADLINE ? STATUS_DEADLINE : why->status;
+    if (status == STATUS_UNREACHABLE && !s_router_stands (self))
+        s_ask_again (self, why->text);
+    else if (self->failed.count)
+        s_fail_from (self, API_WORKER_FAILED, "The request cannot go on elsewhere", why->text);
+    else
+        s_fail_from (self, api_error_from_status (status), "The request could not be placed", why->text);
 }
 
 static void
 s_on_routed (void *state, void *arg, call_result_t result, const void *reply)
 {
     turn_t *self = arg;
-    const error_t *why = call_error (&self->route);
-    if (result == CALL_REPLIED) {
-        s_take_decision (self, reply);
-        s_generate (self);
-    } else if (result == CALL_FAILED && why->status == STATUS_UNREACHABLE)
-        s_ask_again (self, why->text);
-    else
-        s_fail_from (self, api_error_from_status (result == CALL_DEADLINE ? STATUS_DEADLINE : why->status),
-            "The request could not be placed", why->text);
+    if (result != CALL_REPLIED) {
+        s_not_routed (self, result);
+        return;
+    }
+    s_take_decision (self, reply);
+    s_generate (self);
 }
 
 static void
@@ -634,6 +653,7 @@ s_route (turn_t *self)
         return;
     }
     span_copy_string (router->address, self->router, sizeof self->router);
+    self->router_incarnation = router->incarnation;
     s_extend_chain (self);
     s_call_router (self);
 }
@@ -735,7 +755,7 @@ s_find_model (turn_t *self, api_error_t *error)
     self->context = model->context;
     self->sends_text = model->sends_text;
     self->encoder = encoder_find (model->tokenizing);
-    tally_model (&self->frontend->tally, self->model_name, &self->metrics);
+    counts_model (&self->frontend->counts, self->model_name, &self->metrics);
     return true;
 }
 
@@ -773,8 +793,8 @@ turn_begin (turn_t *self, client_t *client)
     api_error_t error;
     list_append (&frontend->turns, &self->in_list);
     frontend->served++;
-    metric_add (frontend->tally.running, 1);
-    metric_add (frontend->tally.waiting, 1);
+    metric_add (frontend->counts.running, 1);
+    metric_add (frontend->counts.waiting, 1);
     answer_init (&self->answer, frontend->actor, client, frontend->options.keep_alive_ns);
     answer_set_header (&self->answer, "x-request-id", span_from_string (self->client_id));
     client_watch (client, &(exchange_watch_t){ .on_gone = s_on_gone, .on_writable = s_on_writable, .arg = self });

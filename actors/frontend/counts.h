@@ -1,32 +1,32 @@
-//  tally - what a frontend counts
+//  counts - what a frontend counts
 //
 //  Names and labels are those that people who run vLLM, SGLang and Dynamo have on their dashboards; the edges of the
 //  histograms are Dynamo's, so that both can be drawn in one panel.  Model names become labels only if they are served:
 //  what clients make up is counted under "unknown".
 
-#ifndef ACTORS_FRONTEND_TALLY_H
-#define ACTORS_FRONTEND_TALLY_H
+#ifndef ACTORS_FRONTEND_COUNTS_H
+#define ACTORS_FRONTEND_COUNTS_H
 
 #include "hints/hints.h"
 #include "runtime/metrics.h"
 
 typedef enum {
-    TALLY_TTFT,         //  ns
-    TALLY_ITL,          //  ns
-    TALLY_E2E,          //  ns
-    TALLY_QUEUE,        //  ns
-    TALLY_PROMPT,       //  Tokens
-    TALLY_CACHED,       //  Tokens
-    TALLY_PREDICTED,    //  Tokens
-    TALLY_GENERATED,    //  Tokens
-    TALLY_RETRIES,      //  Requests sent to another worker before their first token
-    TALLY_MODEL_COUNT
-} tally_kind_t;
+    COUNTS_TTFT,         //  ns
+    COUNTS_ITL,          //  ns
+    COUNTS_E2E,          //  ns
+    COUNTS_QUEUE,        //  ns
+    COUNTS_PROMPT,       //  Tokens
+    COUNTS_CACHED,       //  Tokens
+    COUNTS_PREDICTED,    //  Tokens
+    COUNTS_GENERATED,    //  Tokens
+    COUNTS_RETRIES,      //  Requests sent to another worker before their first token
+    COUNTS_MODEL_COUNT
+} counts_kind_t;
 
 //  The metrics of one model.
 typedef struct {
-    metric_t *metrics [TALLY_MODEL_COUNT];    //  By tally_kind_t; borrowed
-} tally_model_t;
+    metric_t *metrics [COUNTS_MODEL_COUNT];    //  By counts_kind_t; borrowed
+} counts_model_t;
 
 typedef struct {
     metrics_t *all;              //  Of the actor, borrowed
@@ -36,21 +36,21 @@ typedef struct {
     metric_t *disconnected;      //  Clients that left
     metric_t *silent_notices;    //  Routers that could not be told of progress
     metric_t *conflicts;         //  Cards that share a name and differ in fingerprint
-} tally_t;
+} counts_t;
 
-//  metrics: borrowed as long as the tally.
-void tally_init (tally_t *self, metrics_t *metrics);
+//  metrics: borrowed as long as the counts.
+void counts_init (counts_t *self, metrics_t *metrics);
 
 //  Finds the metrics of a model.  model: its name; empty for "unknown".
-void tally_model (tally_t *self, span_t model, tally_model_t *metrics);
+void counts_model (counts_t *self, span_t model, counts_model_t *metrics);
 
 //  A request was answered.
-void tally_answered (tally_t *self, span_t model, int code);
+void counts_answered (counts_t *self, span_t model, int code);
 
 //  A request in progress moved to another worker.  reason: a status's name.
-void tally_migrated (tally_t *self, span_t model, const char *reason);
+void counts_migrated (counts_t *self, span_t model, const char *reason);
 
 //  What became of the hints.
-void tally_receipts (tally_t *self, const hints_t *hints);
+void counts_receipts (counts_t *self, const hints_t *hints);
 
 #endif

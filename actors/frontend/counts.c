@@ -1,4 +1,4 @@
-#include "actors/frontend/tally.h"
+#include "actors/frontend/counts.h"
 
 #define MS(value) ((uint64_t)(value)*1000000)
 #define S(value) ((uint64_t)(value)*1000000000)
@@ -29,23 +29,24 @@ typedef struct {
     const char *labels;    //  Besides the model; may be empty
 } model_metric_t;
 
-static const model_metric_t s_model_metrics [TALLY_MODEL_COUNT] = {
-    [TALLY_TTFT] = { TIMES ("stator_time_to_first_token_seconds", "From a request's arrival to its first token.",
-                         s_ttft_edges),
-        "" },
-    [TALLY_ITL] = { TIMES ("stator_inter_token_latency_seconds", "Between two tokens of an answer.", s_itl_edges), "" },
-    [TALLY_E2E] = { TIMES ("stator_e2e_request_latency_seconds", "From a request's arrival to the end of its answer.",
-                        s_duration_edges),
-        "" },
-    [TALLY_QUEUE] = { TIMES ("stator_request_queue_time_seconds", "From a request's arrival to the router's decision.",
+static const model_metric_t s_model_metrics [COUNTS_MODEL_COUNT] = {
+    [COUNTS_TTFT] = { TIMES ("stator_time_to_first_token_seconds", "From a request's arrival to its first token.",
                           s_ttft_edges),
         "" },
-    [TALLY_PROMPT] = { COUNTER ("stator_prompt_tokens_total", "Tokens of prompts."), "" },
-    [TALLY_CACHED] = { COUNTER ("stator_prompt_tokens_cached_total", "Tokens of prompts found in an engine's cache."),
+    [COUNTS_ITL] = { TIMES ("stator_inter_token_latency_seconds", "Between two tokens of an answer.", s_itl_edges),
+        "" },
+    [COUNTS_E2E] = { TIMES ("stator_e2e_request_latency_seconds", "From a request's arrival to the end of its answer.",
+                         s_duration_edges),
+        "" },
+    [COUNTS_QUEUE] = { TIMES ("stator_request_queue_time_seconds", "From a request's arrival to the router's decision.",
+                           s_ttft_edges),
+        "" },
+    [COUNTS_PROMPT] = { COUNTER ("stator_prompt_tokens_total", "Tokens of prompts."), "" },
+    [COUNTS_CACHED] = { COUNTER ("stator_prompt_tokens_cached_total", "Tokens of prompts found in an engine's cache."),
         ",tier=\"device\"" },
-    [TALLY_PREDICTED] = { COUNTER ("stator_prompt_tokens_predicted_total", "Of these, what routers expected."), "" },
-    [TALLY_GENERATED] = { COUNTER ("stator_generation_tokens_total", "Tokens of answers."), ",role=\"assistant\"" },
-    [TALLY_RETRIES] = { COUNTER ("stator_retries_total", "Requests sent elsewhere before their first token."), "" },
+    [COUNTS_PREDICTED] = { COUNTER ("stator_prompt_tokens_predicted_total", "Of these, what routers expected."), "" },
+    [COUNTS_GENERATED] = { COUNTER ("stator_generation_tokens_total", "Tokens of answers."), ",role=\"assistant\"" },
+    [COUNTS_RETRIES] = { COUNTER ("stator_retries_total", "Requests sent elsewhere before their first token."), "" },
 };
 
 static const metric_desc_t s_requests = COUNTER ("stator_requests_total", "Requests answered.");
@@ -64,9 +65,9 @@ static const metric_desc_t s_conflicts =
     COUNTER ("stator_model_conflicts_total", "Models that appeared under the name of another one.");
 
 void
-tally_init (tally_t *self, metrics_t *metrics)
+counts_init (counts_t *self, metrics_t *metrics)
 {
-    *self = (tally_t){
+    *self = (counts_t){
         .all = metrics,
         .running = metrics_get (metrics, &s_running, NULL),
         .waiting = metrics_get (metrics, &s_waiting, NULL),
@@ -93,10 +94,10 @@ s_label_model (buffer_t *labels, span_t model)
 }
 
 void
-tally_model (tally_t *self, span_t model, tally_model_t *metrics)
+counts_model (counts_t *self, span_t model, counts_model_t *metrics)
 {
     buffer_t labels = { 0 };
-    for (size_t i = 0; i < TALLY_MODEL_COUNT; i++) {
+    for (size_t i = 0; i < COUNTS_MODEL_COUNT; i++) {
         buffer_clear (&labels);
         s_label_model (&labels, model);
         buffer_append_string (&labels, s_model_metrics [i].labels);
@@ -106,7 +107,7 @@ tally_model (tally_t *self, span_t model, tally_model_t *metrics)
 }
 
 void
-tally_answered (tally_t *self, span_t model, int code)
+counts_answered (counts_t *self, span_t model, int code)
 {
     buffer_t labels = { 0 };
     s_label_model (&labels, model);
@@ -116,7 +117,7 @@ tally_answered (tally_t *self, span_t model, int code)
 }
 
 void
-tally_migrated (tally_t *self, span_t model, const char *reason)
+counts_migrated (counts_t *self, span_t model, const char *reason)
 {
     buffer_t labels = { 0 };
     s_label_model (&labels, model);
@@ -126,7 +127,7 @@ tally_migrated (tally_t *self, span_t model, const char *reason)
 }
 
 void
-tally_receipts (tally_t *self, const hints_t *hints)
+counts_receipts (counts_t *self, const hints_t *hints)
 {
     buffer_t labels = { 0 };
     for (size_t i = 0; i < hints->count; i++) {
