@@ -10,7 +10,8 @@ add_compile_options (-Wall -Wextra -Wpedantic -Werror -Wshadow -Wstrict-prototyp
     -Wno-unused-parameter $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation> -fno-common)
 
 #  stator_room (NAME [USES target ...] [TESTED_WITH target ...])
-#  What only the tests need (the simulator, say) stands behind TESTED_WITH.  NAME is the folder; a slash becomes an underscore in the target's name (runtime/port -> runtime_port).
+#  NAME is the folder; a slash becomes an underscore in the target's name (runtime/port -> runtime_port).  What only the
+#  tests need (the simulator, say) stands behind TESTED_WITH.
 function (stator_room folder)
     cmake_parse_arguments (ROOM "" "" "USES;TESTED_WITH" ${ARGN})
     string (REPLACE "/" "_" target ${folder})
