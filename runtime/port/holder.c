@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-enum { LINE_SIZE = 512, PATH_SIZE = 300, LISTENING = 0x0A };
+enum { LINE_SIZE = 512, PATH_SIZE = 300, LISTENING = 0x0A, ACCEPTS = 0x10000 };
 
 //  Finds in one line of a table under /proc/net the inode of the socket that is looked for; 0 where it is another.
 typedef uint64_t (line_fn) (const char *line, const void *wanted);
@@ -41,13 +41,16 @@ s_match_tcp (const char *line, const void *wanted)
     return fields == 3 && state == LISTENING && port == *(const uint16_t *)wanted ? inode : 0;
 }
 
-//  "Num RefCount Protocol Flags Type St Inode Path"
+//  "Num RefCount Protocol Flags Type St Inode Path"; the sockets of accepted connections have the same path.
 static uint64_t
 s_match_unix (const char *line, const void *wanted)
 {
+    unsigned flags;
     uint64_t inode;
     int path_at = 0;
-    if (sscanf (line, "%*s %*s %*s %*s %*s %*s %" SCNu64 " %n", &inode, &path_at) != 1 || !path_at)
+    if (sscanf (line, "%*s %*s %*s %x %*s %*s %" SCNu64 " %n", &flags, &inode, &path_at) != 2 || !path_at)
+        return 0;
+    if (!(flags & ACCEPTS))
         return 0;
     const char *path = wanted;
     size_t size = strlen (path);
