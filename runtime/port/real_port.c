@@ -9,8 +9,13 @@
 
 #include "base/bug.h"
 #include "base/memory.h"
+#include "runtime/port/file.h"
+#include "runtime/port/http_client.h"
 #include "runtime/port/http_server.h"
 #include "runtime/port/loop.h"
+#include "runtime/port/process.h"
+#include "runtime/port/region.h"
+#include "runtime/port/store.h"
 #include "runtime/port/zmq_socket.h"
 
 enum { THREAD_NAME_SIZE = 16 };
@@ -18,6 +23,8 @@ enum { THREAD_NAME_SIZE = 16 };
 typedef struct {
     port_t port;                     //  What the actor sees
     loop_t *loop;                    //  Of the actor's thread
+    http_client_t *client;           //  Fetches
+    processes_t processes;           //  Children
     world_t *world;                  //  Shared by the process
     char *state_folder;              //  Of stores and files
     char name [THREAD_NAME_SIZE];    //  Of the thread
@@ -92,6 +99,61 @@ s_listen (port_t *port, const char *address, const listener_options_t *options, 
     return http_listener_open (s_real (port)->loop, address, options, error);
 }
 
+static port_fetch_t *
+s_fetch (port_t *port, const fetch_options_t *options, error_t *error)
+{
+    return http_fetch_start (s_real (port)->client, options, error);
+}
+
+static port_process_t *
+s_process_start (port_t *port, const process_options_t *options, error_t *error)
+{
+    return process_start (&s_real (port)->processes, options, error);
+}
+
+static port_store_t *
+s_store_open (port_t *port, const store_options_t *options, error_t *error)
+{
+    return store_open (s_real (port)->state_folder, options, error);
+}
+
+static status_t
+s_file_read (port_t *port, const char *path, size_t size_max, buffer_t *out, error_t *error)
+{
+    return file_read (s_real (port)->state_folder, path, size_max, out, error);
+}
+
+static status_t
+s_file_write (port_t *port, const char *path, span_t bytes, bool secret, error_t *error)
+{
+    return file_write (s_real (port)->state_folder, path, bytes, secret, error);
+}
+
+static port_file_t *
+s_file_open (port_t *port, const char *path, error_t *error)
+{
+    return file_open (s_real (port)->state_folder, path, error);
+}
+
+static port_region_t *
+s_region_open (port_t *port, const char *name, size_t size, bool create, error_t *error)
+{
+    return region_open (name, size, create, error);
+}
+
+static void
+s_job_start (port_t *port, job_fn *run, job_done_fn *done, void *arg, void *data)
+{
+    real_port_t *self = s_real (port);
+    job_start (world_jobs (self->world), self->loop, run, done, arg, data);
+}
+
+static void
+s_log (port_t *port, log_level_t level, span_t line)
+{
+    log_sink_write (world_log (s_real (port)->world), level, s_wall_ns (port), line);
+}
+
 static const port_table_t s_table = {
     .now_ns = s_now_ns,
     .wall_ns = s_wall_ns,
@@ -118,6 +180,30 @@ static const port_table_t s_table = {
     .exchange_write = http_exchange_write,
     .exchange_end = http_exchange_end,
     .exchange_abort = http_exchange_abort,
+    .fetch = s_fetch,
+    .fetch_pause = http_fetch_pause,
+    .fetch_cancel = http_fetch_cancel,
+    .process_start = s_process_start,
+    .process_id = process_id,
+    .process_signal = process_signal,
+    .process_close = process_close,
+    .store_open = s_store_open,
+    .store_get = store_get,
+    .store_put = store_put,
+    .store_delete = store_delete,
+    .store_commit = store_commit,
+    .store_next = store_next,
+    .store_close = store_close,
+    .file_read = s_file_read,
+    .file_write = s_file_write,
+    .file_open = s_file_open,
+    .file_append = file_append,
+    .file_close = file_close,
+    .region_open = s_region_open,
+    .region_memory = region_memory,
+    .region_close = region_close,
+    .job_start = s_job_start,
+    .log = s_log,
 };
 
 //  ---- New, run, destroy ---------------------------------------------------------------------------------------------
@@ -125,7 +211,6 @@ static const port_table_t s_table = {
 port_t *
 real_port_new (const real_port_options_t *options, error_t *error)
 {
-    BUG_ON (sodium_init () < 0);
     real_port_t *self = memory_new (sizeof *self);
     loop_user_t user = { .on_alarm = s_on_alarm, .on_turn_end = s_on_turn_end, .arg = self };
     self->loop = loop_new (&user, error);
@@ -137,6 +222,8 @@ real_port_new (const real_port_options_t *options, error_t *error)
     self->world = options->world;
     self->state_folder = memory_copy_string (options->state_folder ? options->state_folder : ".");
     snprintf (self->name, sizeof self->name, "%s", options->name ? options->name : "");
+    self->client = http_client_new (self->loop);
+    processes_init (&self->processes, self->loop, self->state_folder);
     return &self->port;
 }
 
@@ -162,6 +249,8 @@ real_port_destroy (port_t **port_p)
         return;
     real_port_t *self = s_real (*port_p);
     loop_settle (self->loop);
+    http_client_destroy (&self->client);
+    processes_fini (&self->processes);
     loop_destroy (&self->loop);
     memory_free (self->state_folder);
     memory_free (self);

@@ -1,6 +1,8 @@
 #include "runtime/port/world.h"
 
+#include <curl/curl.h>
 #include <signal.h>
+#include <sodium.h>
 #include <zmq.h>
 
 #include "base/bug.h"
@@ -9,14 +11,26 @@
 enum { SOCKETS_MAX = 16384 };
 
 struct world {
-    void *zmq;    //  The process's ZeroMQ context
+    void *zmq;           //  The process's ZeroMQ context
+    job_pool_t *jobs;    //  Threads for what is slow
+    log_sink_t *log;     //  Where lines go
 };
 
 world_t *
 world_new (const world_options_t *options, error_t *error)
 {
+    world_options_t defaults = { .log_level = LOG_INFO };
+    if (!options)
+        options = &defaults;
+    log_sink_t *log = log_sink_new (options->log_path, options->log_level, options->log_form, error);
+    if (!log)
+        return NULL;
     signal (SIGPIPE, SIG_IGN);
+    signal (SIGXFSZ, SIG_IGN);
+    BUG_ON (sodium_init () < 0 || curl_global_init (CURL_GLOBAL_DEFAULT) != CURLE_OK);
     world_t *self = memory_new (sizeof *self);
+    self->log = log;
+    self->jobs = job_pool_new (options->job_threads);
     self->zmq = zmq_ctx_new ();
     BUG_ON (!self->zmq || zmq_ctx_set (self->zmq, ZMQ_MAX_SOCKETS, SOCKETS_MAX) != 0);
     return self;
@@ -29,6 +43,9 @@ world_destroy (world_t **self_p)
     if (!self)
         return;
     zmq_ctx_term (self->zmq);
+    job_pool_destroy (&self->jobs);
+    log_sink_destroy (&self->log);
+    curl_global_cleanup ();
     memory_free (self);
     *self_p = NULL;
 }
@@ -37,4 +54,16 @@ void *
 world_zmq (const world_t *self)
 {
     return self->zmq;
+}
+
+job_pool_t *
+world_jobs (const world_t *self)
+{
+    return self->jobs;
+}
+
+log_sink_t *
+world_log (const world_t *self)
+{
+    return self->log;
 }

@@ -6,7 +6,8 @@
 #ifndef RUNTIME_PORT_WORLD_H
 #define RUNTIME_PORT_WORLD_H
 
-#include "runtime/port.h"
+#include "runtime/port/job.h"
+#include "runtime/port/log_sink.h"
 
 typedef struct world world_t;
 
@@ -14,16 +15,19 @@ typedef struct {
     uint32_t job_threads;     //  Of the pool; 0: as many as there are cores, 2 to 8
     const char *log_path;     //  File that log lines are appended to; NULL: standard error
     log_level_t log_level;    //  Lines below it are left out
+    log_form_t log_form;      //  AUTO: for people on a terminal, else JSON
 } world_options_t;
 
 //  options: borrowed; NULL for the defaults.  Gives the world; NULL where the log file cannot be opened.  Ignores SIGPIPE
-//  in the process.
+//  and SIGXFSZ in the process: a write that fails says so itself.
 world_t *world_new (const world_options_t *options, error_t *error);
 
 //  Destroys the world and nulls the caller's pointer.  Waits up to half a second for messages that are being sent.
 void world_destroy (world_t **self_p);
 
-//  Borrowed.
+//  All borrowed.
 void *world_zmq (const world_t *self);
+job_pool_t *world_jobs (const world_t *self);
+log_sink_t *world_log (const world_t *self);
 
 #endif

@@ -1,0 +1,208 @@
+#include "runtime/port/log_sink.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+
+enum { LINE_MAX_BYTES = 16 << 10 };
+
+struct log_sink {
+    int fd;                   //  Where lines go; does not block
+    log_level_t level;        //  Lines below it are left out
+    bool is_human;            //  Time and level in front, instead of JSON
+    pthread_mutex_t mutex;    //  Guards all below
+    buffer_t line;            //  Being made, or the rest of one that was taken in part
+    size_t written;           //  Bytes of it that were taken
+    uint64_t lost;            //  Lines that were not taken
+    uint64_t untold;          //  Those of them that no line has told of yet
+};
+
+static const char *const s_names [] = {
+    [LOG_DEBUG] = "debug",
+    [LOG_INFO] = "info",
+    [LOG_WARNING] = "warning",
+    [LOG_ERROR] = "error",
+};
+
+//  ---- Making a line -------------------------------------------------------------------------------------------------
+
+static void
+s_append_time (buffer_t *out, uint64_t wall_ns, bool is_human)
+{
+    time_t seconds = (time_t)(wall_ns / 1000000000u);
+    struct tm parts;
+    char text [40];
+    if (is_human)
+        localtime_r (&seconds, &parts);
+    else
+        gmtime_r (&seconds, &parts);
+    strftime (text, sizeof text, is_human ? "%H:%M:%S" : "%Y-%m-%dT%H:%M:%S", &parts);
+    buffer_print (out, "%s.%03" PRIu64 "%s", text, wall_ns % 1000000000u / 1000000u, is_human ? "" : "Z");
+}
+
+//  Control bytes would steer the terminal, or break the line in two.
+static void
+s_append_printable (buffer_t *out, span_t text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        buffer_append_byte (out, text.data [i] < ' ' || text.data [i] == 0x7f ? ' ' : text.data [i]);
+}
+
+static void
+s_append_escaped (buffer_t *out, span_t text)
+{
+    for (size_t i = 0; i < text.size; i++) {
+        uint8_t byte = text.data [i];
+        if (byte == '"' || byte == '\\')
+            buffer_print (out, "\\%c", byte);
+        else if (byte < ' ' || byte == 0x7f)
+            buffer_print (out, "\\u%04x", byte);
+        else
+            buffer_append_byte (out, byte);
+    }
+}
+
+static void
+s_append_json (buffer_t *out, log_level_t level, uint64_t wall_ns, span_t line)
+{
+    if (line.size && line.data [0] == '{') {
+        s_append_printable (out, line);
+        return;
+    }
+    buffer_append (out, SPAN ("{\"time\":\""));
+    s_append_time (out, wall_ns, false);
+    buffer_print (out, "\",\"level\":\"%s\",\"text\":\"", s_names [level]);
+    s_append_escaped (out, line);
+    buffer_append (out, SPAN ("\"}"));
+}
+
+static void
+s_append_line (log_sink_t *self, log_level_t level, uint64_t wall_ns, span_t line)
+{
+    line = span_slice (line, 0, LINE_MAX_BYTES);
+    if (self->is_human) {
+        s_append_time (&self->line, wall_ns, true);
+        buffer_print (&self->line, " %-7s ", s_names [level]);
+        s_append_printable (&self->line, line);
+    } else
+        s_append_json (&self->line, level, wall_ns, line);
+    buffer_append_byte (&self->line, '\n');
+}
+
+//  ---- Writing it ----------------------------------------------------------------------------------------------------
+
+//  True when nothing of the line is left.  A line that was taken in part is finished before the next one starts.
+static bool
+s_flush (log_sink_t *self)
+{
+    while (self->written < self->line.size) {
+        ssize_t size = write (self->fd, self->line.data + self->written, self->line.size - self->written);
+        if (size < 0 && errno == EINTR)
+            continue;
+        if (size <= 0)
+            return false;
+        self->written += (size_t)size;
+    }
+    buffer_clear (&self->line);
+    self->written = 0;
+    return true;
+}
+
+//  Nothing of it was taken: then it never was.
+static void
+s_lose (log_sink_t *self)
+{
+    if (self->written == 0)
+        buffer_clear (&self->line);
+    self->lost++;
+    self->untold++;
+}
+
+static void
+s_tell_lost (log_sink_t *self, uint64_t wall_ns)
+{
+    if (!self->untold)
+        return;
+    char text [64];
+    snprintf (text, sizeof text, "%" PRIu64 " log lines before this one could not be written", self->untold);
+    s_append_line (self, LOG_WARNING, wall_ns, span_from_string (text));
+}
+
+void
+log_sink_write (log_sink_t *self, log_level_t level, uint64_t wall_ns, span_t line)
+{
+    if (level < self->level)
+        return;
+    pthread_mutex_lock (&self->mutex);
+    if (!s_flush (self))
+        s_lose (self);
+    else {
+        s_tell_lost (self, wall_ns);
+        s_append_line (self, level, wall_ns, line);
+        uint64_t untold = self->untold;
+        self->untold = 0;
+        if (!s_flush (self) && self->written == 0) {
+            self->untold = untold;
+            s_lose (self);
+        }
+    }
+    pthread_mutex_unlock (&self->mutex);
+}
+
+uint64_t
+log_sink_lost (log_sink_t *self)
+{
+    pthread_mutex_lock (&self->mutex);
+    uint64_t lost = self->lost;
+    pthread_mutex_unlock (&self->mutex);
+    return lost;
+}
+
+//  ---- New and destroy -----------------------------------------------------------------------------------------------
+
+//  Standard error may be shared with a shell: making it non-blocking would make the shell's so.  Opening it anew gives a
+//  description of our own, for pipes, terminals and files; a socket cannot be opened, and is used as it is.
+static int
+s_open_standard_error (void)
+{
+    int fd = open ("/proc/self/fd/2", O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+    return fd >= 0 ? fd : fcntl (STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
+}
+
+log_sink_t *
+log_sink_new (const char *path, log_level_t level, log_form_t form, error_t *error)
+{
+    int fd =
+        path ? open (path, O_WRONLY | O_CREAT | O_APPEND | O_NONBLOCK | O_CLOEXEC, 0644) : s_open_standard_error ();
+    if (fd < 0 && path) {
+        error_set (error, STATUS_IO, "cannot open the log %s: %s", path, strerror (errno));
+        return NULL;
+    }
+    log_sink_t *self = memory_new (sizeof *self);
+    self->fd = fd;
+    self->level = level;
+    self->is_human = form == LOG_FORM_HUMAN || (form == LOG_FORM_AUTO && isatty (fd));
+    pthread_mutex_init (&self->mutex, NULL);
+    return self;
+}
+
+void
+log_sink_destroy (log_sink_t **self_p)
+{
+    log_sink_t *self = *self_p;
+    if (!self)
+        return;
+    if (self->fd >= 0)
+        close (self->fd);
+    buffer_fini (&self->line);
+    pthread_mutex_destroy (&self->mutex);
+    memory_free (self);
+    *self_p = NULL;
+}
