@@ -263,6 +263,7 @@ static const router_options_t s_router_options = { .mode = 0,
 static frontend_options_t s_frontend_options [2];
 
 static stage_t *s_stage;
+static uint32_t s_context;    //  Of every model
 static buffer_t s_cards [3];
 
 static void
@@ -305,7 +306,7 @@ s_add_worker (size_t position, const char *model, uint64_t fingerprint)
         .aliases_count = 1,
         .fingerprint = fingerprint,
         .block_size = 16,
-        .context = 400,
+        .context = s_context,
         .capacity = 100,
         .ranks = 1,
         .slots = 4,
@@ -324,6 +325,7 @@ s_add_worker (size_t position, const char *model, uint64_t fingerprint)
 static void
 s_begin (size_t workers)
 {
+    s_context = 400;
     s_set_options ();
     memset (s_chats, 0, sizeof s_chats);
     memset (&s_ended, 0, sizeof s_ended);
@@ -389,7 +391,7 @@ s_ask (const char *body)
 static void
 s_check_streamed (chat_t *chat, uint32_t tokens, const char *finish)
 {
-    char expected [2048] = "", shown [2048] = "", reason [32] = "";
+    char expected [8192] = "", shown [8192] = "", reason [32] = "";
     for (uint32_t i = 0; i < tokens; i++)
         expected [i] = s_text [i % TEXT_SIZE];
     span_t left = buffer_span (&chat->body);
@@ -607,6 +609,59 @@ test_a_client_that_leaves_is_heard_by_the_worker (void **state)
     assert_string_equal (s_ended.reason, "cancelled");
     s_check_router_is_idle ();
     s_end ();
+}
+
+//  What nobody reads is not computed: the worker is given no more credit than the client has room for.
+static void
+test_a_slow_reader_holds_the_worker_back (void **state)
+{
+    s_begin (0);
+    s_context = 5000;
+    s_add_worker (0, "tiny", 7);
+    stage_run (s_stage, 2 * REALM_SECOND);
+    s_scripts [0].pause_ns = REALM_MS;
+    s_scripts [0].item_tokens = 1;
+    chat_t *chat = s_ask (CHAT (",\"stream\":true,\"max_tokens\":4000"));
+    stage_run (s_stage, 100 * REALM_MS);
+    s_port ()->fetch_pause (chat->fetch, true);
+    stage_run (s_stage, 20 * REALM_SECOND);
+    uint32_t sent = s_scripts [0].sent;
+    assert_in_range (sent, 100, 1500);
+    stage_run (s_stage, 20 * REALM_SECOND);
+    assert_int_equal (s_scripts [0].sent, sent);
+    s_port ()->fetch_pause (chat->fetch, false);
+    stage_run (s_stage, 20 * REALM_SECOND);
+    assert_true (chat->ended && chat->end == STATUS_OK);
+    s_check_streamed (chat, 4000, "length");
+    s_end ();
+}
+
+//  The same across two frontends: the owner is held back by the client of the other.
+static void
+test_a_slow_reader_holds_back_the_owner_of_its_session (void **state)
+{
+    for (int i = 0; i < 4; i++) {
+        char name [16];
+        snprintf (name, sizeof name, "s%d", i);
+        http_header_t session = { SPAN ("x-session-id"), span_from_string (name) };
+        s_begin (0);
+        s_context = 5000;
+        s_add_frontend (1);
+        s_add_worker (0, "tiny", 7);
+        stage_run (s_stage, 3 * REALM_SECOND);
+        s_scripts [0].pause_ns = REALM_MS;
+        s_scripts [0].item_tokens = 1;
+        chat_t *chat = s_fetch (0, URL, CHAT (",\"stream\":true,\"max_tokens\":4500"), &session, 1);
+        stage_run (s_stage, 100 * REALM_MS);
+        s_port ()->fetch_pause (chat->fetch, true);
+        stage_run (s_stage, 20 * REALM_SECOND);
+        assert_in_range (s_scripts [0].sent, 100, 3000);
+        s_port ()->fetch_pause (chat->fetch, false);
+        stage_run (s_stage, 20 * REALM_SECOND);
+        assert_true (chat->ended && chat->end == STATUS_OK);
+        s_check_streamed (chat, 4500, "length");
+        s_end ();
+    }
 }
 
 //  ---- Refusals --------------------------------------------------------------------------------------------------------
@@ -844,6 +899,38 @@ test_a_session_is_served_by_its_owner (void **state)
     s_end ();
 }
 
+//  Whole answers and refusals pass as well, and a client that leaves is heard two frontends away.
+static void
+test_everything_passes_between_frontends (void **state)
+{
+    s_begin (1);
+    s_add_frontend (1);
+    stage_run (s_stage, 2 * REALM_SECOND);
+    s_scripts [0].stop_after = 9;
+    s_scripts [0].pause_ns = 100 * REALM_MS;
+    char name [16];
+    http_header_t session = { SPAN ("x-session-id"), { (const uint8_t *)name, 2 } };
+    for (int i = 0; i < 6; i++) {
+        snprintf (name, sizeof name, "s%d", i);
+        chat_t *whole = s_fetch (0, URL, CHAT (""), &session, 1);
+        chat_t *refused =
+            s_fetch (1, URL, "{\"model\":\"huge\",\"messages\":[{\"role\":\"user\",\"content\":\"\"}]}", &session, 1);
+        stage_run (s_stage, REALM_SECOND);
+        assert_int_equal (whole->status, 200);
+        assert_true (s_contains (whole, "\"content\":\"the quick\""));
+        assert_int_equal (refused->status, 404);
+        chat_t *leaver = s_fetch (2, URL, CHAT (",\"stream\":true"), &session, 1);
+        stage_run (s_stage, 150 * REALM_MS);
+        s_port ()->fetch_cancel (leaver->fetch);
+        leaver->fetch = NULL;
+        stage_run (s_stage, REALM_SECOND);
+        assert_int_equal (s_ended.last.code, 499);
+        s_check_router_is_idle ();
+    }
+    assert_int_equal (s_ended.count, 18);
+    s_end ();
+}
+
 //  Nobody loses a turn because its owner is not there.
 static void
 test_a_request_whose_owner_is_dead_is_served_where_it_came (void **state)
@@ -915,6 +1002,8 @@ main (void)
         cmocka_unit_test (test_when_nobody_can_the_client_hears_it_in_the_stream),
         cmocka_unit_test (test_what_an_engine_refuses_is_not_tried_elsewhere),
         cmocka_unit_test (test_a_client_that_leaves_is_heard_by_the_worker),
+        cmocka_unit_test (test_a_slow_reader_holds_the_worker_back),
+        cmocka_unit_test (test_a_slow_reader_holds_back_the_owner_of_its_session),
         cmocka_unit_test (test_refusals_say_what_is_wrong),
         cmocka_unit_test (test_bodies_in_other_encodings_are_refused),
         cmocka_unit_test (test_a_prompt_that_does_not_fit_is_refused_in_openais_words),
@@ -926,6 +1015,7 @@ main (void)
         cmocka_unit_test (test_two_fingerprints_are_two_models),
         cmocka_unit_test (test_health_tells_whether_a_request_can_be_served),
         cmocka_unit_test (test_a_session_is_served_by_its_owner),
+        cmocka_unit_test (test_everything_passes_between_frontends),
         cmocka_unit_test (test_a_request_whose_owner_is_dead_is_served_where_it_came),
         cmocka_unit_test (test_draining_finishes_streams_and_takes_no_more),
         cmocka_unit_test (test_it_can_end_at_any_moment),
