@@ -428,7 +428,7 @@ actor_set_card (actor_t *self, span_t card)
 {
     buffer_clear (&self->card);
     buffer_append (&self->card, card);
-    directory_announce (self);
+    directory_announce_card (self);
 }
 
 void

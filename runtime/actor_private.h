@@ -175,6 +175,9 @@ void actor_said_goodbye (actor_t *self);
 //  The state of this actor's own entry changed: tell the broker now, not at the next beat.
 void directory_announce (actor_t *actor);
 
+//  The card changed.
+void directory_announce_card (actor_t *actor);
+
 //  The same where what is followed has just become whole and the directory has not been told yet.
 void directory_announce_if_synced (actor_t *actor);
 

@@ -39,6 +39,7 @@ struct directory {
     uint64_t broker;        //  Its incarnation; 0: none yet
     bool registered;        //  The entry stands
     bool announce_again;    //  Something changed while a heartbeat was under way
+    bool card_is_new;       //  The broker has another one, or none
     bool refusal_said;      //  In the log
     bool was_accepting;     //  What the last heartbeat or registration said
 };
@@ -102,7 +103,7 @@ s_on_registered (void *state, void *arg, call_result_t result, const void *reply
     self->registered = true;
     self->broker = 0;
     s_take_broker (self, reply->broker_incarnation, reply->life_sequence);
-    timer_start (&self->beat, actor, actor->options.heartbeat_ns, s_beat, self);
+    timer_start (&self->beat, actor, self->card_is_new ? 1 : actor->options.heartbeat_ns, s_beat, self);
     directory_announce_if_synced (actor);
 }
 
@@ -142,6 +143,7 @@ s_register (void *state, actor_t *actor, void *arg)
     request.entry.capabilities_count = capabilities.count;
     self->was_accepting = !request.entry.draining;
     self->announce_again = false;
+    self->card_is_new = false;
     call_drop (&self->beating);
     call_drop (&self->registering);
     call_start (&self->registering, actor, SPAN (BROKER_ADDRESS), &register_actor_message, &request,
@@ -171,6 +173,10 @@ static void
 s_beat (void *state, actor_t *actor, void *arg)
 {
     directory_t *self = arg;
+    if (self->card_is_new) {
+        s_register (state, actor, self);
+        return;
+    }
     array_t tails;
     array_init (&tails, sizeof (stream_tail_t));
     source_flush_all (actor);
@@ -225,6 +231,14 @@ directory_announce (actor_t *actor)
         self->announce_again = true;
     else
         timer_start (&self->beat, actor, 1, s_beat, self);
+}
+
+//  A heartbeat has no room for it: the actor registers anew.
+void
+directory_announce_card (actor_t *actor)
+{
+    actor->directory->card_is_new = true;
+    directory_announce (actor);
 }
 
 void
