@@ -127,9 +127,9 @@ void
 generation_fail (generation_t *self, status_t status, const char *why)
 {
     worker_t *worker = self->worker;
-    incoming_t *incoming = self->incoming;
+    s_stop_run (self);
+    incoming_fail (self->incoming, status, "%s", why);
     generation_drop (self);
-    incoming_fail (incoming, status, "%s", why);
     worker_generation_ended (worker);
 }
 

@@ -471,12 +471,11 @@ test_hints_and_questions_get_an_answer (void **state)
     assert_string_equal (talk->receipt, "priority rejected the engine serves requests in the order of their arrival");
 
     question_t question;
-    stage_call (&question, &tokenize_message, &(tokenize_t){ .model = SPAN ("mock"), .text = SPAN ("a") }, NULL);
+    stage_call (&question, &tokenize_message, &(tokenize_t){ .model = SPAN ("mock"), .text = SPAN ("a") });
     assert_int_equal (question.status, STATUS_UNSUPPORTED);
     assert_string_equal (question.error, "mock has neither chat template nor tokenizer");
 
-    actor_status_t status;
-    stage_call (&question, &get_status_message, &(get_status_t){ 0 }, &status);
+    stage_call (&question, &get_status_message, &(get_status_t){ 0 });
     assert_int_equal (question.result, CALL_REPLIED);
     stage_end ();
 }

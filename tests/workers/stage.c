@@ -30,6 +30,8 @@ typedef struct {
 } talk_entry_t;
 
 static realm_t *s_realm;
+static const realm_program_t *s_added;
+static realm_process_t *s_added_process;
 static home_t s_broker, s_worker, s_client;
 static worker_setup_t s_setup;
 static worker_options_t s_common;
@@ -164,12 +166,34 @@ static const realm_program_t s_programs [] = {
     { .name = "client", .start = s_start_client, .stop = s_stop },
 };
 
-static void
+static realm_process_t *
 s_run_program (const char *name)
 {
     const char *argv [] = { name, NULL };
-    assert_non_null (realm_process_start (realm_machine_find (s_realm, "a"), &(realm_start_t){ .argv = argv }, NULL));
+    realm_process_t *process =
+        realm_process_start (realm_machine_find (s_realm, "a"), &(realm_start_t){ .argv = argv }, NULL);
+    assert_non_null (process);
     stage_run_ms (200);
+    return process;
+}
+
+void
+stage_add (const realm_program_t *program)
+{
+    s_added = program;
+}
+
+void
+stage_kill_added (void)
+{
+    realm_process_signal (s_added_process, PROCESS_SIGNAL_KILL);
+    stage_run_ms (10);
+}
+
+void
+stage_start_added (void)
+{
+    s_added_process = s_run_program (s_added->name);
 }
 
 static void
@@ -200,6 +224,10 @@ stage_begin (uint64_t seed, const worker_setup_t *setup)
     for (size_t i = 0; i < sizeof s_programs / sizeof *s_programs; i++)
         realm_register_program (s_realm, &s_programs [i]);
     s_run_program ("broker");
+    if (s_added) {
+        realm_register_program (s_realm, s_added);
+        stage_start_added ();
+    }
     s_run_program ("worker");
     s_run_program ("client");
     stage_run_ms (2000);
@@ -209,6 +237,7 @@ void
 stage_end (void)
 {
     realm_destroy (&s_realm);
+    s_added = NULL;
     for (list_link_t *link; (link = list_take_first (&s_talks));) {
         talk_entry_t *entry = LIST_ENTRY (link, talk_entry_t, link);
         array_fini (&entry->talk.tokens);
@@ -312,31 +341,37 @@ stage_request (const char *text, uint32_t max_tokens)
     };
 }
 
-typedef struct {
-    question_t *question;          //  The test's
-    const message_type_t *type;    //  What was asked
-    void *reply;                   //  Where to
-} asking_t;
+static void
+s_keep_bytes (question_t *question, const void *reply)
+{
+    span_t bytes = { 0 };
+    if (question->call.type == &render_message)
+        bytes = ((const render_reply_t *)reply)->prompt;
+    else if (question->call.type == &tokenize_message)
+        bytes = span_of (
+            ((const tokenize_reply_t *)reply)->tokens.data, ((const tokenize_reply_t *)reply)->tokens.count * 4);
+    bytes = span_slice (bytes, 0, sizeof question->bytes - 1);
+    if (bytes.size)
+        memcpy (question->bytes, bytes.data, bytes.size);
+}
 
 static void
 s_on_answer (void *self, void *arg, call_result_t result, const void *reply)
 {
-    asking_t *asking = arg;
-    question_t *question = asking->question;
+    question_t *question = arg;
     question->ended = true;
     question->result = result;
     question->status = call_error (&question->call)->status;
     snprintf (question->error, sizeof question->error, "%s", call_error (&question->call)->text);
-    if (reply && asking->reply)
-        memcpy (asking->reply, reply, asking->type->reply->size);
+    if (reply)
+        s_keep_bytes (question, reply);
 }
 
 void
-stage_call (question_t *question, const message_type_t *type, const void *request, void *reply)
+stage_call (question_t *question, const message_type_t *type, const void *request)
 {
-    asking_t asking = { question, type, reply };
     memset (question, 0, sizeof *question);
-    call_start (&question->call, s_client.actor, SPAN ("worker/0"), type, request, HOUR, s_on_answer, &asking);
+    call_start (&question->call, s_client.actor, SPAN ("worker/0"), type, request, HOUR, s_on_answer, question);
     for (int i = 0; !question->ended && i < 1000; i++)
         stage_run_ms (10);
     assert_true (question->ended);

@@ -8,6 +8,7 @@
 #include "base/map.h"
 #include "runtime/stream.h"
 #include "schemas/load.h"
+#include "simulator/realm.h"
 #include "workers/worker.h"
 
 //  One generate stream of the client.  Owned by the stage.
@@ -36,6 +37,7 @@ typedef struct {
     call_result_t result;    //  How
     status_t status;         //  Of the error
     char error [512];        //  Its sentence
+    char bytes [256];        //  Prompt of a render_reply, tokens of a tokenize_reply; cut to fit
 } question_t;
 
 typedef struct {
@@ -50,7 +52,14 @@ typedef struct {
     model_card_t card;     //  Its card; spans are not to be used
 } observed_t;
 
-//  Starts the three; the worker's setup is completed with a secret, the model "mock" and default options where these are
+//  A program that is to run beside the three; before stage_begin.  Borrowed.
+void stage_add (const realm_program_t *program);
+
+//  Kills or starts the program that was added.
+void stage_kill_added (void);
+void stage_start_added (void);
+
+//  Starts them all; the worker's setup is completed with a secret, the model "mock" and default options where these are
 //  missing.  setup: borrowed until stage_end.
 void stage_begin (uint64_t seed, const worker_setup_t *setup);
 void stage_end (void);
@@ -63,11 +72,11 @@ void stage_finish (const talk_t *talk);
 //  Opens a stream.  tokens: the prompt.  Gives the talk, which lives until stage_end.
 talk_t *stage_generate (const generate_t *request, uint64_t credit, uint64_t step);
 
-//  A request for the mock: text as tokens.  Borrows it until the talk is open.
+//  A request with text as tokens, a byte each.  Borrows it until the talk is open.
 generate_t stage_request (const char *text, uint32_t max_tokens);
 
-//  Calls a method of the worker and runs until the answer is there.  reply: where to copy the reply's struct; may be NULL.
-void stage_call (question_t *question, const message_type_t *type, const void *request, void *reply);
+//  Calls a method of the worker and runs until the answer is there.
+void stage_call (question_t *question, const message_type_t *type, const void *request);
 
 //  Restarts the client's view from nothing, as a late joiner.
 void stage_restart_client (void);

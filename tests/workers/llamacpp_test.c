@@ -1,0 +1,312 @@
+//  A worker in front of a llama-server that can be made to misbehave.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "tests/workers/fake_llama.h"
+#include "tests/workers/stage.h"
+#include "workers/llamacpp/llamacpp.h"
+
+static void
+s_begin (void)
+{
+    static const worker_options_t common = { .block_size = 8,
+        .load_interval_ns = 100000000,
+        .requests_max = 100,
+        .parked_max = 100000,
+        .suspect_after_ns = 30000000000 };
+    static const llamacpp_options_t options = { .api_key = "secret",
+        .connect_timeout_ns = 1000000000,
+        .probe_interval_ns = 1000000000,
+        .stall_timeout_ns = 600000000000 };
+    stage_add (&fake_llama_program);
+    stage_begin (
+        1, &(worker_setup_t){
+               .engine = &llamacpp_engine, .engine_options = &options, .url = "http://a:8080/", .common = &common });
+}
+
+static int
+s_set_up (void **state)
+{
+    fake_llama = (fake_llama_t){ 0 };
+    return 0;
+}
+
+static talk_t *
+s_finish (const generate_t *request)
+{
+    talk_t *talk = stage_generate (request, 1000, 0);
+    stage_finish (talk);
+    return talk;
+}
+
+static void
+test_the_card_says_what_the_server_is (void **state)
+{
+    s_begin ();
+    const model_card_t *card = &stage_observed ()->card;
+    assert_int_equal (card->context, 512);
+    assert_int_equal (card->slots, 2);
+    assert_int_equal (card->capacity, 2 * 512 / 8);
+    assert_int_equal (card->block_size, 8);
+    assert_true (card->sends_text);
+    assert_true (stage_observed ()->alive && !stage_observed ()->draining);
+    stage_end ();
+}
+
+static void
+test_tokens_and_text_arrive (void **state)
+{
+    s_begin ();
+    generate_t request = stage_request ("Hello there, you", 5);
+    talk_t *talk = s_finish (&request);
+    assert_int_equal (talk->result, CALL_REPLIED);
+    assert_int_equal (talk->tokens.count, 5);
+    assert_int_equal (*(uint32_t *)array_at (&talk->tokens, 4), 304);
+    assert_string_equal (buffer_string (&talk->text), "w0 w1 w2 w3 w4 ");
+    assert_int_equal (talk->end.reason, FINISH_REASON_LENGTH);
+    assert_int_equal (talk->end.prompt_tokens, 16);
+    assert_int_equal (talk->end.completion_tokens, 5);
+    assert_int_equal (talk->end.cached_tokens, 0);
+    stage_run_ms (100);
+    assert_int_equal (map_count (stage_observed ()->blocks), 2);
+    stage_end ();
+}
+
+static void
+test_a_second_turn_goes_to_its_slot (void **state)
+{
+    s_begin ();
+    generate_t request = stage_request ("The first conversation, which is long", 4);
+    s_finish (&request);
+    uint32_t slot = fake_llama.last_slot;
+    request = stage_request ("Another one", 4);
+    s_finish (&request);
+    assert_int_not_equal (fake_llama.last_slot, slot);
+    request = stage_request ("The first conversation, which is long and goes on", 4);
+    talk_t *talk = s_finish (&request);
+    assert_int_equal (fake_llama.last_slot, slot);
+    assert_int_equal (talk->end.cached_tokens, 37);
+    assert_int_equal (stage_metric ("stator_prompt_tokens_predicted_total"), 37);
+    assert_int_equal (stage_metric ("stator_prompt_tokens_cached_total"), 37);
+    assert_int_equal (stage_observed ()->orphans, 0);
+    assert_int_equal (stage_observed ()->strays, 0);
+    stage_end ();
+}
+
+//  The server lost its cache without a word: the next answer shows it, and the fleet is told.
+static void
+test_a_lost_cache_is_noticed (void **state)
+{
+    s_begin ();
+    generate_t request = stage_request ("Sixteen letters. And sixteen more", 1);
+    s_finish (&request);
+    stage_run_ms (100);
+    assert_int_equal (map_count (stage_observed ()->blocks), 4);
+    fake_llama_forget ();
+    request = stage_request ("Sixteen letters. And then something else that is long", 1);
+    talk_t *talk = s_finish (&request);
+    assert_int_equal (talk->end.cached_tokens, 0);
+    assert_int_equal (stage_metric ("stator_prompt_tokens_predicted_total"), 21);
+    stage_run_ms (100);
+    assert_int_equal (map_count (stage_observed ()->blocks), 6);
+    assert_int_equal (stage_observed ()->orphans, 0);
+    assert_int_equal (stage_observed ()->strays, 0);
+    stage_end ();
+}
+
+static void
+test_what_finds_no_slot_waits (void **state)
+{
+    s_begin ();
+    talk_t *talks [4];
+    for (int i = 0; i < 4; i++) {
+        char text [32];
+        snprintf (text, sizeof text, "request number %d", i);
+        generate_t request = stage_request (text, 50);
+        talks [i] = stage_generate (&request, 1000, 0);
+    }
+    stage_run_ms (300);
+    assert_int_equal (stage_observed ()->load.running, 2);
+    assert_int_equal (stage_observed ()->load.waiting, 2);
+    for (int i = 0; i < 4; i++) {
+        stage_finish (talks [i]);
+        assert_int_equal (talks [i]->tokens.count, 50);
+    }
+    assert_true (talks [0]->last_ns < talks [2]->first_ns);
+    stage_end ();
+}
+
+static void
+test_a_cancel_hangs_up (void **state)
+{
+    s_begin ();
+    generate_t request = stage_request ("never mind", 400);
+    talk_t *talk = stage_generate (&request, 1000, 0);
+    stage_run_ms (200);
+    assert_true (talk->tokens.count > 5);
+    stream_cancel (&talk->stream);
+    stage_run_ms (150);
+    assert_int_equal (fake_llama.aborted, 1);
+    assert_int_equal (stage_observed ()->load.running, 0);
+    talk = s_finish (&request);
+    assert_int_equal (talk->tokens.count, 400);
+    stage_end ();
+}
+
+static void
+test_stop_tokens_end_the_answer (void **state)
+{
+    static const uint32_t stop = 303;
+    s_begin ();
+    generate_t request = stage_request ("stop", 100);
+    request.sampling.stop_tokens = column_of_u32 (&stop, 1);
+    talk_t *talk = s_finish (&request);
+    assert_int_equal (talk->end.reason, FINISH_REASON_STOP);
+    assert_int_equal (talk->tokens.count, 3);
+    stage_run_ms (50);
+    assert_int_equal (fake_llama.aborted, 1);
+    stage_end ();
+}
+
+static void
+test_failures_come_with_a_sentence (void **state)
+{
+    s_begin ();
+    fake_llama.fails_at = 4;
+    generate_t request = stage_request ("fail", 10);
+    talk_t *talk = s_finish (&request);
+    assert_int_equal (talk->result, CALL_FAILED);
+    assert_int_equal (talk->status, STATUS_INTERNAL);
+    assert_string_equal (talk->error, "the engine says: Compute error");
+    assert_int_equal (talk->tokens.count, 3);
+    fake_llama.fails_at = 0;
+
+    fake_llama.cuts = true;
+    talk = s_finish (&request);
+    assert_int_equal (talk->result, CALL_REPLIED);
+    assert_int_equal (talk->end.reason, FINISH_REASON_LENGTH);
+    assert_int_equal (talk->tokens.count, 9);
+    stage_end ();
+}
+
+static void
+test_a_dead_server_takes_no_work_until_it_is_back (void **state)
+{
+    s_begin ();
+    generate_t request = stage_request ("eight letters and more", 400);
+    talk_t *running = stage_generate (&request, 1000, 0);
+    talk_t *other = stage_generate (&request, 1000, 0);
+    talk_t *waiting = stage_generate (&request, 1000, 0);
+    stage_run_ms (300);
+    assert_true (running->tokens.count > 10);
+    stage_kill_added ();
+    stage_run_ms (2000);
+    assert_true (running->ended && other->ended && waiting->ended);
+    assert_int_equal (running->status, STATUS_UNREACHABLE);
+    assert_int_equal (waiting->status, STATUS_UNREACHABLE);
+    assert_true (stage_observed ()->draining);
+    talk_t *refused = s_finish (&request);
+    assert_int_equal (refused->status, STATUS_AGAIN);
+
+    stage_start_added ();
+    stage_run_ms (3000);
+    assert_false (stage_observed ()->draining);
+    assert_int_equal (map_count (stage_observed ()->blocks), 0);
+    talk_t *talk = s_finish (&request);
+    assert_int_equal (talk->tokens.count, 400);
+    assert_int_equal (talk->end.cached_tokens, 0);
+    stage_end ();
+}
+
+//  Its health is fine, but nothing moves: nobody waits for it longer than said, and it comes back when it does.
+static void
+test_a_hung_server_is_suspect (void **state)
+{
+    s_begin ();
+    generate_t request = stage_request ("hang", 400);
+    talk_t *talk = stage_generate (&request, 1000, 0);
+    stage_run_ms (300);
+    fake_llama.hangs = true;
+    stage_run_ms (29000);
+    assert_false (talk->ended);
+    stage_run_ms (3000);
+    assert_true (talk->ended);
+    assert_int_equal (talk->status, STATUS_UNREACHABLE);
+    assert_string_equal (talk->error, "the engine has work but moves no token");
+    assert_true (stage_observed ()->draining);
+    assert_int_equal (stage_metric ("stator_worker_suspect_total"), 1);
+    talk_t *refused = s_finish (&request);
+    assert_int_equal (refused->status, STATUS_AGAIN);
+
+    stage_run_ms (100000);
+    assert_true (stage_observed ()->draining);
+    fake_llama.hangs = false;
+    stage_run_ms (32000);
+    assert_false (stage_observed ()->draining);
+    talk = s_finish (&request);
+    assert_int_equal (talk->tokens.count, 400);
+    stage_end ();
+}
+
+static void
+test_a_loading_server_is_waited_for (void **state)
+{
+    fake_llama.loading = true;
+    s_begin ();
+    assert_int_equal (stage_observed ()->card.slots, 0);
+    generate_t request = stage_request ("early", 4);
+    talk_t *talk = s_finish (&request);
+    assert_int_equal (talk->status, STATUS_AGAIN);
+    assert_string_equal (talk->error, "the engine is still starting");
+    fake_llama.loading = false;
+    stage_run_ms (2000);
+    assert_int_equal (stage_observed ()->card.slots, 2);
+    talk = s_finish (&request);
+    assert_int_equal (talk->tokens.count, 4);
+    stage_end ();
+}
+
+static void
+test_a_prompt_begins_as_the_servers_own_chat (void **state)
+{
+    s_begin ();
+    question_t question;
+    stage_call (&question, &render_message,
+        &(render_t){
+            .model = SPAN ("mock"), .request = SPAN ("{\"messages\":[{\"role\":\"user\",\"content\":\"Hi\"}]}") });
+    assert_int_equal (question.result, CALL_REPLIED);
+    assert_string_equal (question.bytes, "<s>Hi");
+    stage_call (&question, &tokenize_message, &(tokenize_t){ .model = SPAN ("mock"), .text = SPAN ("Hi") });
+    assert_int_equal (question.result, CALL_REPLIED);
+    assert_memory_equal (question.bytes, "H\0\0\0i\0\0\0", 8);
+
+    stage_call (&question, &render_message, &(render_t){ .model = SPAN ("mock"), .request = SPAN ("{}") });
+    assert_int_equal (question.status, STATUS_INVALID);
+    assert_string_equal (question.error, "the engine says: no messages");
+    stage_end ();
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test_setup (test_the_card_says_what_the_server_is, s_set_up),
+        cmocka_unit_test_setup (test_tokens_and_text_arrive, s_set_up),
+        cmocka_unit_test_setup (test_a_second_turn_goes_to_its_slot, s_set_up),
+        cmocka_unit_test_setup (test_a_lost_cache_is_noticed, s_set_up),
+        cmocka_unit_test_setup (test_what_finds_no_slot_waits, s_set_up),
+        cmocka_unit_test_setup (test_a_cancel_hangs_up, s_set_up),
+        cmocka_unit_test_setup (test_stop_tokens_end_the_answer, s_set_up),
+        cmocka_unit_test_setup (test_failures_come_with_a_sentence, s_set_up),
+        cmocka_unit_test_setup (test_a_dead_server_takes_no_work_until_it_is_back, s_set_up),
+        cmocka_unit_test_setup (test_a_hung_server_is_suspect, s_set_up),
+        cmocka_unit_test_setup (test_a_loading_server_is_waited_for, s_set_up),
+        cmocka_unit_test_setup (test_a_prompt_begins_as_the_servers_own_chat, s_set_up),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
