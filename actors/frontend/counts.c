@@ -63,6 +63,8 @@ static const metric_desc_t s_silent_notices =
     COUNTER ("stator_route_notices_lost_total", "Progress that a router could not be told.");
 static const metric_desc_t s_conflicts =
     COUNTER ("stator_model_conflicts_total", "Models that appeared under the name of another one.");
+static const metric_desc_t s_unscraped =
+    COUNTER ("stator_scrapes_missed_total", "Actors that did not say their metrics in time.");
 
 void
 counts_init (counts_t *self, metrics_t *metrics)
@@ -74,6 +76,7 @@ counts_init (counts_t *self, metrics_t *metrics)
         .handed_over = metrics_get (metrics, &s_handed_over, NULL),
         .disconnected = metrics_get (metrics, &s_disconnected, NULL),
         .silent_notices = metrics_get (metrics, &s_silent_notices, NULL),
+        .unscraped = metrics_get (metrics, &s_unscraped, NULL),
         .conflicts = metrics_get (metrics, &s_conflicts, NULL),
     };
 }

@@ -36,6 +36,7 @@ typedef struct {
     metric_t *disconnected;      //  Clients that left
     metric_t *silent_notices;    //  Routers that could not be told of progress
     metric_t *conflicts;         //  Cards that share a name and differ in fingerprint
+    metric_t *unscraped;         //  Actors that did not say their metrics in time
 } counts_t;
 
 //  metrics: borrowed as long as the counts.

@@ -5,6 +5,7 @@
 
 #include "actors/frontend/frontend_http.h"
 #include "actors/frontend/relay.h"
+#include "actors/frontend/scrape.h"
 #include "actors/frontend/turn.h"
 #include "base/memory.h"
 #include "schemas/frontend.h"
@@ -149,6 +150,7 @@ s_init (void *self_, actor_t *actor, const void *options_, error_t *error)
     list_init (&self->over);
     list_init (&self->relays);
     list_init (&self->over_relays);
+    list_init (&self->scrapes);
     self->models = models_new (options->secret);
     counts_init (&self->counts, actor_metrics (actor));
     notices_init (&self->notices, &self->counts, s_on_idle, self);
@@ -163,6 +165,7 @@ s_fini (void *self_, actor_t *actor)
     frontend_t *self = self_;
     turn_drop_all (self);
     relay_drop_all (self);
+    scrape_drop_all (self);
     notices_fini (&self->notices);
     client_leftovers_fini (&self->leftovers);
     timer_stop (&self->bury);

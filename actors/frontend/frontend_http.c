@@ -5,6 +5,7 @@
 
 #include "actors/frontend/api_error.h"
 #include "actors/frontend/relay.h"
+#include "actors/frontend/scrape.h"
 #include "actors/frontend/turn.h"
 #include "base/json_writer.h"
 #include "base/utf8.h"
@@ -142,10 +143,7 @@ s_serve_health (frontend_t *self, port_exchange_t *exchange, const http_request_
 static void
 s_serve_metrics (frontend_t *self, port_exchange_t *exchange, const http_request_t *http, span_t rest)
 {
-    buffer_t body = { 0 };
-    metrics_render (actor_metrics (self->actor), &body);
-    s_respond (self, exchange, 200, "text/plain; version=0.0.4; charset=utf-8", buffer_span (&body));
-    buffer_fini (&body);
+    scrape_start (self, exchange);
 }
 
 //  ---- Chat ------------------------------------------------------------------------------------------------------------

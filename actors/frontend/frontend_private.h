@@ -22,6 +22,7 @@ typedef struct {
     list_t over;                     //  turn_t, to be freed when their callbacks have returned
     list_t relays;                   //  relay_t, requests handed over
     list_t over_relays;              //  relay_t, to be freed likewise
+    list_t scrapes;                  //  scrape_t, in progress
     actor_timer_t bury;              //  Frees what is over
     uint64_t served;                 //  Requests so far: spreads calls over workers
     bool draining;                   //  Takes no new requests

@@ -869,7 +869,8 @@ test_health_tells_whether_a_request_can_be_served (void **state)
     assert_int_equal (chat->status, 200);
     chat = s_fetch (0, "http://f0:8000/metrics", NULL, NULL, 0);
     stage_run (s_stage, 100 * REALM_MS);
-    assert_true (s_contains (chat, "# TYPE stator_requests_running gauge\nstator_requests_running 0\n"));
+    assert_true (s_contains (chat, "stator_requests_running{actor=\"frontend/0\"} 0\n"));
+    assert_true (s_contains (chat, "stator_router_decisions_total{actor=\"router/0\",result=\"routed\"} 0\n"));
     s_end ();
 }
 
