@@ -8,6 +8,7 @@
 #include "actors/router/router.h"
 #include "base/memory.h"
 #include "broker/broker.h"
+#include "workers/llamacpp/llamacpp.h"
 #include "workers/mock/mock.h"
 #include "workers/worker.h"
 
@@ -131,6 +132,15 @@ s_worker_at (const manifest_t *fleet, size_t *position)
     return manifest_worker (fleet, group);
 }
 
+//  The adapter of each engine, and where a group of workers keeps what can be set about it.
+static const struct {
+    const engine_class_t *class;
+    size_t options;
+} s_engines [] = {
+    [ENGINE_MOCK] = { &mock_engine, offsetof (manifest_worker_t, mock) },
+    [ENGINE_LLAMACPP] = { &llamacpp_engine, offsetof (manifest_worker_t, llamacpp) },
+};
+
 static const void *
 s_worker_options (assembly_t *self, size_t position)
 {
@@ -140,8 +150,8 @@ s_worker_options (assembly_t *self, size_t position)
     char url [ENDPOINT_MAX];
     manifest_engine_url (worker, position, url, sizeof url);
     *setup = (worker_setup_t){
-        .engine = &mock_engine,
-        .engine_options = &worker->mock,
+        .engine = s_engines [worker->engine].class,
+        .engine_options = (const uint8_t *)worker + s_engines [worker->engine].options,
         .url = s_keep (self, url),
         .secret = self->secret,
         .model = span_from_string (model->name),

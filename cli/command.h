@@ -44,9 +44,13 @@ struct command {
 
 //  One a file of this folder.
 extern const command_t actor_command;
+extern const command_t call_command;
 extern const command_t check_command;
+extern const command_t ps_command;
 extern const command_t run_command;
+extern const command_t tail_command;
 extern const command_t up_command;
+extern const command_t worker_command;
 
 //  Prints to standard error, "stator check: sentence".
 void command_complain (const command_t *command, const char *format, ...) __attribute__ ((format (printf, 2, 3)));

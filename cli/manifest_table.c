@@ -123,7 +123,7 @@ static const option_t s_frontend [] = { { .name = "instances",
                                             .min = 1,
                                             .max = 64,
                                             .offset = offsetof (manifest_frontend_t, instances),
-                                            .doc = "How many frontends share the port.",
+                                            .doc = "How many frontends; each next one listens on the next port.",
                                             .advice =
                                                 "One serves some thousand streams; add one when its core is full." },
     { .name = "options",

@@ -1,0 +1,242 @@
+#include "cli/caller.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+#include <zmq.h>
+
+#include "base/bug.h"
+#include "base/memory.h"
+#include "runtime/actor.h"
+#include "schemas/directory.h"
+
+struct caller {
+    void *socket;                           //  DEALER
+    uint64_t last_id;                       //  Of a call
+    zmq_msg_t parts [CALLER_FRAMES_MAX];    //  Of the message received last
+    span_t frames [CALLER_FRAMES_MAX];      //  The same
+    size_t count;                           //  How many
+    buffer_t header;                        //  Being sent
+    buffer_t body;                          //  Being sent
+    char sender [64];                       //  What the callee may log
+};
+
+static const uint64_t MESSAGE_MAX = 64 << 20;
+
+void *
+caller_zmq (void)
+{
+    static void *context;
+    if (!context)
+        context = zmq_ctx_new ();
+    return context;
+}
+
+uint64_t
+caller_now_ms (void)
+{
+    struct timespec now;
+    clock_gettime (CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+caller_t *
+caller_new (const char *endpoint, error_t *error)
+{
+    caller_t *self = memory_new (sizeof *self);
+    int none = 0;
+    int64_t message_max = (int64_t)MESSAGE_MAX;
+    self->socket = zmq_socket (caller_zmq (), ZMQ_DEALER);
+    snprintf (self->sender, sizeof self->sender, "stator/%ld", (long)getpid ());
+    zmq_setsockopt (self->socket, ZMQ_LINGER, &none, sizeof none);
+    zmq_setsockopt (self->socket, ZMQ_MAXMSGSIZE, &message_max, sizeof message_max);
+    if (zmq_connect (self->socket, endpoint) == 0)
+        return self;
+    error_set (error, STATUS_INVALID, "cannot connect to %s: %s", endpoint, zmq_strerror (errno));
+    caller_destroy (&self);
+    return NULL;
+}
+
+static void
+s_drop_parts (caller_t *self)
+{
+    for (size_t i = 0; i < self->count; i++)
+        zmq_msg_close (&self->parts [i]);
+    self->count = 0;
+}
+
+void
+caller_destroy (caller_t **self_p)
+{
+    caller_t *self = *self_p;
+    if (!self)
+        return;
+    s_drop_parts (self);
+    zmq_close (self->socket);
+    buffer_fini (&self->header);
+    buffer_fini (&self->body);
+    memory_free (self);
+    *self_p = NULL;
+}
+
+uint64_t
+caller_next_id (caller_t *self)
+{
+    return ++self->last_id;
+}
+
+//  ---- Frames ----------------------------------------------------------------------------------------------------------------
+
+status_t
+caller_send_frames (caller_t *self, const span_t *frames, size_t count, error_t *error)
+{
+    for (size_t i = 0; i < count; i++)
+        if (zmq_send (
+                self->socket, frames [i].data, frames [i].size, ZMQ_DONTWAIT | (i + 1 < count ? ZMQ_SNDMORE : 0)) < 0)
+            return error_set (error, STATUS_UNREACHABLE, "cannot send: %s", zmq_strerror (errno));
+    return STATUS_OK;
+}
+
+status_t
+caller_send (
+    caller_t *self, const frame_header_t *header, const message_type_t *type, const void *message, error_t *error)
+{
+    buffer_clear (&self->header);
+    buffer_clear (&self->body);
+    message_encode (&frame_header_message, header, &self->header);
+    if (type)
+        message_encode (type, message, &self->body);
+    span_t frames [] = { SPAN (""), buffer_span (&self->header), buffer_span (&self->body) };
+    return caller_send_frames (self, frames, type ? 3 : 2, error);
+}
+
+//  One whole message into parts; frames beyond what a message may have are dropped.
+static bool
+s_receive_parts (caller_t *self)
+{
+    s_drop_parts (self);
+    for (bool more = true; more;) {
+        zmq_msg_t part;
+        zmq_msg_init (&part);
+        if (zmq_msg_recv (&part, self->socket, ZMQ_DONTWAIT) < 0)
+            return false;
+        more = zmq_msg_more (&part);
+        if (self->count == CALLER_FRAMES_MAX) {
+            zmq_msg_close (&part);
+            continue;
+        }
+        self->parts [self->count] = part;
+        self->frames [self->count] =
+            span_of (zmq_msg_data (&self->parts [self->count]), zmq_msg_size (&self->parts [self->count]));
+        self->count++;
+    }
+    return true;
+}
+
+status_t
+caller_receive (caller_t *self, uint64_t timeout_ms, wire_message_t *message, error_t *error)
+{
+    zmq_pollitem_t item = { .socket = self->socket, .events = ZMQ_POLLIN };
+    uint64_t until_ms = caller_now_ms () + timeout_ms;
+    while (!s_receive_parts (self)) {
+        uint64_t now_ms = caller_now_ms ();
+        if (now_ms >= until_ms)
+            return error_set (error, STATUS_DEADLINE, "nothing came within %llu ms", (unsigned long long)timeout_ms);
+        zmq_poll (&item, 1, (long)(until_ms - now_ms));
+    }
+    status_t status = wire_parse (self->frames, self->count, false, message, error);
+    return status == STATUS_INVALID ? STATUS_CORRUPT : status;
+}
+
+//  ---- Calls -----------------------------------------------------------------------------------------------------------------
+
+uint64_t
+caller_start (caller_t *self, const message_type_t *type, const void *request, uint64_t timeout_ms, uint64_t credit)
+{
+    frame_header_t header = {
+        .version = WIRE_VERSION,
+        .kind = FRAME_KIND_CALL,
+        .id = caller_next_id (self),
+        .has_method = true,
+        .method = span_from_string (type->name),
+        .has_deadline_ms = type->kind == MESSAGE_CALL,
+        .deadline_ms = timeout_ms,
+        .has_position = type->kind == MESSAGE_STREAM,
+        .position = credit,
+        .has_sender = true,
+        .sender = span_from_string (self->sender),
+    };
+    caller_send (self, &header, type, request, NULL);
+    return header.id;
+}
+
+static status_t
+s_take_error (const wire_message_t *message, error_t *error)
+{
+    call_error_t failure;
+    status_t status = message_decode (&call_error_message, wire_body (message), NULL, &failure, error);
+    if (status != STATUS_OK)
+        return STATUS_CORRUPT;
+    status = failure.status && failure.status < STATUS_COUNT ? (status_t)failure.status : STATUS_INTERNAL;
+    return error_set (error, status, "%s: %.*s", status_name (status), SPAN_ARG (failure.text));
+}
+
+status_t
+caller_answer (caller_t *self, uint64_t id, uint64_t timeout_ms, wire_message_t *message, error_t *error)
+{
+    uint64_t until_ms = caller_now_ms () + timeout_ms;
+    for (;;) {
+        uint64_t now_ms = caller_now_ms ();
+        status_t status = caller_receive (self, until_ms > now_ms ? until_ms - now_ms : 0, message, error);
+        if (status != STATUS_OK)
+            return status;
+        if (message->header.id == id)
+            return message->header.kind == FRAME_KIND_ERROR ? s_take_error (message, error) : STATUS_OK;
+    }
+}
+
+status_t
+caller_call (caller_t *self, const message_type_t *type, const void *request, uint64_t timeout_ms, arena_t *arena,
+    void *reply, error_t *error)
+{
+    wire_message_t message;
+    uint64_t id = caller_start (self, type, request, timeout_ms, 0);
+    status_t status = caller_answer (self, id, timeout_ms, &message, error);
+    if (status != STATUS_OK)
+        return status;
+    //  The frames go with the next message: what the reply points to is kept in the arena.
+    span_t body = arena_copy (arena, wire_body (&message));
+    return message_decode (type->reply, body, arena, reply, error);
+}
+
+//  ---- The directory ---------------------------------------------------------------------------------------------------------
+
+status_t
+caller_resolve (const char *broker, const char *address, uint64_t timeout_ms, char endpoint [256], error_t *error)
+{
+    arena_t arena;
+    list_actors_t request = { 0 };
+    list_actors_reply_t reply;
+    if (strstr (address, "://") || strcmp (address, "broker/0") == 0 || strcmp (address, "broker") == 0) {
+        snprintf (endpoint, 256, "%s", strstr (address, "://") ? address : broker);
+        return STATUS_OK;
+    }
+    caller_t *caller = caller_new (broker, error);
+    if (!caller)
+        return error->status;
+    arena_init (&arena, MESSAGE_MAX);
+    status_t status = caller_call (caller, &list_actors_message, &request, timeout_ms, &arena, &reply, error);
+    if (status != STATUS_OK)
+        error_prefix (error, "the broker at %s", broker);
+    if (status == STATUS_OK)
+        status = error_set (error, STATUS_NOT_FOUND, "the directory has no actor %s", address);
+    for (size_t i = 0; status == STATUS_NOT_FOUND && i < reply.actors_count; i++)
+        if (span_equal_string (reply.actors [i].address, address) &&
+            span_copy_string (reply.actors [i].endpoint, endpoint, 256))
+            status = STATUS_OK;
+    arena_fini (&arena);
+    caller_destroy (&caller);
+    return status;
+}

@@ -1,0 +1,55 @@
+//  caller - one conversation with one actor, for verbs that ask and wait
+//
+//  A DEALER of its own, outside of any actor: it registers nowhere, and its functions wait.  What it says is the public
+//  protocol (schemas/call.toml), frame by frame where a test wants to say it wrongly.
+
+#ifndef CLI_CALLER_H
+#define CLI_CALLER_H
+
+#include "base/arena.h"
+#include "runtime/wire.h"
+
+enum { CALLER_FRAMES_MAX = 8 };
+
+typedef struct caller caller_t;
+
+//  Gives the caller; NULL where the endpoint makes no sense.  Nobody needs to listen there yet.
+caller_t *caller_new (const char *endpoint, error_t *error);
+void caller_destroy (caller_t **self_p);
+
+//  A number for the next call.
+uint64_t caller_next_id (caller_t *self);
+
+//  Sends a header and, where type is not NULL, a message.  STATUS_UNREACHABLE where it cannot leave.
+status_t caller_send (
+    caller_t *self, const frame_header_t *header, const message_type_t *type, const void *message, error_t *error);
+
+//  Sends frames as they are.
+status_t caller_send_frames (caller_t *self, const span_t *frames, size_t count, error_t *error);
+
+//  The next message, taken apart; borrows the caller until the next one.  STATUS_DEADLINE where none comes in time;
+//  STATUS_CORRUPT where it breaks the protocol.
+status_t caller_receive (caller_t *self, uint64_t timeout_ms, wire_message_t *message, error_t *error);
+
+//  Starts a call or stream; credit: of a stream.  Returns its id.
+uint64_t caller_start (
+    caller_t *self, const message_type_t *type, const void *request, uint64_t timeout_ms, uint64_t credit);
+
+//  The next message of this call.  A `error` message becomes its status and sentence.
+status_t caller_answer (caller_t *self, uint64_t id, uint64_t timeout_ms, wire_message_t *message, error_t *error);
+
+//  A call and its reply, in the arena.
+status_t caller_call (caller_t *self, const message_type_t *type, const void *request, uint64_t timeout_ms,
+    arena_t *arena, void *reply, error_t *error);
+
+//  Finds where an address listens, by asking the broker; "broker/0" is the broker itself, an endpoint is taken as it is.
+status_t caller_resolve (
+    const char *broker, const char *address, uint64_t timeout_ms, char endpoint [256], error_t *error);
+
+//  Monotonic milliseconds.
+uint64_t caller_now_ms (void);
+
+//  The program's ZeroMQ context.
+void *caller_zmq (void);
+
+#endif
