@@ -17,6 +17,7 @@ enum { BURST_LOSS_PPM = 200000, BURST_REORDER_PPM = 100000 };
 typedef struct {
     faults_t *faults;            //  Whose
     bool open;                   //  Not repaired yet
+    bool felt;                   //  Harnesses may notice
     fault_kind_t kind;           //  What
     realm_process_t *process;    //  Whom; NULL: a machine or everybody
     realm_machine_t *machine;    //  Whom; NULL: a process or everybody
@@ -36,9 +37,9 @@ struct faults {
     faults_options_t options;          //  As given
     source_t sources [FAULT_COUNT];    //  By kind
     wound_t wounds [WOUNDS_MAX];       //  What is broken now
-    uint32_t open_count;               //  Of these
+    uint32_t felt_count;               //  Of these, that harnesses may notice
     uint32_t group_count;              //  Sides of partitions so far
-    uint64_t repaired_ns;              //  When something was last repaired; 0: never
+    uint64_t repaired_ns;              //  When such a one was last repaired; 0: never
 };
 
 typedef struct {
@@ -85,15 +86,9 @@ s_set_group (wound_t *wound, uint32_t group)
         realm_machine_set_group (wound->machine, group);
 }
 
-//  Half of the partitions cut off a whole machine, where there are several.
 static void
 s_strike_partition (faults_t *self, wound_t *wound, random_t *random)
 {
-    realm_machine_t *machine = realm_process_machine (wound->process);
-    if (random_chance (random, 500000) && realm_machine_at (self->realm, 2)) {
-        wound->machine = machine;
-        wound->process = NULL;
-    }
     s_set_group (wound, ++self->group_count);
 }
 
@@ -219,7 +214,9 @@ s_heal (wound_t *wound)
     realm_unschedule (self->realm, &wound->repair);
     s_classes [wound->kind].repair (self, wound);
     wound->open = false;
-    self->open_count--;
+    if (!wound->felt)
+        return;
+    self->felt_count--;
     self->repaired_ns = realm_now (self->realm);
 }
 
@@ -238,18 +235,27 @@ s_free_wound (faults_t *self)
     return NULL;
 }
 
+//  Half of the partitions cut off a whole machine, where there is another one beside that of the harnesses.
+static bool
+s_strikes_process (const faults_t *self, source_t *source, fault_kind_t kind)
+{
+    bool of_machine =
+        kind == FAULT_PARTITION && realm_machine_at (self->realm, 2) && random_chance (&source->random, 500000);
+    return s_classes [kind].of_process && !of_machine;
+}
+
 static void
 s_strike (faults_t *self, source_t *source, fault_kind_t kind)
 {
     const fault_class_t *class = &s_classes [kind];
     wound_t *wound = s_free_wound (self);
-    realm_process_t *process = class->of_process ? s_draw_process (self, &source->random) : NULL;
-    realm_machine_t *machine = !class->of_process && !class->of_all ? s_draw_machine (self, &source->random) : NULL;
+    bool of_process = s_strikes_process (self, source, kind);
+    realm_process_t *process = of_process ? s_draw_process (self, &source->random) : NULL;
+    realm_machine_t *machine = !of_process && !class->of_all ? s_draw_machine (self, &source->random) : NULL;
     bool nobody = !class->of_all && !process && !machine;
     if (!wound || nobody || s_is_struck (self, kind, process, machine))
         return;
     source->count++;
-    self->open_count++;
     *wound = (wound_t){ .faults = self,
         .open = true,
         .kind = kind,
@@ -257,7 +263,8 @@ s_strike (faults_t *self, source_t *source, fault_kind_t kind)
         .machine = machine,
         .repair = { .fire = s_on_repair } };
     if (self->options.on_fault)
-        self->options.on_fault (self->options.arg, kind, process, machine);
+        wound->felt = self->options.on_fault (self->options.arg, kind, process, machine);
+    self->felt_count += wound->felt;
     class->strike (self, wound, &source->random);
     uint64_t lasts_ns = 1 + random_exponential (&source->random, class->mean_ns);
     realm_schedule (self->realm, &wound->repair, realm_now (self->realm) + lasts_ns);
@@ -329,5 +336,5 @@ faults_count (const faults_t *self, fault_kind_t kind)
 bool
 faults_since (const faults_t *self, uint64_t since_ns)
 {
-    return self->open_count || (self->repaired_ns && self->repaired_ns + AFTERMATH_NS > since_ns);
+    return self->felt_count || (self->repaired_ns && self->repaired_ns + AFTERMATH_NS > since_ns);
 }

@@ -24,7 +24,8 @@ typedef struct {
     uint32_t per_hour [FAULT_COUNT];    //  How often, on average; 0: never
     const realm_machine_t *spared;      //  Nothing happens to it: where the harnesses are; NULL: none
     //  A fault strikes, before its effect.  process, machine: whom; NULL where it is neither.
-    void (*on_fault) (void *arg, fault_kind_t kind, realm_process_t *process, realm_machine_t *machine);
+    //  True: harnesses may feel it (faults_since).
+    bool (*on_fault) (void *arg, fault_kind_t kind, realm_process_t *process, realm_machine_t *machine);
     void *arg;    //  For on_fault
 } faults_options_t;
 
@@ -46,7 +47,8 @@ void faults_stop (faults_t *self);
 //  How often a kind has struck.
 uint64_t faults_count (const faults_t *self, fault_kind_t kind);
 
-//  True where something was broken at this time or since, or had been repaired so shortly before that it may still show.
+//  True where something that harnesses may feel was broken at this time or since, or had been repaired so shortly before
+//  that it may still show.
 bool faults_since (const faults_t *self, uint64_t since_ns);
 
 #endif

@@ -254,7 +254,33 @@ s_on_process_crash (simulation_t *self, const realm_process_t *process)
     self->report->situations [SITUATION_CRASH_STREAMING] += figures.streaming > 0;
 }
 
-static void
+//  Answers go on from another worker; what they pass through on the way to the harness must stand.
+static bool
+s_carries_answers (simulation_t *self, const realm_process_t *process)
+{
+    return s_houses (self, process, "frontend/") || s_houses (self, process, "router/") ||
+           s_houses (self, process, "host/");
+}
+
+static bool
+s_machine_carries_answers (simulation_t *self, const realm_machine_t *machine)
+{
+    const realm_process_t *process;
+    for (size_t i = 0; (process = realm_process_at (self->realm, i)); i++)
+        if (realm_process_machine (process) == machine && s_carries_answers (self, process))
+            return true;
+    return false;
+}
+
+static bool
+s_is_felt (simulation_t *self, fault_kind_t kind, const realm_process_t *process, const realm_machine_t *machine)
+{
+    if (kind == FAULT_CLOCK_JUMP || kind == FAULT_FULL_DISK || kind == FAULT_PUBLISH_LOSS)
+        return false;
+    return process ? s_carries_answers (self, process) : s_machine_carries_answers (self, machine);
+}
+
+static bool
 s_on_fault (void *arg, fault_kind_t kind, realm_process_t *process, realm_machine_t *machine)
 {
     simulation_t *self = arg;
@@ -268,6 +294,7 @@ s_on_fault (void *arg, fault_kind_t kind, realm_process_t *process, realm_machin
         s_on_process_crash (self, process);
     self->report->situations [SITUATION_PARTITION] += kind == FAULT_PARTITION;
     self->report->situations [SITUATION_TORN] += kind == FAULT_MACHINE_CRASH;
+    return s_is_felt (self, kind, process, machine);
 }
 
 //  ---- The run -----------------------------------------------------------------------------------------------------------------

@@ -1,6 +1,6 @@
 //  run - one simulated run from the command line, for looking at a seed
 //
-//  run SEED [SECONDS [WORKERS [MACHINES [FAULTS (0 or 1) [LOG (0 or 1)]]]]]
+//  run SEED [SECONDS [WORKERS [MACHINES [FAULTS (times the usual rate) [LOG (0 or 1)]]]]]
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -58,8 +58,9 @@ main (int argc, char **argv)
     simulate_options_t options = { .seed = s_argument (argc, argv, 1, 1),
         .time_ns = s_argument (argc, argv, 2, 3600) * REALM_SECOND };
     rehearsal_fill (rehearsal, &options);
-    if (s_argument (argc, argv, 5, 1))
-        faults_set_usual (&options.faults);
+    faults_set_usual (&options.faults);
+    for (int kind = 0; kind < FAULT_COUNT; kind++)
+        options.faults.per_hour [kind] *= (uint32_t)s_argument (argc, argv, 5, 1);
     if (s_argument (argc, argv, 6, 0))
         options.on_log = s_on_log;
     uint64_t begin_ns = s_wall_ns ();
