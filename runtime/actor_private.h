@@ -157,6 +157,10 @@ void sink_destroy_all (actor_t *self);
 //  A source has come at least this far.
 void sink_note_tail (actor_t *self, uint64_t source, uint16_t stream, uint64_t incarnation, uint64_t sequence);
 
+//  A source has registered anew: what an earlier incarnation said on any stream does not count any more, even if the new
+//  one says nothing there.
+void sink_fence (actor_t *self, uint64_t source, uint64_t incarnation);
+
 //  A source is gone for good: forget how far it came.
 void sink_forget (actor_t *self, uint64_t source);
 

@@ -322,6 +322,7 @@ s_on_actor_changed (directory_t *self, const actor_entry_t *entry)
         link_break (actor, entry->address, moved ? "was replaced" : "is unreachable");
     s_copy_entry (known, entry);
     known->confirmed = true;
+    sink_fence (actor, event_source (entry->address), entry->incarnation);
     s_tell_class (actor, &known->entry);
     if (known->entry.state == ACTOR_STATE_GONE)
         s_forget (self, known);

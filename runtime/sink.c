@@ -394,6 +394,16 @@ sink_note_tail (actor_t *actor, uint64_t source, uint16_t stream, uint64_t incar
 }
 
 void
+sink_fence (actor_t *actor, uint64_t source, uint64_t incarnation)
+{
+    for (uint16_t stream = 1; stream < STREAM_COUNT; stream++) {
+        uint8_t bytes [10];
+        if (map_get (actor->feeds, s_key (bytes, source, stream)))
+            sink_note_tail (actor, source, stream, incarnation, 0);
+    }
+}
+
+void
 sink_forget (actor_t *actor, uint64_t source)
 {
     for (uint16_t stream = 1; stream < STREAM_COUNT; stream++) {
