@@ -2,7 +2,8 @@
 //
 //  Two tables.  `members` holds an entry for each actor: it registers, renews by heartbeats, becomes unreachable when its
 //  lease runs out, gone after ten minutes of that or when it says goodbye.  For one lease after the start nobody is
-//  reported absent: whoever was registered with the broker before has that long to come back.  `tracks` holds, for each
+//  reported absent: whoever was registered with the broker before has that long to come back.  Where nothing is heard from
+//  anybody it is the broker that was cut off or stood still: it judges nobody then, nor for one lease afterwards.  `tracks` holds, for each
 //  stream of each source, how far it came and the ring.
 //
 //  What survives the broker is one number an address, its last incarnation, in a store: a process whose clock went back
@@ -71,7 +72,8 @@ typedef struct {
     map_t *tracks;                     //  (source, stream) -> track_t, owned
     port_store_t *store;               //  Address -> last incarnation; NULL where it cannot be had
     actor_timer_t sweep;               //  Leases and tails
-    uint64_t started_ns;               //  For the grace after a restart
+    uint64_t back_ns;                  //  When it was last back: at its start, or after a silence of everybody
+    uint64_t heard_ns;                 //  Last sign of life of anybody
     broker_options_t options;          //  Defaults filled in
     metric_t *counts [COUNT_COUNT];    //  What came by
     metric_t *alive;                   //  Actors alive
@@ -273,6 +275,29 @@ s_publish_member (broker_t *self, const member_t *member)
     actor_publish (self->actor, &actor_changed_message, &event);
 }
 
+static uint64_t
+s_lease_ns (const member_t *member)
+{
+    return member->entry.lease_ms * MS;
+}
+
+//  Not even half a lease ago was anything heard from anybody.
+static bool
+s_hears_nobody (const broker_t *self, uint64_t lease_ns)
+{
+    return actor_now (self->actor) - self->heard_ns > lease_ns / 2;
+}
+
+static void
+s_hear (broker_t *self, member_t *member)
+{
+    uint64_t now = actor_now (self->actor);
+    if (s_hears_nobody (self, s_lease_ns (member)))
+        self->back_ns = now;
+    self->heard_ns = now;
+    member->heard_ns = now;
+}
+
 static void
 s_set_entry (member_t *self, const actor_entry_t *entry)
 {
@@ -396,7 +421,7 @@ s_enter (broker_t *self, const actor_entry_t *entry)
     }
     s_set_entry (member, entry);
     metric_add (self->alive, 1);
-    member->heard_ns = actor_now (self->actor);
+    s_hear (self, member);
     return member;
 }
 
@@ -434,7 +459,7 @@ s_on_heartbeat (void *self_, actor_t *actor, incoming_t *incoming, const void *m
     heartbeat_reply_t reply = { member && member->entry.incarnation == beat->incarnation, actor_incarnation (actor),
         actor_published (actor, STREAM_LIFE) };
     if (reply.known) {
-        member->heard_ns = actor_now (actor);
+        s_hear (self, member);
         s_note_tails (self, &member->entry, beat->tails, beat->tails_count);
         bool changed = member->entry.draining != beat->draining;
         member->entry.draining = beat->draining;
@@ -517,9 +542,10 @@ s_on_snapshot (void *self_, actor_t *actor, uint64_t source, snapshot_t *snapsho
 static void
 s_check_lease (broker_t *self, member_t *member, uint64_t now)
 {
-    uint64_t lease_ns = member->entry.lease_ms * MS;
-    if (member->entry.state == ACTOR_STATE_ALIVE && now - member->heard_ns > lease_ns &&
-        now - self->started_ns > lease_ns) {
+    uint64_t lease_ns = s_lease_ns (member);
+    bool deaf = s_hears_nobody (self, lease_ns) && map_count (self->members) > 1;
+    bool judges = !deaf && now - self->back_ns > lease_ns;
+    if (member->entry.state == ACTOR_STATE_ALIVE && judges && now - member->heard_ns > lease_ns) {
         actor_log (self->actor, LOG_WARNING, "%.*s is unreachable: nothing heard for %" PRIu64 " ms",
             SPAN_ARG (member->entry.address), (now - member->heard_ns) / MS);
         s_set_state (self, member, ACTOR_STATE_UNREACHABLE);
@@ -579,7 +605,7 @@ s_init (void *self_, actor_t *actor, const void *options, error_t *error)
 {
     broker_t *self = self_;
     self->actor = actor;
-    self->started_ns = actor_now (actor);
+    self->back_ns = self->heard_ns = actor_now (actor);
     self->options = *(const broker_options_t *)options;
     status_t status = s_bind_fabric (self, error);
     if (status)

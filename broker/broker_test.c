@@ -369,6 +369,27 @@ test_a_source_that_was_cut_off_comes_back (void **state)
     s_end ();
 }
 
+//  A broker that stood still, or was cut off from everybody, hears nobody for longer than a lease: nobody is absent for
+//  that.
+static void
+test_a_broker_that_was_away_reports_nobody_absent (void **state)
+{
+    s_begin_all (8, RING);
+    realm_process_t *broker = stage_process (s_stage, s_addresses [BROKER]);
+    realm_process_signal (broker, PROCESS_SIGNAL_STOP);
+    s_run (7 * REALM_SECOND);
+    realm_process_signal (broker, PROCESS_SIGNAL_CONT);
+    s_run (10 * REALM_SECOND);
+    assert_int_equal (s_follower ()->unreachable, 0);
+    s_separate (BROKER, true);
+    s_run (20 * REALM_SECOND);
+    s_separate (BROKER, false);
+    s_run (10 * REALM_SECOND);
+    assert_int_equal (s_follower ()->unreachable, 0);
+    s_check_equal_once_quiet ();
+    s_end ();
+}
+
 static void
 s_break_something (random_t *random)
 {
@@ -421,6 +442,7 @@ main (void)
         cmocka_unit_test (test_what_the_fabric_drops_is_replayed),
         cmocka_unit_test (test_a_ring_that_is_too_short_leads_to_a_snapshot),
         cmocka_unit_test (test_a_source_that_was_cut_off_comes_back),
+        cmocka_unit_test (test_a_broker_that_was_away_reports_nobody_absent),
         cmocka_unit_test (test_whatever_breaks_they_are_equal_once_quiet),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
