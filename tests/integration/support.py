@@ -94,3 +94,30 @@ class Engine(Program):
         if self.process.poll() is not None:
             raise AssertionError(f"the engine ended: {self.output()}")
         return http(f"{self.url}/health")[0] == 200
+
+
+class Fleet(Program):
+    """A fleet of simulated workers, ready when constructed. Words are flags of `stator up`."""
+
+    def __init__(self, folder, *words, config=ROOT / "examples/mock.yaml", name="fleet"):
+        self.port = free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
+        folder = pathlib.Path(folder)
+        super().__init__([STATOR, "up", config, "--port", self.port, "--state-dir", folder / f"{name}-state",
+                          "--run-dir", folder / f"{name}-run", *words], folder, name)
+        try:
+            until(self.is_ready, 60, "the fleet to be ready")
+        except AssertionError:
+            self.stop()
+            raise
+
+    def is_ready(self):
+        if self.process.poll() is not None:
+            raise AssertionError(f"the fleet ended: {self.output()}")
+        return http(f"{self.url}/health")[0] == 200
+
+    def metric(self, name, labels=""):
+        """The sum of the samples of a metric that have this in their labels."""
+        text = http(f"{self.url}/metrics")[1].decode()
+        lines = [line for line in text.splitlines() if line.startswith(name + "{") and labels in line]
+        return sum(float(line.rsplit(" ", 1)[1]) for line in lines)
