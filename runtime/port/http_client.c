@@ -2,6 +2,7 @@
 
 #include <curl/curl.h>
 #include <inttypes.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -106,11 +107,17 @@ s_finish (port_fetch_t *self, CURLcode code)
 }
 
 //  Notes why libcurl is going to be told to give up.
+static void s_fail (port_fetch_t *self, status_t status, const char *format, ...)
+    __attribute__ ((format (printf, 3, 4)));
+
 static void
-s_fail (port_fetch_t *self, status_t status, const char *what, uint64_t limit)
+s_fail (port_fetch_t *self, status_t status, const char *format, ...)
 {
+    va_list arguments;
+    va_start (arguments, format);
+    vsnprintf (self->reason, sizeof self->reason, format, arguments);
+    va_end (arguments);
     self->failure = status;
-    snprintf (self->reason, sizeof self->reason, what, limit);
 }
 
 static void
@@ -192,7 +199,7 @@ s_on_header (char *line, size_t one, size_t size, void *arg)
     self->last_ns = loop_now_ns ();
     self->head_bytes += size;
     if (self->head_bytes > HEAD_MAX) {
-        s_fail (self, STATUS_LIMIT, "the response headers are larger than %" PRIu64 " bytes", HEAD_MAX);
+        s_fail (self, STATUS_LIMIT, "the response headers are larger than %d bytes", HEAD_MAX);
         return 0;
     }
     curl_easy_getinfo (self->easy, CURLINFO_RESPONSE_CODE, &status);

@@ -1,0 +1,168 @@
+//  Log lines: whole or not there, never waited for, and counted when lost.
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/stat.h>
+
+#include "runtime/port/port_fixture.h"
+
+#include "runtime/port/log_sink.h"
+
+//  2026-11-29 16:00:00.250 UTC
+#define WHEN 1795968000250000000ull
+
+enum { TEXT_MAX = 1 << 20 };
+
+typedef struct {
+    char folder [64];        //  Goes away
+    char path [80];          //  Of the log
+    log_sink_t *sink;        //  Under test
+    char text [TEXT_MAX];    //  What was read of it
+} story_t;
+
+static story_t *
+s_story_new (void)
+{
+    alarm (FIXTURE_WATCHDOG_SECONDS);
+    story_t *self = calloc (1, sizeof *self);
+    snprintf (self->folder, sizeof self->folder, "/tmp/stator-test-XXXXXX");
+    assert_non_null (mkdtemp (self->folder));
+    snprintf (self->path, sizeof self->path, "%s/log", self->folder);
+    return self;
+}
+
+static void
+s_open (story_t *self, log_level_t level, log_form_t form)
+{
+    error_t error = { 0 };
+    self->sink = log_sink_new (self->path, level, form, &error);
+    if (!self->sink)
+        fail_msg ("%s", error.text);
+}
+
+static void
+s_story_destroy (story_t *self)
+{
+    log_sink_destroy (&self->sink);
+    unlink (self->path);
+    rmdir (self->folder);
+    free (self);
+}
+
+static const char *
+s_read (story_t *self)
+{
+    int fd = open (self->path, O_RDONLY);
+    ssize_t size = read (fd, self->text, TEXT_MAX - 1);
+    self->text [size > 0 ? size : 0] = '\0';
+    close (fd);
+    return self->text;
+}
+
+static void
+test_a_machine_gets_one_json_object_a_line (void **state)
+{
+    story_t *story = s_story_new ();
+    s_open (story, LOG_INFO, LOG_FORM_AUTO);
+    log_sink_write (story->sink, LOG_WARNING, WHEN, SPAN ("router/0: \"odd\"\n\\ \x01"));
+    log_sink_write (story->sink, LOG_INFO, WHEN, SPAN ("{\"already\":1}"));
+    log_sink_write (story->sink, LOG_DEBUG, WHEN, SPAN ("too quiet"));
+    assert_string_equal (s_read (story), "{\"time\":\"2026-11-29T16:00:00.250Z\",\"level\":\"warning\","
+                                         "\"text\":\"router/0: \\\"odd\\\"\\u000a\\\\ \\u0001\"}\n{\"already\":1}\n");
+    s_story_destroy (story);
+}
+
+static void
+test_people_get_time_and_level_and_no_control_bytes (void **state)
+{
+    story_t *story = s_story_new ();
+    setenv ("TZ", "UTC", 1);
+    s_open (story, LOG_DEBUG, LOG_FORM_HUMAN);
+    log_sink_write (story->sink, LOG_DEBUG, WHEN, SPAN ("a\x1b[2Jb\nc"));
+    log_sink_write (story->sink, LOG_ERROR, WHEN, SPAN ("broken"));
+    assert_string_equal (s_read (story), "16:00:00.250 debug   a [2Jb c\n16:00:00.250 error   broken\n");
+    s_story_destroy (story);
+}
+
+static void
+test_a_log_that_cannot_be_opened_is_explained (void **state)
+{
+    error_t error = { 0 };
+    assert_null (log_sink_new ("/nowhere/log", LOG_INFO, LOG_FORM_AUTO, &error));
+    assert_non_null (strstr (error.text, "cannot open the log /nowhere/log: No such file"));
+}
+
+//  A pipe that nobody reads fills up; nothing waits, and the next line that gets through tells what is missing.
+static void
+test_a_full_pipe_loses_whole_lines_and_says_how_many (void **state)
+{
+    story_t *story = s_story_new ();
+    assert_int_equal (mkfifo (story->path, 0600), 0);
+    int reader = open (story->path, O_RDONLY | O_NONBLOCK);
+    s_open (story, LOG_INFO, LOG_FORM_JSON);
+    char line [700];
+    memset (line, 'x', sizeof line);
+    size_t said = 0;
+    for (; log_sink_lost (story->sink) < 5; said++)
+        log_sink_write (story->sink, LOG_INFO, WHEN, span_of (line, 100 + said * 37 % 600));
+    size_t size = 0;
+    for (ssize_t got; (got = read (reader, story->text + size, TEXT_MAX - 1 - size)) > 0;)
+        size += (size_t)got;
+    log_sink_write (story->sink, LOG_INFO, WHEN, SPAN ("last"));
+    for (ssize_t got; (got = read (reader, story->text + size, TEXT_MAX - 1 - size)) > 0;)
+        size += (size_t)got;
+    story->text [size] = '\0';
+
+    size_t lines = 0;
+    for (char *at = story->text; *at; lines++) {
+        assert_int_equal (strncmp (at, "{\"time\":\"", 9), 0);
+        char *end = strchr (at, '\n');
+        assert_non_null (end);
+        assert_int_equal (end [-1], '}');
+        at = end + 1;
+    }
+    assert_int_equal (lines, said - 5 + 2);
+    assert_non_null (strstr (story->text, "\"text\":\"5 log lines before this one could not be written\"}\n"));
+    assert_non_null (strstr (story->text, "\"text\":\"last\"}\n"));
+    close (reader);
+    s_story_destroy (story);
+}
+
+static void *
+s_write_many (void *arg)
+{
+    for (int i = 0; i < 500; i++)
+        log_sink_write (arg, LOG_INFO, WHEN, SPAN ("{\"from\":\"a thread\"}"));
+    return NULL;
+}
+
+static void
+test_lines_of_two_threads_do_not_mix (void **state)
+{
+    story_t *story = s_story_new ();
+    s_open (story, LOG_INFO, LOG_FORM_JSON);
+    pthread_t threads [2];
+    for (int i = 0; i < 2; i++)
+        pthread_create (&threads [i], NULL, s_write_many, story->sink);
+    for (int i = 0; i < 2; i++)
+        pthread_join (threads [i], NULL);
+    const char *at = s_read (story);
+    for (int i = 0; i < 1000; i++, at = strchr (at, '\n') + 1)
+        assert_int_equal (strncmp (at, "{\"from\":\"a thread\"}\n", 20), 0);
+    assert_string_equal (at, "");
+    s_story_destroy (story);
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_a_machine_gets_one_json_object_a_line),
+        cmocka_unit_test (test_people_get_time_and_level_and_no_control_bytes),
+        cmocka_unit_test (test_a_log_that_cannot_be_opened_is_explained),
+        cmocka_unit_test (test_a_full_pipe_loses_whole_lines_and_says_how_many),
+        cmocka_unit_test (test_lines_of_two_threads_do_not_mix),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
