@@ -38,7 +38,7 @@ typedef struct call {
     error_t error;                 //  Why
 } call_t;
 
-//  Calls `type` (kind call) at an address ("router/0"), or at the endpoint of an actor ("tcp://10.0.0.1:7411").  Borrows the request.  timeout_ns: at least 1.
+//  Calls `type` (kind call) at an address ("router/0").  Borrows the request.  timeout_ns: at least 1.
 void call_start (call_t *self, actor_t *actor, span_t address, const message_type_t *type, const void *request,
     uint64_t timeout_ns, call_done_fn *done, void *arg);
 

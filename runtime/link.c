@@ -2,8 +2,7 @@
 //
 //  A link is opened at the first call to an address and stays.  When the directory says that the peer was replaced, moved
 //  or lost, the link breaks: everything under way on it fails as unreachable, and the next call opens a new one.  The
-//  broker's link is the exception: its endpoint is configured, and it outlives the broker.  So is a link to an endpoint that
-//  a person named instead of an address: nobody knows more of it.
+//  broker's link is the exception: its endpoint is configured, and it outlives the broker.
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -54,22 +53,12 @@ s_open (actor_t *actor, span_t address, const char *endpoint, error_t *error)
     return self;
 }
 
-static bool
-s_is_endpoint (span_t address)
-{
-    size_t colon = span_find_byte (address, ':');
-    return span_starts_with (span_slice (address, colon, SIZE_MAX), SPAN ("://"));
-}
-
 link_t *
 link_to (actor_t *actor, span_t address, error_t *error)
 {
     link_t *link = map_get (actor->links, address);
     if (link)
         return link;
-    char named [ADDRESS_MAX];
-    if (s_is_endpoint (address) && span_copy_string (address, named, sizeof named))
-        return s_open (actor, address, named, error);
     if (span_equal (address, SPAN (BROKER_ADDRESS)) && actor->options.broker)
         return s_open (actor, address, actor->options.broker, error);
     const actor_entry_t *entry = directory_find (actor, address);

@@ -297,16 +297,6 @@ s_on_tokenize (void *self_, actor_t *actor, incoming_t *incoming, const void *me
         self->class->tokenize (self->engine, question->text, s_on_tokenized, ask);
 }
 
-static void
-s_on_get_card (void *self_, actor_t *actor, incoming_t *incoming, const void *message)
-{
-    worker_t *self = self_;
-    if (self->known)
-        incoming_reply (incoming, &(get_card_reply_t){ .card = self->card });
-    else
-        incoming_fail (incoming, STATUS_AGAIN, "the engine is still starting");
-}
-
 //  ---- Life --------------------------------------------------------------------------------------------------------------
 
 //  The names of the configuration, for every card to come.
@@ -439,7 +429,6 @@ static const actor_handler_t s_handlers [] = {
     HANDLES_CALL (generate, s_on_generate),
     HANDLES_CALL (render, s_on_render),
     HANDLES_CALL (tokenize, s_on_tokenize),
-    HANDLES_CALL (get_card, s_on_get_card),
     HANDLES_SNAPSHOT (STREAM_KV, report_snapshot_kv),
     HANDLES_SNAPSHOT (STREAM_LOAD, report_snapshot_load),
     HANDLERS_END,

@@ -29,7 +29,7 @@ class Message(typing.NamedTuple):
     fields: tuple                  # of Field, in the order of the schema
 
 
-SCHEMA_HASH = 0x305a321532ab33a8
+SCHEMA_HASH = 0x1af39f1a665773ac
 
 
 class FrameKind(enum.IntEnum):
@@ -414,11 +414,6 @@ MESSAGES = {
         Field('tokenizing', 'tk', 'string', None, False, False, 32, 0),
         Field('sends_text', 'tx', 'bool', None, False, False, 0, 0),
         Field('kv_events', 'ke', 'bool', None, False, False, 0, 0),
-    )),
-    'get_card': Message('call', False, None, 0, 'get_card_reply', None, None, (
-    )),
-    'get_card_reply': Message('reply', False, None, 0, None, None, None, (
-        Field('card', 'c', 'struct', 'model_card', False, False, 0, 0),
     )),
     'sampling': Message('struct', False, None, 0, None, None, None, (
         Field('max_tokens', 'mt', 'u32', None, False, True, 0, 0),

@@ -32,9 +32,7 @@ typedef struct {
 static realm_t *s_realm;
 static const realm_program_t *s_added;
 static realm_process_t *s_added_process;
-static home_t s_broker, s_worker, s_client, s_guest;
-static const actor_class_t *s_guest_class;
-static const void *s_guest_options;
+static home_t s_broker, s_worker, s_client;
 static worker_setup_t s_setup;
 static worker_options_t s_common;
 static arena_t s_memory;
@@ -154,13 +152,6 @@ s_start_client (realm_process_t *process, void **state, error_t *error)
     return s_make (&s_client, &s_client_class, process, NULL, NULL, error);
 }
 
-static status_t
-s_start_guest (realm_process_t *process, void **state, error_t *error)
-{
-    *state = &s_guest;
-    return s_make (&s_guest, s_guest_class, process, NULL, s_guest_options, error);
-}
-
 static void
 s_stop (realm_process_t *process, void *state)
 {
@@ -173,7 +164,6 @@ static const realm_program_t s_programs [] = {
     { .name = "broker", .start = s_start_broker, .stop = s_stop },
     { .name = "worker", .start = s_start_worker, .stop = s_stop },
     { .name = "client", .start = s_start_client, .stop = s_stop },
-    { .name = "guest", .start = s_start_guest, .stop = s_stop },
 };
 
 static realm_process_t *
@@ -185,14 +175,6 @@ s_run_program (const char *name)
     assert_non_null (process);
     stage_run_ms (200);
     return process;
-}
-
-void
-stage_join (const actor_class_t *class, const void *options)
-{
-    s_guest_class = class;
-    s_guest_options = options;
-    s_run_program ("guest");
 }
 
 void

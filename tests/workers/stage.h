@@ -81,9 +81,6 @@ void stage_call (question_t *question, const message_type_t *type, const void *r
 //  Restarts the client's view from nothing, as a late joiner.
 void stage_restart_client (void);
 
-//  Starts one more actor, in a process of its own.
-void stage_join (const actor_class_t *class, const void *options);
-
 const observed_t *stage_observed (void);
 actor_t *stage_worker (void);
 uint64_t stage_now (void);
