@@ -3,7 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { TEXT_SHOWN = 80, DEPTH_SHOWN = 2 };
+enum { TEXT_SHOWN = 60, DEPTH_SHOWN = 2 };
 
 static bool
 s_is_there (const message_field_t *field, const void *message)

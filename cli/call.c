@@ -32,7 +32,7 @@ static const option_t s_flags [] = {
         .max = INT64_MAX,
         .offset = offsetof (call_flags_t, credit),
         .doc = "How many elements a stream may send." },
-    OPTIONS_END
+    OPTIONS_END,
 };
 
 //  A call under way.

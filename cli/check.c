@@ -27,7 +27,7 @@ static const option_t s_flags [] = {
         .type = OPTION_BOOL,
         .offset = offsetof (check_flags_t, print_manual),
         .doc = "Print the manual of the configuration in Markdown." },
-    OPTIONS_END
+    OPTIONS_END,
 };
 
 static const char s_default_head [] =

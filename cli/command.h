@@ -37,6 +37,7 @@ struct command {
     const option_t *table;    //  Its flags; NULL: none
     size_t flags_size;        //  Bytes of their struct
     bool takes_fleet;         //  The keys of a fleet file are flags too
+    bool hidden;              //  Ours to start, not for people: not in the help
     size_t words_min;         //  Words it needs
     size_t words_max;         //  Words it takes
     result_t (*run) (const invocation_t *invocation);
@@ -46,6 +47,7 @@ struct command {
 extern const command_t actor_command;
 extern const command_t call_command;
 extern const command_t check_command;
+extern const command_t keep_command;
 extern const command_t ps_command;
 extern const command_t run_command;
 extern const command_t tail_command;

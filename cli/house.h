@@ -9,11 +9,13 @@
 
 #include "cli/assembly.h"
 #include "cli/command.h"
+#include "runtime/port/world.h"
 
 typedef struct house house_t;
 
 typedef struct {
     const char *state_dir;    //  Of stores and files
+    log_form_t log_form;      //  For people or for programs
     log_level_t log_level;    //  The least that is logged
 } house_options_t;
 

@@ -16,7 +16,7 @@ enum { NAME_COLUMN = 12, FLAGS_MEMORY = 1 << 20 };
 
 //  In the order of the help.
 static const command_t *const s_commands [] = { &up_command, &run_command, &ps_command, &tail_command, &call_command,
-    &check_command, &actor_command, &worker_command };
+    &check_command, &actor_command, &worker_command, &keep_command };
 enum { COMMANDS = sizeof s_commands / sizeof *s_commands };
 
 typedef struct {
@@ -25,7 +25,7 @@ typedef struct {
 
 static const option_t s_common [] = {
     { .name = "help", .type = OPTION_BOOL, .letter = 'h', .offset = offsetof (common_t, help), .doc = "Print this." },
-    OPTIONS_END
+    OPTIONS_END,
 };
 
 void
@@ -52,7 +52,8 @@ s_print_overview (FILE *out)
 {
     fputs ("stator - one warm KV cache out of a fleet of inference engines\n\nUsage: stator VERB ...\n\n", out);
     for (size_t i = 0; i < COMMANDS; i++)
-        fprintf (out, "  %-*s%s\n", NAME_COLUMN, s_commands [i]->name, s_commands [i]->doc);
+        if (!s_commands [i]->hidden)
+            fprintf (out, "  %-*s%s\n", NAME_COLUMN, s_commands [i]->name, s_commands [i]->doc);
     fputs ("\n  stator help VERB     what a verb does and takes\n  stator --version     version and schema hash\n"
            "\nExit codes: 0 done, 1 failed, 2 wrong usage or configuration, 3 works in part.\n",
         out);
@@ -102,7 +103,8 @@ s_complain_verb (const char *name)
     suggest_t suggest;
     suggest_init (&suggest, span_from_string (name));
     for (size_t i = 0; i < COMMANDS; i++)
-        suggest_offer (&suggest, s_commands [i]->name);
+        if (!s_commands [i]->hidden)
+            suggest_offer (&suggest, s_commands [i]->name);
     const char *best = suggest_best (&suggest);
     command_complain (
         NULL, "unknown verb '%.100s'%s%s%s", name, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");

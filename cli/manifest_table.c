@@ -8,12 +8,13 @@ static const char *const s_engines [] = { "mock", "llamacpp", NULL };
 static const char *const s_levels [] = { "debug", "info", "warning", "error", NULL };
 static const char *const s_formats [] = { "auto", "human", "json", NULL };
 
-static const option_t s_cluster [] = { { .name = "name",
-                                           .type = OPTION_STRING,
-                                           .fallback = "default",
-                                           .offset = offsetof (manifest_cluster_t, name),
-                                           .doc = "Keeps the fleets of one user apart.",
-                                           .advice = "Give each its own when several run on one machine." },
+static const option_t s_cluster [] = {
+    { .name = "name",
+        .type = OPTION_STRING,
+        .fallback = "default",
+        .offset = offsetof (manifest_cluster_t, name),
+        .doc = "Keeps the fleets of one user apart.",
+        .advice = "Give each its own when several run on one machine." },
     { .name = "state_dir",
         .type = OPTION_STRING,
         .offset = offsetof (manifest_cluster_t, state_dir),
@@ -28,14 +29,16 @@ static const option_t s_cluster [] = { { .name = "name",
         .example = "/run/stator",
         .doc = "Folder of sockets and logs, made readable by its owner only; by default $XDG_RUNTIME_DIR/stator/NAME.",
         .advice = "Name a short one when the message says that a socket's path is too long." },
-    OPTIONS_END };
+    OPTIONS_END,
+};
 
-static const option_t s_model [] = { { .name = "name",
-                                         .type = OPTION_STRING,
-                                         .traits = OPTION_REQUIRED,
-                                         .offset = offsetof (manifest_model_t, name),
-                                         .example = "SmolLM2-135M-Instruct",
-                                         .doc = "What clients ask for." },
+static const option_t s_model [] = {
+    { .name = "name",
+        .type = OPTION_STRING,
+        .traits = OPTION_REQUIRED,
+        .offset = offsetof (manifest_model_t, name),
+        .example = "SmolLM2-135M-Instruct",
+        .doc = "What clients ask for." },
     { .name = "aliases",
         .type = OPTION_STRINGS,
         .offset = offsetof (manifest_model_t, aliases),
@@ -49,7 +52,8 @@ static const option_t s_model [] = { { .name = "name",
         .offset = offsetof (manifest_model_t, max_model_len),
         .doc = "Tokens a request may have, prompt and output; 0: as many as its workers can.",
         .advice = "Lower it to keep single requests from filling a worker." },
-    OPTIONS_END };
+    OPTIONS_END,
+};
 
 static const option_t s_worker [] = {
     { .name = "name",
@@ -114,60 +118,66 @@ static const option_t s_worker [] = {
         .table = llamacpp_options_table,
         .offset = offsetof (manifest_worker_t, llamacpp),
         .doc = "Options of engine llamacpp." },
-    OPTIONS_END
+    OPTIONS_END,
 };
 
-static const option_t s_frontend [] = { { .name = "instances",
-                                            .type = OPTION_INTEGER,
-                                            .fallback = "1",
-                                            .min = 1,
-                                            .max = 64,
-                                            .offset = offsetof (manifest_frontend_t, instances),
-                                            .doc = "How many frontends; each next one listens on the next port.",
-                                            .advice =
-                                                "One serves some thousand streams; add one when its core is full." },
+static const option_t s_frontend [] = {
+    { .name = "instances",
+        .type = OPTION_INTEGER,
+        .fallback = "1",
+        .min = 1,
+        .max = 64,
+        .offset = offsetof (manifest_frontend_t, instances),
+        .doc = "How many frontends; each next one listens on the next port.",
+        .advice = "One serves some thousand streams; add one when its core is full." },
     { .name = "options",
         .type = OPTION_INCLUDE,
         .table = frontend_options_table,
         .offset = offsetof (manifest_frontend_t, options) },
-    OPTIONS_END };
+    OPTIONS_END,
+};
 
-static const option_t s_router [] = { { .name = "instances",
-                                          .type = OPTION_INTEGER,
-                                          .fallback = "1",
-                                          .min = 1,
-                                          .max = 64,
-                                          .offset = offsetof (manifest_router_t, instances),
-                                          .doc = "How many routers share the sessions.",
-                                          .advice = "One decides some thousand requests a second." },
+static const option_t s_router [] = {
+    { .name = "instances",
+        .type = OPTION_INTEGER,
+        .fallback = "1",
+        .min = 1,
+        .max = 64,
+        .offset = offsetof (manifest_router_t, instances),
+        .doc = "How many routers share the sessions.",
+        .advice = "One decides some thousand requests a second." },
     { .name = "options",
         .type = OPTION_INCLUDE,
         .table = router_options_table,
         .offset = offsetof (manifest_router_t, options) },
-    OPTIONS_END };
+    OPTIONS_END,
+};
 
-static const option_t s_indexer [] = { { .name = "instances",
-                                           .type = OPTION_INTEGER,
-                                           .fallback = "1",
-                                           .min = 1,
-                                           .max = 64,
-                                           .offset = offsetof (manifest_indexer_t, instances),
-                                           .doc = "How many indexers; each keeps the whole index.",
-                                           .advice = "A second one serves when the first restarts." },
+static const option_t s_indexer [] = {
+    { .name = "instances",
+        .type = OPTION_INTEGER,
+        .fallback = "1",
+        .min = 1,
+        .max = 64,
+        .offset = offsetof (manifest_indexer_t, instances),
+        .doc = "How many indexers; each keeps the whole index.",
+        .advice = "A second one serves when the first restarts." },
     { .name = "options",
         .type = OPTION_INCLUDE,
         .table = indexer_options_table,
         .offset = offsetof (manifest_indexer_t, options) },
-    OPTIONS_END };
+    OPTIONS_END,
+};
 
-static const option_t s_observability [] = { { .name = "log_level",
-                                                 .type = OPTION_ENUM,
-                                                 .fallback = "info",
-                                                 .words = s_levels,
-                                                 .flag = "log-level",
-                                                 .traits = OPTION_LIVE,
-                                                 .offset = offsetof (manifest_observability_t, log_level),
-                                                 .doc = "The least that is logged. Prompts never are." },
+static const option_t s_observability [] = {
+    { .name = "log_level",
+        .type = OPTION_ENUM,
+        .fallback = "info",
+        .words = s_levels,
+        .flag = "log-level",
+        .traits = OPTION_LIVE,
+        .offset = offsetof (manifest_observability_t, log_level),
+        .doc = "The least that is logged. Prompts never are." },
     { .name = "log_format",
         .type = OPTION_ENUM,
         .fallback = "auto",
@@ -175,15 +185,17 @@ static const option_t s_observability [] = { { .name = "log_level",
         .flag = "log-format",
         .offset = offsetof (manifest_observability_t, log_format),
         .doc = "human for people, json for machines; auto is human on a terminal and json elsewhere." },
-    OPTIONS_END };
+    OPTIONS_END,
+};
 
-const option_t manifest_table [] = { { .name = "version",
-                                         .type = OPTION_INTEGER,
-                                         .fallback = "1",
-                                         .min = 1,
-                                         .max = 1000,
-                                         .offset = offsetof (manifest_t, version),
-                                         .doc = "Version of this file's format." },
+const option_t manifest_table [] = {
+    { .name = "version",
+        .type = OPTION_INTEGER,
+        .fallback = "1",
+        .min = 1,
+        .max = 1000,
+        .offset = offsetof (manifest_t, version),
+        .doc = "Version of this file's format." },
     { .name = "cluster",
         .type = OPTION_SECTION,
         .table = s_cluster,
@@ -231,7 +243,8 @@ const option_t manifest_table [] = { { .name = "version",
         .table = s_observability,
         .offset = offsetof (manifest_t, observability),
         .doc = "What the fleet says about itself." },
-    OPTIONS_END };
+    OPTIONS_END,
+};
 
 const char manifest_builtin [] = "version: 1\n"
                                  "models:\n"

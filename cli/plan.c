@@ -10,14 +10,15 @@
 //  Of stopping: what takes new work first, what everybody needs last.
 enum { RANK_CORE, RANK_WORKER, RANK_ENGINE, RANK_BROKER };
 
-enum { WORDS_MAX = 16 };
+enum { WORDS_MAX = 16, KEEP_WORDS = 5 };
 
 struct plan {
-    arena_t memory;      //  All strings and lists
-    array_t programs;    //  host_program_t
-    const char *program;
-    const char *config;
-    const char *run_dir;
+    arena_t memory;         //  All strings and lists
+    array_t programs;       //  host_program_t
+    const char *program;    //  Ours
+    const char *config;     //  What they read
+    const char *run_dir;    //  Of logs
+    const char *parent;     //  Process they must not outlive
 };
 
 //  What an engine's path tells whether it is ready.
@@ -53,12 +54,13 @@ s_list (plan_t *self, const char *const *words, size_t count)
     return list;
 }
 
-//  PROGRAM actor SERVICE --config FILE [--instance NAME]
+//  PROGRAM actor SERVICE --config FILE --parent PID [--instance NAME]
 static const char *const *
 s_argv (plan_t *self, const char *service, const char *instance)
 {
-    const char *words [WORDS_MAX] = { self->program, "actor", service, "--config", self->config };
-    size_t count = 5;
+    const char *words [WORDS_MAX] = { self->program, "actor", service, "--config", self->config, "--parent",
+        self->parent };
+    size_t count = 7;
     if (instance) {
         words [count++] = "--instance";
         words [count++] = instance;
@@ -129,9 +131,11 @@ s_add_engine (plan_t *self, const manifest_worker_t *worker, size_t position, co
     char url [256];
     manifest_engine_url (worker, position, url, sizeof url);
     const char *port = s_print (self, "%lld", (long long)worker->port + (long long)position);
-    const char **argv = arena_new (&self->memory, (worker->command.count + 1) * sizeof *argv);
+    const char *const keep [] = { self->program, "keep", "--parent", self->parent, "--" };
+    const char **argv = arena_new (&self->memory, (KEEP_WORDS + worker->command.count + 1) * sizeof *argv);
+    memcpy (argv, keep, sizeof keep);
     for (size_t i = 0; i < worker->command.count; i++)
-        argv [i] = s_fill_in (self, worker->command.items [i], port, worker, instance);
+        argv [KEEP_WORDS + i] = s_fill_in (self, worker->command.items [i], port, worker, instance);
     host_program_t *engine = s_add (self, s_print (self, "engine/%s", instance), unit, RANK_ENGINE, false);
     engine->argv = argv;
     engine->environment =
@@ -158,7 +162,7 @@ s_add_worker (plan_t *self, const manifest_worker_t *worker, size_t position, si
 //  ---- Life ----------------------------------------------------------------------------------------------------------------
 
 plan_t *
-plan_new (const manifest_t *fleet, const char *program, const char *config, const char *run_dir)
+plan_new (const manifest_t *fleet, const char *program, const char *config, const char *run_dir, int64_t parent)
 {
     plan_t *self = memory_new (sizeof *self);
     arena_init (&self->memory, SIZE_MAX);
@@ -166,6 +170,7 @@ plan_new (const manifest_t *fleet, const char *program, const char *config, cons
     self->program = s_keep (self, span_from_string (program));
     self->config = s_keep (self, span_from_string (config));
     self->run_dir = s_keep (self, span_from_string (run_dir));
+    self->parent = s_print (self, "%lld", (long long)parent);
     size_t unit = 0;
     host_program_t *broker = s_add (self, "broker", unit++, RANK_BROKER, false);
     broker->argv = s_argv (self, "broker", NULL);

@@ -11,9 +11,10 @@
 
 typedef struct plan plan_t;
 
-//  program: path of this program.  config: file that the processes read.  run_dir: of engines' logs.  Gives the plan;
-//  never NULL.  All strings are copied.
-plan_t *plan_new (const manifest_t *fleet, const char *program, const char *config, const char *run_dir);
+//  program: path of this program.  config: file that the processes read.  run_dir: of engines' logs.  parent: the process
+//  they must not outlive.  Gives the plan; never NULL.  All strings are copied.
+plan_t *plan_new (
+    const manifest_t *fleet, const char *program, const char *config, const char *run_dir, int64_t parent);
 void plan_destroy (plan_t **self_p);
 
 size_t plan_count (const plan_t *self);

@@ -31,7 +31,7 @@ static const option_t s_flags [] = {
         .offset = offsetof (ps_flags_t, timeout_ns),
         .doc = "How long an actor may take to say how it is." },
     { .name = "json", .type = OPTION_BOOL, .offset = offsetof (ps_flags_t, json), .doc = "Say it as JSON." },
-    OPTIONS_END
+    OPTIONS_END,
 };
 
 //  One actor and what it answered.

@@ -272,7 +272,7 @@ static void
 s_add_roots (rehearsal_t *self)
 {
     if (self->machines == 1) {
-        self->plan = plan_new (self->fleet, "stator", RUN_DIR "/fleet.yaml", RUN_DIR);
+        self->plan = plan_new (self->fleet, "stator", RUN_DIR "/fleet.yaml", RUN_DIR, 0);
         s_add_root (self, FIRST_MACHINE, (const char *[]){ "stator", "up", NULL });
         return;
     }

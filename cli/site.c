@@ -73,11 +73,12 @@ site_close (site_t *self)
 
 //  ---- A fleet that runs ---------------------------------------------------------------------------------------------------
 
-const option_t site_flags_table [] = { { .name = "cluster",
-                                           .type = OPTION_STRING,
-                                           .fallback = "default",
-                                           .offset = offsetof (site_flags_t, cluster),
-                                           .doc = "Which fleet of this user." },
+const option_t site_flags_table [] = {
+    { .name = "cluster",
+        .type = OPTION_STRING,
+        .fallback = "default",
+        .offset = offsetof (site_flags_t, cluster),
+        .doc = "Which fleet of this user." },
     { .name = "run_dir",
         .type = OPTION_STRING,
         .offset = offsetof (site_flags_t, run_dir),
@@ -93,7 +94,8 @@ const option_t site_flags_table [] = { { .name = "cluster",
         .offset = offsetof (site_flags_t, events),
         .example = "tcp://127.0.0.1:7401",
         .doc = "Where its broker publishes, likewise." },
-    OPTIONS_END };
+    OPTIONS_END,
+};
 
 static status_t
 s_read_running (const folders_t *folders, char endpoint [ENDPOINT_MAX], char events [ENDPOINT_MAX], error_t *error)

@@ -19,6 +19,7 @@
 #include "cli/site.h"
 #include "runtime/suggest.h"
 #include "schemas/batch.h"
+#include "schemas/directory.h"
 #include "schemas/event.h"
 #include "schemas/event_header.h"
 
@@ -58,7 +59,7 @@ static const option_t s_flags [] = {
         .type = OPTION_STRINGS,
         .offset = offsetof (tail_flags_t, kinds),
         .example = "route_decided",
-        .doc = "Only events of these kinds." },
+        .doc = "Only events of these kinds; by default all but source_tails." },
     { .name = "count",
         .type = OPTION_INTEGER,
         .fallback = "0",
@@ -74,7 +75,7 @@ static const option_t s_flags [] = {
         .type = OPTION_BOOL,
         .offset = offsetof (tail_flags_t, raw),
         .doc = "Print the frames as they come, in hex." },
-    OPTIONS_END
+    OPTIONS_END,
 };
 
 //  How far one stream of one source has come.
@@ -170,13 +171,16 @@ s_print_json (tail_t *self, const message_type_t *type, const void *event)
     buffer_fini (&text);
 }
 
+//  Tails of streams are the bus's own book-keeping: they are shown to whoever asks for them.
 static bool
 s_is_wanted (const tail_t *self, const message_type_t *type)
 {
+    if (!self->flags->kinds.count)
+        return type != &source_tails_message;
     for (size_t i = 0; i < self->flags->kinds.count; i++)
         if (strcmp (self->flags->kinds.items [i], type->name) == 0)
             return true;
-    return !self->flags->kinds.count;
+    return false;
 }
 
 static bool

@@ -30,7 +30,7 @@ static const option_t s_run_flags [] = {
         .fallback = "Say hello in one short sentence.",
         .offset = offsetof (run_flags_t, prompt),
         .doc = "What to ask." },
-    OPTIONS_END
+    OPTIONS_END,
 };
 
 //  Path of this program, for the processes it starts.
@@ -133,7 +133,7 @@ s_run_host (const invocation_t *invocation, const site_t *site, const run_flags_
     folders_path (&site->folders, SITE_CONFIG, config, sizeof config);
     snprintf (endpoint, sizeof endpoint, "ipc://%s/host", site->folders.run);
     assembly_broker (site->fleet, &site->assembly, broker, events);
-    plan_t *plan = plan_new (site->fleet, program, config, site->folders.run);
+    plan_t *plan = plan_new (site->fleet, program, config, site->folders.run, getpid ());
     host_setup_t setup = {
         .options = &site->fleet->host, .programs = plan_programs (plan), .count = plan_count (plan)
     };
@@ -147,7 +147,8 @@ s_run_host (const invocation_t *invocation, const site_t *site, const run_flags_
             .host = site->machine },
     };
     house_options_t options = { .state_dir = site->folders.state,
-        .log_level = (log_level_t)site->fleet->observability.log_level };
+        .log_level = (log_level_t)site->fleet->observability.log_level,
+        .log_form = (log_form_t)site->fleet->observability.log_format };
     error_t error;
     house_t *house = house_new (&host, 1, &options, &error);
     result_t result = RESULT_FAILED;

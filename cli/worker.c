@@ -42,7 +42,7 @@ static const option_t s_flags [] = {
         .offset = offsetof (worker_flags_t, drain),
         .doc = "Check draining too, which ends the worker." },
     { .name = "json", .type = OPTION_BOOL, .offset = offsetof (worker_flags_t, json), .doc = "Say it as JSON." },
-    OPTIONS_END
+    OPTIONS_END,
 };
 
 //  What is tested.

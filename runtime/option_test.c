@@ -38,12 +38,13 @@ typedef struct {
 
 static const char *const s_colours [] = { "red", "dark_blue", NULL };
 
-static const option_t s_animal [] = { { .name = "name",
-                                          .type = OPTION_STRING,
-                                          .traits = OPTION_REQUIRED,
-                                          .offset = offsetof (animal_t, name),
-                                          .doc = "Its name.",
-                                          .example = "Elsa" },
+static const option_t s_animal [] = {
+    { .name = "name",
+        .type = OPTION_STRING,
+        .traits = OPTION_REQUIRED,
+        .offset = offsetof (animal_t, name),
+        .doc = "Its name.",
+        .example = "Elsa" },
     { .name = "legs",
         .type = OPTION_INTEGER,
         .fallback = "4",
@@ -55,17 +56,19 @@ static const option_t s_animal [] = { { .name = "name",
         .offset = offsetof (animal_t, nicknames),
         .doc = "What it is called.",
         .example = "[Lou, Lulu]" },
-    OPTIONS_END };
+    OPTIONS_END,
+};
 
-static const option_t s_gate [] = { { .name = "wait",
-                                        .type = OPTION_DURATION,
-                                        .fallback = "30s",
-                                        .min = 1,
-                                        .max = 3600000000000,
-                                        .offset = offsetof (gate_t, wait_ns),
-                                        .doc = "How long it stays open.",
-                                        .advice = "Raise it for the slow.",
-                                        .traits = OPTION_LIVE },
+static const option_t s_gate [] = {
+    { .name = "wait",
+        .type = OPTION_DURATION,
+        .fallback = "30s",
+        .min = 1,
+        .max = 3600000000000,
+        .offset = offsetof (gate_t, wait_ns),
+        .doc = "How long it stays open.",
+        .advice = "Raise it for the slow.",
+        .traits = OPTION_LIVE },
     { .name = "room",
         .type = OPTION_SIZE,
         .fallback = "64MiB",
@@ -76,22 +79,26 @@ static const option_t s_gate [] = { { .name = "wait",
         .fallback = "true",
         .offset = offsetof (gate_t, open),
         .doc = "Whether it opens." },
-    OPTIONS_END };
+    OPTIONS_END,
+};
 
-static const option_t s_included [] = { { .name = "extra_wait",
-                                            .type = OPTION_DURATION,
-                                            .fallback = "0",
-                                            .offset = offsetof (gate_t, wait_ns),
-                                            .doc = "More of it." },
-    OPTIONS_END };
+static const option_t s_included [] = {
+    { .name = "extra_wait",
+        .type = OPTION_DURATION,
+        .fallback = "0",
+        .offset = offsetof (gate_t, wait_ns),
+        .doc = "More of it." },
+    OPTIONS_END,
+};
 
-static const option_t s_zoo [] = { { .name = "port",
-                                       .type = OPTION_INTEGER,
-                                       .fallback = "8000",
-                                       .max = 65535,
-                                       .offset = offsetof (zoo_t, port),
-                                       .letter = 'p',
-                                       .doc = "Where it listens." },
+static const option_t s_zoo [] = {
+    { .name = "port",
+        .type = OPTION_INTEGER,
+        .fallback = "8000",
+        .max = 65535,
+        .offset = offsetof (zoo_t, port),
+        .letter = 'p',
+        .doc = "Where it listens." },
     { .name = "weight",
         .type = OPTION_DECIMAL,
         .fallback = "1.0",
@@ -132,7 +139,8 @@ static const option_t s_zoo [] = { { .name = "port",
         .size = sizeof (animal_t),
         .offset = offsetof (zoo_t, animals),
         .doc = "Who lives here." },
-    OPTIONS_END };
+    OPTIONS_END,
+};
 
 //  A zoo that was read, with everything that must stay alive as long.
 typedef struct {
@@ -475,11 +483,19 @@ test_help_and_manual_come_from_the_table (void **state)
 static void
 test_an_unsound_table_is_found (void **state)
 {
-    static const option_t bad_default [] = { { .name = "a", .type = OPTION_INTEGER, .fallback = "x", .doc = "A." },
-        OPTIONS_END };
-    static const option_t twice [] = { { .name = "a", .type = OPTION_BOOL, .doc = "A." },
-        { .name = "a", .type = OPTION_BOOL, .doc = "A." }, OPTIONS_END };
-    static const option_t silent [] = { { .name = "a", .type = OPTION_BOOL }, OPTIONS_END };
+    static const option_t bad_default [] = {
+        { .name = "a", .type = OPTION_INTEGER, .fallback = "x", .doc = "A." },
+        OPTIONS_END,
+    };
+    static const option_t twice [] = {
+        { .name = "a", .type = OPTION_BOOL, .doc = "A." },
+        { .name = "a", .type = OPTION_BOOL, .doc = "A." },
+        OPTIONS_END,
+    };
+    static const option_t silent [] = {
+        { .name = "a", .type = OPTION_BOOL },
+        OPTIONS_END,
+    };
     error_t error;
     assert_true (option_table_is_sound (s_zoo, &error));
     assert_false (option_table_is_sound (bad_default, &error));

@@ -28,26 +28,37 @@ static const char *const s_words [] = { "one", "two_words", NULL };
         .name = key, .type = kind, .offset = offsetof (fields_t, field), .doc = "A row." \
     }
 
-static const option_t s_inner [] = { ROW ("string", OPTION_STRING, string), OPTIONS_END };
+static const option_t s_inner [] = {
+    ROW ("string", OPTION_STRING, string),
+    OPTIONS_END,
+};
 
-static const option_t s_table [] = { ROW ("bool", OPTION_BOOL, bool_field), ROW ("integer", OPTION_INTEGER, integer),
-    ROW ("decimal", OPTION_DECIMAL, decimal), ROW ("size", OPTION_SIZE, size),
-    ROW ("duration", OPTION_DURATION, duration), ROW ("string", OPTION_STRING, string),
+static const option_t s_table [] = {
+    ROW ("bool", OPTION_BOOL, bool_field),
+    ROW ("integer", OPTION_INTEGER, integer),
+    ROW ("decimal", OPTION_DECIMAL, decimal),
+    ROW ("size", OPTION_SIZE, size),
+    ROW ("duration", OPTION_DURATION, duration),
+    ROW ("string", OPTION_STRING, string),
     { .name = "word",
         .type = OPTION_ENUM,
         .fallback = "one",
         .words = s_words,
         .offset = offsetof (fields_t, word),
         .doc = "A row." },
-    ROW ("strings", OPTION_STRINGS, strings), ROW ("command", OPTION_COMMAND, command),
-    ROW ("endpoint", OPTION_ENDPOINT, endpoint), ROW ("url", OPTION_URL, url), ROW ("secret", OPTION_SECRET, secret),
+    ROW ("strings", OPTION_STRINGS, strings),
+    ROW ("command", OPTION_COMMAND, command),
+    ROW ("endpoint", OPTION_ENDPOINT, endpoint),
+    ROW ("url", OPTION_URL, url),
+    ROW ("secret", OPTION_SECRET, secret),
     { .name = "list",
         .type = OPTION_LIST,
         .table = s_inner,
         .size = sizeof (fields_t),
         .offset = offsetof (fields_t, list),
         .doc = "A row." },
-    OPTIONS_END };
+    OPTIONS_END,
+};
 
 int
 LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
