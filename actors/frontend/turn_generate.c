@@ -1,0 +1,163 @@
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "actors/frontend/turn_private.h"
+#include "schemas/worker.h"
+
+static const uint64_t MS_NS = 1000000;
+static const uint64_t GRACE_NS = 1000000000;    //  For a worker to end by itself when the answer is complete
+
+//  Tokens that a worker may be ahead of the client.
+enum { CREDIT_WINDOW = 256 };
+
+//  The answer is complete; the worker is given a moment to say how many tokens it had in its cache.
+static void
+s_on_grace_over (void *state, actor_t *actor, void *arg)
+{
+    turn_complete (arg);
+}
+
+static void
+s_stop (turn_t *self, const char *reason)
+{
+    self->stopping = reason;
+    timer_start (&self->wait, self->frontend->actor, GRACE_NS, s_on_grace_over, self);
+}
+
+//  The worker may go on: the client has room for what comes behind `position`.
+static void
+s_grant (turn_t *self, uint64_t position)
+{
+    uint64_t limit = position + CREDIT_WINDOW;
+    if (!self->answer.blocked && limit > self->generation.credit + CREDIT_WINDOW / 2)
+        stream_credit (&self->generation, limit);
+}
+
+void
+turn_on_writable (void *arg)
+{
+    turn_t *self = arg;
+    self->answer.blocked = false;
+    if (stream_is_active (&self->generation))
+        s_grant (self, self->generation.position);
+}
+
+//  The first headers of the response that can be known.
+static void
+s_describe_worker (turn_t *self)
+{
+    char queue [24];
+    snprintf (queue, sizeof queue, "%" PRIu64, (self->routed_ns - self->arrived_ns) / MS_NS);
+    answer_set_header (&self->answer, "x-stator-worker", span_from_string (self->worker));
+    answer_set_header (&self->answer, "x-stator-queue-ms", span_from_string (queue));
+    if (self->request.stream)
+        turn_set_receipt (self);
+}
+
+static void
+s_count_tokens (turn_t *self, uint64_t now, size_t count)
+{
+    metric_t **metrics = self->metrics.metrics;
+    if (!self->first_token_ns) {
+        self->first_token_ns = now;
+        metric_observe (metrics [COUNTS_TTFT], now - self->arrived_ns);
+        metric_add (self->frontend->counts.waiting, -1);
+        s_describe_worker (self);
+    } else
+        metric_observe (metrics [COUNTS_ITL], (now - self->last_token_ns) / count);
+    self->last_token_ns = now;
+    if (!self->began_there)
+        turn_tell_router (self, false);
+    self->began_there = true;
+}
+
+static void
+s_put (turn_t *self, const generated_t *item)
+{
+    buffer_t bytes = { 0 };
+    if (!self->sends_text)
+        self->encoder->text (item->tokens, &bytes);
+    status_t status = answer_put (&self->answer, self->sends_text ? item->text : buffer_span (&bytes));
+    buffer_fini (&bytes);
+    if (status == STATUS_CANCELLED)
+        s_stop (self, "stop");
+    else if (status == STATUS_LIMIT || turn_generated (self) >= self->max_tokens)
+        s_stop (self, "length");
+}
+
+//  Never frees the turn: the stream is in it, and looks at itself when this returns.
+static uint64_t
+s_on_tokens (void *state, void *arg, uint64_t position, const void *message)
+{
+    turn_t *self = arg;
+    const generated_t *item = message;
+    size_t count = item->tokens.count;
+    if (count == 0 || self->stopping)
+        return count;
+    uint32_t *tokens = array_append (&self->tokens, NULL, count);
+    for (size_t i = 0; i < count; i++)
+        tokens [i] = column_u32 (item->tokens, i);
+    s_count_tokens (self, actor_now (self->frontend->actor), count);
+    s_put (self, item);
+    if (!self->stopping)
+        s_grant (self, position + count);
+    return count;
+}
+
+static void
+s_take_end (turn_t *self, const generate_end_t *end)
+{
+    uint32_t cached = end->cached_tokens < self->prompt_tokens ? end->cached_tokens : self->prompt_tokens;
+    if (self->failed.count == 0)
+        self->cached_tokens = cached;
+    hints_answer_all (&self->hints, end->receipts, end->receipts_count);
+}
+
+static void
+s_on_generated (void *state, void *arg, call_result_t result, const void *message)
+{
+    turn_t *self = arg;
+    const generate_end_t *end = message;
+    if (result == CALL_REPLIED)
+        s_take_end (self, end);
+    if (self->stopping) {
+        turn_complete (self);
+        return;
+    }
+    if (result == CALL_DEADLINE)
+        turn_move_on (self, STATUS_DEADLINE, "it sent no token for too long");
+    else if (result != CALL_REPLIED)
+        turn_move_on (self, stream_error (&self->generation)->status, stream_error (&self->generation)->text);
+    else if (end->reason == FINISH_REASON_STOP || end->reason == FINISH_REASON_LENGTH) {
+        self->stopping = end->reason == FINISH_REASON_STOP ? "stop" : "length";
+        turn_complete (self);
+    } else {
+        char why [ERROR_TEXT_MAX];
+        span_copy_string (end->has_detail ? end->detail : SPAN ("it ended the request"), why, sizeof why);
+        turn_move_on (self, STATUS_INTERNAL, why);
+    }
+}
+
+void
+turn_generate (turn_t *self)
+{
+    sampling_t sampling = self->request.sampling;
+    sampling.has_max_tokens = true;
+    sampling.max_tokens = self->max_tokens - turn_generated (self);
+    generate_t request = {
+        .request = span_from_string (self->request_id),
+        .model = self->model_name,
+        .tokens = column_of_u32 (self->tokens.data, self->tokens.count),
+        .delivered = turn_generated (self),
+        .sampling = sampling,
+        .has_envelope = true,
+        .envelope = self->envelope,
+        .rank = self->rank,
+    };
+    stream_options_t options = { .on_item = s_on_tokens,
+        .on_end = s_on_generated,
+        .credit = self->answer.blocked ? 0 : CREDIT_WINDOW,
+        .idle_timeout_ns = self->frontend->options.stall_timeout_ns };
+    stream_open (&self->generation, self->frontend->actor, span_from_string (self->worker), &generate_message, &request,
+        &options, self);
+}

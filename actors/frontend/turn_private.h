@@ -1,0 +1,104 @@
+//  turn_private - what the stages of a turn share: its state, and the ways from one to the next
+//
+//      turn.c            reads the request, begins, ends
+//      turn_encode.c     makes the tokens of the prompt
+//      turn_route.c      asks a router who serves it; again, when a worker failed
+//      turn_generate.c   takes the worker's tokens
+
+#ifndef ACTORS_FRONTEND_TURN_PRIVATE_H
+#define ACTORS_FRONTEND_TURN_PRIVATE_H
+
+#include "actors/frontend/answer.h"
+#include "actors/frontend/encoder.h"
+#include "actors/frontend/turn.h"
+#include "kv/sequence.h"
+#include "runtime/stream.h"
+
+enum { TURN_ID_SIZE = 128, CLIENT_ID_MAX = 80, TRACE_MAX = 64 };
+
+struct turn {
+    frontend_t *frontend;                  //  Whose
+    list_link_t in_list;                   //  Of turns, or of those that are over
+    uint64_t arrived_ns;                   //  When it was new
+    char request_id [TURN_ID_SIZE];        //  Unique in the fleet
+    char client_id [CLIENT_ID_MAX + 1];    //  x-request-id of the client, or ours
+    char completion_id [64];               //  "chatcmpl-..."
+    uint64_t memory;                       //  Charged to the actor's budget
+
+    chat_request_t request;    //  What was asked
+    arena_t hint_arena;        //  Texts of the hints
+    hints_t hints;             //  What was said about the future
+    envelope_t envelope;       //  The same, for router and worker
+    api_error_t error;         //  What is wrong with the request, from turn_new on
+    answer_t answer;           //  The client's side
+
+    span_t model_name;           //  In the request's arena; empty until the model is known
+    uint64_t fingerprint;        //  Of the model
+    namespace_t ns;              //  Of its blocks
+    uint32_t context;            //  Tokens that fit; 0: not known
+    bool sends_text;             //  Items carry bytes
+    const encoder_t *encoder;    //  How its prompts become tokens
+    counts_model_t metrics;      //  Of the model
+
+    encoding_t encoding;       //  Making tokens
+    unsigned encodings;        //  Tried
+    array_t tokens;            //  uint32_t: the prompt, then what is generated
+    uint32_t prompt_tokens;    //  How many are prompt
+    uint32_t max_tokens;       //  Generated at most
+    sequence_t *chain;         //  Hashes of the tokens
+
+    call_t route;                   //  To the router
+    char router [ADDRESS_MAX];      //  Who was asked last; empty: nobody to tell
+    uint64_t router_incarnation;    //  Of that one
+    unsigned route_attempts;        //  Routers asked in vain, since one answered
+    actor_timer_t wait;             //  Before asking again; for a worker to end
+    uint64_t routed_ns;             //  When the first decision came; 0: none yet
+    uint32_t predicted_tokens;      //  Of the prompt, expected in the cache
+    array_t failed;                 //  char [ADDRESS_MAX]: workers that failed it
+
+    char worker [ADDRESS_MAX];    //  Where it runs, or ran last
+    uint16_t rank;                //  There
+    stream_t generation;          //  From there
+    bool began_there;             //  The present worker sent a token
+    uint64_t first_token_ns;      //  When; 0: none yet
+    uint64_t last_token_ns;       //  When the last ones came
+    uint32_t cached_tokens;       //  Of the prompt, found in the engine's cache
+    const char *stopping;         //  The answer is complete for this reason; the worker may still say how it was
+};
+
+//  Tokens generated so far.
+uint32_t turn_generated (const turn_t *self);
+
+//  ---- Stages: each leads to the next, or to an end ----
+
+void turn_encode (turn_t *self);
+void turn_route (turn_t *self);
+void turn_generate (turn_t *self);
+
+//  The worker failed: goes on at another one, from the tokens that are there.
+void turn_move_on (turn_t *self, status_t status, const char *why);
+
+//  ---- Ends ----
+
+//  The answer is complete, for the reason in `stopping`.
+void turn_complete (turn_t *self);
+
+void turn_fail (turn_t *self, const api_error_t *error);
+
+//  As "who: why."
+void turn_fail_from (turn_t *self, api_error_kind_t kind, const char *who, const char *why);
+
+//  ---- On the way ----
+
+//  It does not run where it was sent, or may have been sent by a decision that nobody heard: its router is told, once.
+void turn_leave_worker (turn_t *self);
+
+void turn_tell_router (turn_t *self, bool finished);
+
+//  The header with the receipts, as they are now.
+void turn_set_receipt (turn_t *self);
+
+//  For the answer: the client has read.
+void turn_on_writable (void *arg);
+
+#endif

@@ -1,0 +1,167 @@
+#include <inttypes.h>
+
+#include "actors/frontend/turn_private.h"
+#include "runtime/directory.h"
+#include "schemas/route.h"
+
+static const uint64_t RETRY_NS = 200000000;    //  Before a router is asked again, doubled each time
+
+enum { ROUTER_ATTEMPTS = 5, FAILED_MAX = 64 };
+
+//  ---- Routing ---------------------------------------------------------------------------------------------------------
+
+static void
+s_on_retry (void *state, actor_t *actor, void *arg)
+{
+    turn_route (arg);
+}
+
+//  Routers are restarted, too: it is asked again for some seconds.
+static void
+s_ask_again (turn_t *self, const char *why)
+{
+    if (++self->route_attempts >= ROUTER_ATTEMPTS) {
+        turn_fail_from (self, API_NO_ROUTER, "No router decides", why);
+        return;
+    }
+    timer_start (&self->wait, self->frontend->actor, RETRY_NS << self->route_attempts, s_on_retry, self);
+}
+
+static void
+s_take_decision (turn_t *self, const route_reply_t *reply)
+{
+    uint64_t predicted = (uint64_t)reply->overlap_blocks * self->ns.block_size;
+    span_copy_string (reply->worker, self->worker, sizeof self->worker);
+    self->rank = reply->rank;
+    self->route_attempts = 0;
+    hints_answer_all (&self->hints, reply->receipts, reply->receipts_count);
+    //  A session is kept by being here, at its owner, and by asking its owner among the routers.
+    hints_answer (&self->hints, HINT_SESSION, OUTCOME_ACCEPTED, SPAN (""));
+    if (self->routed_ns)
+        return;
+    self->routed_ns = actor_now (self->frontend->actor);
+    self->predicted_tokens = predicted < self->prompt_tokens ? (uint32_t)predicted : self->prompt_tokens;
+    metric_observe (self->metrics.metrics [COUNTS_QUEUE], self->routed_ns - self->arrived_ns);
+}
+
+//  Whether the router that was asked is still there: then what it said is its answer, not its end.
+static bool
+s_router_stands (const turn_t *self)
+{
+    const actor_entry_t *router = directory_find (self->frontend->actor, span_from_string (self->router));
+    return router && router->state == ACTOR_STATE_ALIVE && router->incarnation == self->router_incarnation;
+}
+
+static void
+s_not_routed (turn_t *self, call_result_t result)
+{
+    const error_t *why = call_error (&self->route);
+    status_t status = result == CALL_DEADLINE ? STATUS_DEADLINE : why->status;
+    if (status == STATUS_UNREACHABLE && !s_router_stands (self))
+        s_ask_again (self, why->text);
+    else if (self->failed.count)
+        turn_fail_from (self, API_WORKER_FAILED, "The request cannot go on elsewhere", why->text);
+    else
+        turn_fail_from (self, api_error_from_status (status), "The request could not be placed", why->text);
+}
+
+static void
+s_on_routed (void *state, void *arg, call_result_t result, const void *reply)
+{
+    turn_t *self = arg;
+    if (result != CALL_REPLIED) {
+        s_not_routed (self, result);
+        return;
+    }
+    s_take_decision (self, reply);
+    turn_generate (self);
+}
+
+static void
+s_extend_chain (turn_t *self)
+{
+    if (!self->chain)
+        self->chain = sequence_new (&self->ns);
+    size_t hashed = sequence_tokens (self->chain);
+    const uint32_t *tokens = self->tokens.data;
+    sequence_extend (self->chain, tokens + hashed, self->tokens.count - hashed);
+}
+
+static void
+s_call_router (turn_t *self)
+{
+    span_t failed [FAILED_MAX];
+    for (size_t i = 0; i < self->failed.count; i++)
+        failed [i] = span_from_string (array_at (&self->failed, i));
+    size_t count;
+    const hash128_t *hashes = sequence_hashes (self->chain, &count);
+    buffer_t packed = { 0 };
+    for (size_t i = 0; i < count; i++)
+        column_pack_hash128 (&packed, hashes [i]);
+    route_t request = {
+        .request = span_from_string (self->request_id),
+        .model = self->model_name,
+        .fingerprint = self->fingerprint,
+        .namespace_id = self->ns.id,
+        .hashes = column_of_hash128 (buffer_span (&packed)),
+        .prompt_tokens = (uint32_t)self->tokens.count,
+        .has_max_tokens = true,
+        .max_tokens = self->max_tokens - turn_generated (self),
+        .exclude = failed,
+        .exclude_count = self->failed.count,
+        .has_envelope = true,
+        .envelope = self->envelope,
+    };
+    call_start (&self->route, self->frontend->actor, span_from_string (self->router), &route_message, &request,
+        self->frontend->options.route_timeout_ns, s_on_routed, self);
+    buffer_fini (&packed);
+}
+
+void
+turn_route (turn_t *self)
+{
+    span_t key = self->envelope.has_session ? self->envelope.session : span_from_string (self->request_id);
+    const actor_entry_t *router = directory_owner (self->frontend->actor, "router", key);
+    if (!router) {
+        s_ask_again (self, "none is registered");
+        return;
+    }
+    span_copy_string (router->address, self->router, sizeof self->router);
+    self->router_incarnation = router->incarnation;
+    s_extend_chain (self);
+    s_call_router (self);
+}
+
+//  ---- Moving on -------------------------------------------------------------------------------------------------------
+
+//  A request that is wrong for one worker is wrong for all.
+static bool
+s_is_hopeless (status_t status)
+{
+    return status == STATUS_INVALID || status == STATUS_UNSUPPORTED || status == STATUS_REFUSED;
+}
+
+//  Goes on at another worker, from the tokens that are there.
+void
+turn_move_on (turn_t *self, status_t status, const char *why)
+{
+    frontend_t *frontend = self->frontend;
+    if (s_is_hopeless (status)) {
+        turn_fail_from (self, api_error_from_status (status), self->worker, why);
+        return;
+    }
+    actor_log (frontend->actor, LOG_WARNING, "request %s moves on from %s after %" PRIu32 " tokens: %s",
+        self->request_id, self->worker, turn_generated (self), why);
+    if (self->failed.count + 1 >= (size_t)frontend->options.attempts || self->failed.count == FAILED_MAX) {
+        api_error_kind_t kind = api_error_from_status (status);
+        turn_fail_from (self, kind == API_NO_WORKER ? API_WORKER_FAILED : kind, self->worker, why);
+        return;
+    }
+    span_copy_string (span_from_string (self->worker), array_add (&self->failed), ADDRESS_MAX);
+    if (turn_generated (self))
+        counts_migrated (&frontend->counts, self->model_name, status_name (status));
+    else
+        metric_add (self->metrics.metrics [COUNTS_RETRIES], 1);
+    turn_leave_worker (self);
+    turn_route (self);
+}
