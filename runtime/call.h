@@ -36,11 +36,15 @@ typedef struct call {
     list_link_t in_link;           //  Calls of the link
     call_result_t result;          //  What the waiting completion will say
     error_t error;                 //  Why
+    span_t trace;                  //  For the next start; see call_trace
 } call_t;
 
 //  Calls `type` (kind call) at an address ("router/0").  Borrows the request.  timeout_ns: at least 1.
 void call_start (call_t *self, actor_t *actor, span_t address, const message_type_t *type, const void *request,
     uint64_t timeout_ns, call_done_fn *done, void *arg);
+
+//  The next start of this call carries a W3C traceparent, borrowed until then: what its callee serves it for.
+void call_trace (call_t *self, span_t trace);
 
 //  Nobody wants the answer any more: the callee is told, done follows with CALL_CANCELLED.  Fine on an idle call.
 void call_cancel (call_t *self);

@@ -187,9 +187,12 @@ s_send_opening (call_t *self, const void *request, uint64_t timeout_ns, uint64_t
         .deadline_ms = (timeout_ns + MS - 1) / MS,
         .has_position = self->type->kind == MESSAGE_STREAM,
         .position = credit,
+        .has_trace = self->trace.size != 0,
+        .trace = self->trace,
         .has_sender = true,
         .sender = span_from_string (self->actor->address),
     };
+    self->trace = SPAN ("");
     return link_send (self->link, &header, self->type, request);
 }
 
@@ -208,7 +211,9 @@ s_start (call_t *self, actor_t *actor, span_t address, const message_type_t *typ
     uint64_t timeout_ns, uint64_t credit)
 {
     BUG_ON (call_is_active (self));
-    *self = (call_t){ .actor = actor, .type = type, .id = ++actor->next_call, .result = CALL_DEADLINE };
+    *self = (call_t){
+        .actor = actor, .type = type, .id = ++actor->next_call, .result = CALL_DEADLINE, .trace = self->trace
+    };
     self->due.fire = s_fire;
     link_t *link = link_to (actor, address, &self->error);
     if (!link) {
@@ -232,6 +237,12 @@ call_start (call_t *self, actor_t *actor, span_t address, const message_type_t *
     self->arg = arg;
     if (!due_is_set (&self->due))
         due_at (&self->due, actor, actor_now (actor) + timeout_ns);
+}
+
+void
+call_trace (call_t *self, span_t trace)
+{
+    self->trace = trace;
 }
 
 void

@@ -36,6 +36,9 @@ typedef struct stream {
 void stream_open (stream_t *self, actor_t *actor, span_t address, const message_type_t *type, const void *request,
     const stream_options_t *options, void *arg);
 
+//  As call_trace, for the next stream_open.
+void stream_trace (stream_t *self, span_t trace);
+
 //  Allows elements below `position`.  Lower than before: ignored.
 void stream_credit (stream_t *self, uint64_t position);
 
