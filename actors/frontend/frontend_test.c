@@ -37,6 +37,7 @@ typedef struct {
     uint32_t sent;             //  Out: tokens, of all requests
     uint32_t delivered;        //  Out: of the last request
     uint32_t prompt_tokens;    //  Out: of the last request
+    char trace [64];           //  Out: of the last request
 } script_t;
 
 static script_t s_scripts [3];
@@ -135,6 +136,7 @@ s_on_generate (void *self_, actor_t *actor, incoming_t *incoming, const void *me
     script_t *script = self->script;
     script->requests++;
     script->delivered = request->delivered;
+    span_copy_string (incoming_trace (incoming), script->trace, sizeof script->trace);
     script->prompt_tokens = (uint32_t)request->tokens.count - request->delivered;
     if (script->refusal) {
         incoming_fail (incoming, script->refusal, "not today");
@@ -500,6 +502,24 @@ test_silence_is_broken_by_comments (void **state)
     assert_string_equal (buffer_string (&chat->body), ": keep-alive\n\n: keep-alive\n\n");
     stage_run (s_stage, 10 * REALM_SECOND);
     s_check_streamed (chat, 3, "stop");
+    s_end ();
+}
+
+//  What is no trace is not passed on.
+static void
+test_the_trace_of_a_request_reaches_the_worker (void **state)
+{
+    static const char *const good = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+    const char *const traces [] = { good, "00-0AF7", "zz-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "" };
+    s_begin (1);
+    s_scripts [0].stop_after = 1;
+    for (size_t i = 0; i < sizeof traces / sizeof traces [0]; i++) {
+        http_header_t header = { SPAN ("traceparent"), span_from_string (traces [i]) };
+        chat_t *chat = s_fetch (0, URL, CHAT (""), &header, 1);
+        stage_run (s_stage, REALM_SECOND);
+        assert_int_equal (chat->status, 200);
+        assert_string_equal (s_scripts [0].trace, i == 0 ? good : "");
+    }
     s_end ();
 }
 
@@ -997,6 +1017,7 @@ main (void)
         cmocka_unit_test (test_the_same_answer_comes_whole),
         cmocka_unit_test (test_a_stop_string_ends_the_text_wherever_tokens_are_cut),
         cmocka_unit_test (test_silence_is_broken_by_comments),
+        cmocka_unit_test (test_the_trace_of_a_request_reaches_the_worker),
         cmocka_unit_test (test_a_failing_worker_is_replaced_in_the_middle_of_a_text),
         cmocka_unit_test (test_a_killed_worker_is_replaced_once_its_lease_is_lost),
         cmocka_unit_test (test_a_worker_that_says_nothing_is_left),

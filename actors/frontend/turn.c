@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "actors/frontend/turn_private.h"
 #include "base/memory.h"
@@ -27,6 +28,20 @@ s_make_ids (turn_t *self, const http_request_t *http)
         snprintf (self->request_id, sizeof self->request_id, "%016" PRIx64 "%016" PRIx64, high, low);
         span_copy_string (span_from_string (self->request_id), self->client_id, sizeof self->client_id);
     }
+}
+
+//  Version, trace, parent and flags in lower-case hex: what is not of this form is no trace.
+static void
+s_take_trace (turn_t *self, const http_request_t *http)
+{
+    static const char form [] = "xx-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx";
+    span_t given = http_header (http, "traceparent");
+    bool formed = given.size == TRACE_SIZE;
+    for (size_t i = 0; i < given.size && formed; i++)
+        formed =
+            form [i] == 'x' ? strchr ("0123456789abcdef", given.data [i]) && given.data [i] : given.data [i] == '-';
+    if (formed)
+        span_copy_string (given, self->trace, sizeof self->trace);
 }
 
 static bool
@@ -84,6 +99,7 @@ turn_new (frontend_t *frontend, const http_request_t *http)
     arena_init (&self->hint_arena, 64 << 10);
     hints_init (&self->hints, &self->hint_arena);
     s_make_ids (self, http);
+    s_take_trace (self, http);
     for (size_t i = 0; i < http->header_count; i++)
         hints_read_header (&self->hints, http->headers [i].name, http->headers [i].value);
     if (s_check_head (self, http) && s_charge (self, http->body))

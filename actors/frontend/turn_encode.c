@@ -56,5 +56,6 @@ turn_encode (turn_t *self)
         .done = s_on_encoded,
         .arg = self };
     span_copy_string (worker, self->encoding.worker, sizeof self->encoding.worker);
+    call_trace (&self->encoding.call, span_from_string (self->trace));
     encoding_start (&self->encoding, &self->request);
 }

@@ -158,6 +158,7 @@ turn_generate (turn_t *self)
         .on_end = s_on_generated,
         .credit = self->answer.blocked ? 0 : CREDIT_WINDOW,
         .idle_timeout_ns = self->frontend->options.stall_timeout_ns };
+    stream_trace (&self->generation, span_from_string (self->trace));
     stream_open (&self->generation, self->frontend->actor, span_from_string (self->worker), &generate_message, &request,
         &options, self);
 }

@@ -14,7 +14,7 @@
 #include "kv/sequence.h"
 #include "runtime/stream.h"
 
-enum { TURN_ID_SIZE = 128, CLIENT_ID_MAX = 80, TRACE_MAX = 64 };
+enum { TURN_ID_SIZE = 128, CLIENT_ID_MAX = 80, TRACE_SIZE = 55 };
 
 struct turn {
     frontend_t *frontend;                  //  Whose
@@ -23,6 +23,7 @@ struct turn {
     char request_id [TURN_ID_SIZE];        //  Unique in the fleet
     char client_id [CLIENT_ID_MAX + 1];    //  x-request-id of the client, or ours
     char completion_id [64];               //  "chatcmpl-..."
+    char trace [TRACE_SIZE + 1];           //  W3C traceparent of the client; empty: none
     uint64_t memory;                       //  Charged to the actor's budget
 
     chat_request_t request;    //  What was asked

@@ -112,6 +112,7 @@ s_call_router (turn_t *self)
         .has_envelope = true,
         .envelope = self->envelope,
     };
+    call_trace (&self->route, span_from_string (self->trace));
     call_start (&self->route, self->frontend->actor, span_from_string (self->router), &route_message, &request,
         self->frontend->options.route_timeout_ns, s_on_routed, self);
     buffer_fini (&packed);
