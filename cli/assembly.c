@@ -177,10 +177,12 @@ enum { PARTS = sizeof s_parts / sizeof *s_parts };
 static void
 s_name (const assembly_t *self, const part_t *part, size_t position, char *out, size_t size)
 {
-    if (part->class == &worker_class)
-        manifest_instance (s_worker_at (self->fleet, &position), position, out, size);
-    else
+    if (part->class == &worker_class) {
+        const manifest_worker_t *worker = s_worker_at (self->fleet, &position);
+        manifest_instance (worker, position, out, size);
+    } else {
         snprintf (out, size, "%zu", position);
+    }
 }
 
 static void
