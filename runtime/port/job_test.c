@@ -75,33 +75,39 @@ test_a_port_waits_for_its_jobs (void **state)
     assert_int_equal (tally.done, JOBS);
 }
 
-static pthread_barrier_t s_meeting;
+typedef struct {
+    fixture_t fixture;            //  World and port
+    pthread_barrier_t barrier;    //  For two
+    int met;                      //  Jobs that got past it
+} meeting_t;
 
 static void
 s_meet (void *data)
 {
-    pthread_barrier_wait (&s_meeting);
+    meeting_t *self = data;
+    pthread_barrier_wait (&self->barrier);
 }
 
 static void
 s_on_met (void *arg, void *data)
 {
-    fixture_t *fixture = arg;
-    real_port_stop (fixture->port);
+    meeting_t *self = arg;
+    if (++self->met == 2)
+        real_port_stop (self->fixture.port);
 }
 
 //  Two jobs that wait for each other both end: one that is slow does not hold the next one up.
 static void
 test_jobs_run_side_by_side (void **state)
 {
-    fixture_t fixture;
-    fixture_init (&fixture);
-    pthread_barrier_init (&s_meeting, NULL, 2);
-    fixture.port->table->job_start (fixture.port, s_meet, NULL, NULL, NULL);
-    fixture.port->table->job_start (fixture.port, s_meet, s_on_met, &fixture, NULL);
-    fixture_run (&fixture, 20 * SECOND);
-    pthread_barrier_destroy (&s_meeting);
-    fixture_fini (&fixture);
+    static meeting_t meeting;
+    fixture_init (&meeting.fixture);
+    pthread_barrier_init (&meeting.barrier, NULL, 2);
+    for (int i = 0; i < 2; i++)
+        meeting.fixture.port->table->job_start (meeting.fixture.port, s_meet, s_on_met, &meeting, &meeting);
+    fixture_run (&meeting.fixture, 20 * SECOND);
+    pthread_barrier_destroy (&meeting.barrier);
+    fixture_fini (&meeting.fixture);
 }
 
 int
