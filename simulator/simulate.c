@@ -23,17 +23,19 @@
 
 #define HARNESS_MACHINE "harness"
 
-enum { COUNTED_MAX = 4 };
+enum { COUNTED_MAX = 5 };
 
-//  Counters of the runtime that are situations.
+//  Metrics that are situations.
 static const struct {
-    const char *labels;       //  Of stator_bus_events_total
+    const char *name;         //  Of the metric
+    const char *labels;       //  Of the metric; NULL: all of this name together
     situation_t situation;    //  What it shows
 } s_counted [COUNTED_MAX] = {
-    { "kind=\"gap\"", SITUATION_GAP },
-    { "kind=\"replayed\"", SITUATION_RING_REPLAY },
-    { "kind=\"snapshot\"", SITUATION_SNAPSHOT },
-    { "kind=\"fence\"", SITUATION_FENCE },
+    { "stator_bus_events_total", "kind=\"gap\"", SITUATION_GAP },
+    { "stator_bus_events_total", "kind=\"replayed\"", SITUATION_RING_REPLAY },
+    { "stator_bus_events_total", "kind=\"snapshot\"", SITUATION_SNAPSHOT },
+    { "stator_bus_events_total", "kind=\"fence\"", SITUATION_FENCE },
+    { "stator_migrations_total", NULL, SITUATION_MIGRATION },
 };
 
 //  What an actor's counters stood at when they were last read.
@@ -69,6 +71,7 @@ static const char *const s_situation_names [SITUATION_COUNT] = {
     [SITUATION_RING_REPLAY] = "ring_replay",
     [SITUATION_SNAPSHOT] = "snapshot",
     [SITUATION_FENCE] = "fence",
+    [SITUATION_MIGRATION] = "migration",
     [SITUATION_BROKER_LOSS] = "broker_loss",
     [SITUATION_PARTITION] = "partition",
     [SITUATION_CRASH_STREAMING] = "crash_streaming",
@@ -171,6 +174,13 @@ s_start_roots (simulation_t *self, error_t *error)
 
 //  ---- What is seen ----------------------------------------------------------------------------------------------------------
 
+static bool
+s_is_counted (int i, const char *name, const char *labels)
+{
+    return strcmp (name, s_counted [i].name) == 0 &&
+           (!s_counted [i].labels || (labels && strcmp (labels, s_counted [i].labels) == 0));
+}
+
 static void
 s_read_counters (const actor_t *actor, int64_t values [COUNTED_MAX])
 {
@@ -180,8 +190,8 @@ s_read_counters (const actor_t *actor, int64_t values [COUNTED_MAX])
     memset (values, 0, COUNTED_MAX * sizeof *values);
     while (metrics_next (actor_metrics (actor), &cursor, &name, &labels, &value))
         for (int i = 0; i < COUNTED_MAX; i++)
-            if (strcmp (name, "stator_bus_events_total") == 0 && labels && strcmp (labels, s_counted [i].labels) == 0)
-                values [i] = value;
+            if (s_is_counted (i, name, labels))
+                values [i] += value;
 }
 
 //  Counters begin anew with each process.

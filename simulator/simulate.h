@@ -40,6 +40,7 @@ typedef enum {
     SITUATION_RING_REPLAY,        //  A ring filled it
     SITUATION_SNAPSHOT,           //  A snapshot did
     SITUATION_FENCE,              //  A newer incarnation took over
+    SITUATION_MIGRATION,          //  An answer went on from another worker
     SITUATION_BROKER_LOSS,        //  The broker died
     SITUATION_PARTITION,          //  Somebody was cut off
     SITUATION_CRASH_STREAMING,    //  A process died while answers were being streamed
