@@ -30,7 +30,7 @@ typedef struct {
     pthread_t thread;             //  Runs the port
     int told [2];                 //  A pipe of letters, from the server's thread
     char seen [SEEN_MAX];         //  Paths of the requests, one a line; for after the end
-    size_t agains;                //  How often a write said AGAIN
+    size_t refusals;              //  How often a write said AGAIN
 } server_t;
 
 typedef struct {
@@ -69,7 +69,7 @@ visit_flood (visit_t *self)
         status = table->exchange_write (self->exchange, span_of (piece, size));
         self->written += size;
     }
-    if (status == STATUS_AGAIN && self->server->agains++ == 0)
+    if (status == STATUS_AGAIN && self->server->refusals++ == 0)
         server_tell (self->server, 'a');
     if (self->written < FLOOD_BYTES)
         return;
@@ -208,18 +208,41 @@ server_expect (server_t *self, char letter)
 
 //  ---- The client ----------------------------------------------------------------------------------------------------
 
+//  Connects a socket to "127.0.0.1:PORT".
+static inline bool
+client_join (int fd, const char *address)
+{
+    struct sockaddr_in peer = { .sin_family = AF_INET,
+        .sin_addr.s_addr = htonl (INADDR_LOOPBACK),
+        .sin_port = htons ((uint16_t)strtoul (strrchr (address, ':') + 1, NULL, 10)) };
+    struct timeval limit = { .tv_sec = 20 };
+    setsockopt (fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
+    return connect (fd, (struct sockaddr *)&peer, sizeof peer) == 0;
+}
+
+//  The socket, or -1.
+static inline int
+client_connect_to (const char *address)
+{
+    int fd = socket (AF_INET, SOCK_STREAM, 0);
+    assert_true (fd >= 0);
+    if (client_join (fd, address))
+        return fd;
+    close (fd);
+    return -1;
+}
+
+static inline const char *
+server_address (server_t *self)
+{
+    return self->base.port->table->listener_address (self->listener);
+}
+
 static inline int
 client_connect (server_t *server)
 {
-    const char *address = server->base.port->table->listener_address (server->listener);
-    struct sockaddr_in peer = { .sin_family = AF_INET,
-        .sin_addr.s_addr = htonl (INADDR_LOOPBACK),
-        .sin_port = htons ((uint16_t)atoi (strrchr (address, ':') + 1)) };
-    int fd = socket (AF_INET, SOCK_STREAM, 0);
+    int fd = client_connect_to (server_address (server));
     assert_true (fd >= 0);
-    struct timeval limit = { .tv_sec = 20 };
-    setsockopt (fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit);
-    assert_int_equal (connect (fd, (struct sockaddr *)&peer, sizeof peer), 0);
     return fd;
 }
 
@@ -275,7 +298,7 @@ client_ask (server_t *server, span_t request)
 static inline int
 client_status (const char *reply)
 {
-    return strncmp (reply, "HTTP/1.1 ", 9) == 0 ? atoi (reply + 9) : 0;
+    return strncmp (reply, "HTTP/1.1 ", 9) == 0 ? (int)strtol (reply + 9, NULL, 10) : 0;
 }
 
 static inline size_t

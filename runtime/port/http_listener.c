@@ -12,7 +12,7 @@
 
 #include "base/bug.h"
 #include "base/memory.h"
-#include "runtime/port/holder.h"
+#include "runtime/port/occupant.h"
 #include "runtime/port/http_connection.h"
 
 enum { BACKLOG = 4096, RETRY_NS = 100000000 };
@@ -98,7 +98,7 @@ typedef struct {
 static status_t
 s_parse_unix (const char *path, address_t *address, error_t *error)
 {
-    status_t status = holder_free_unix_path (path, error);
+    status_t status = occupant_free_unix_path (path, error);
     if (status != STATUS_OK)
         return status;
     struct sockaddr_un *name = (struct sockaddr_un *)&address->storage;
@@ -143,10 +143,10 @@ s_fail_bind (const char *text, int reason, error_t *error)
         return error_set (error, reason == EACCES ? STATUS_REFUSED : STATUS_INVALID, "cannot listen on %s: %s", text,
             strerror (reason));
     uint64_t port = 0;
-    char holder [HOLDER_TEXT_MAX];
+    char occupant [OCCUPANT_TEXT_MAX];
     span_to_u64 (span_from_string (strrchr (text, ':') + 1), &port);
-    holder_of_tcp ((uint16_t)port, holder);
-    return error_set (error, STATUS_EXISTS, "cannot listen on %s: the port is held by %s", text, holder);
+    occupant_of_tcp ((uint16_t)port, occupant);
+    return error_set (error, STATUS_EXISTS, "cannot listen on %s: the port is held by %s", text, occupant);
 }
 
 static void

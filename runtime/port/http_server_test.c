@@ -162,7 +162,7 @@ test_a_slow_reader_holds_the_stream_back_and_loses_nothing (void **state)
     assert_in_range (size, FLOOD_BYTES + 50, FLOOD_BYTES + 300);
     close (fd);
     server_stop (&server);
-    assert_true (server.agains > 1);
+    assert_true (server.refusals > 1);
 }
 
 static void
@@ -228,6 +228,34 @@ test_connections_over_the_limit_are_refused (void **state)
     assert_int_equal (client_status (client_ask (&server, SPAN (""))), 503);
     client_send_text (fd, "GET /figures HTTP/1.1\r\nHost: x\r\n\r\n");
     assert_non_null (strstr (client_read (fd, "refused 0 0 0 0 0 1"), "connections 1 accepted 1"));
+    close (fd);
+    server_stop (&server);
+}
+
+//  Where the system has no descriptors left, accepting pauses, and goes on when there are some.
+static void
+test_a_lack_of_descriptors_passes (void **state)
+{
+    server_t server;
+    server_start (&server, (listener_options_t){ 0 });
+    int fd = client_connect (&server);
+    client_send_text (fd, "GET /first HTTP/1.1\r\nHost: x\r\n\r\n");
+    client_read (fd, "GET /first");
+    struct rlimit before, none;
+    getrlimit (RLIMIT_NOFILE, &before);
+    int other = socket (AF_INET, SOCK_STREAM, 0);
+    none = before;
+    none.rlim_cur = (rlim_t)other + 1;
+    assert_int_equal (setrlimit (RLIMIT_NOFILE, &none), 0);
+    assert_true (client_join (other, server_address (&server)));
+    client_send_text (other, "GET /second HTTP/1.1\r\nHost: x\r\n\r\n");
+    client_send_text (fd, "GET /third HTTP/1.1\r\nHost: x\r\n\r\n");
+    client_read (fd, "GET /third");
+    struct pollfd answer = { .fd = other, .events = POLLIN };
+    assert_int_equal (poll (&answer, 1, 30), 0);
+    assert_int_equal (setrlimit (RLIMIT_NOFILE, &before), 0);
+    client_read (other, "GET /second");
+    close (other);
     close (fd);
     server_stop (&server);
 }
@@ -305,19 +333,6 @@ s_keep (void *arg, port_exchange_t *exchange, const http_request_t *request)
     real_port_stop (self->fixture.port);
 }
 
-static int
-s_connect_to (const char *address)
-{
-    struct sockaddr_in peer = { .sin_family = AF_INET,
-        .sin_addr.s_addr = htonl (INADDR_LOOPBACK),
-        .sin_port = htons ((uint16_t)atoi (strrchr (address, ':') + 1)) };
-    int fd = socket (AF_INET, SOCK_STREAM, 0);
-    if (connect (fd, (struct sockaddr *)&peer, sizeof peer) == 0)
-        return fd;
-    close (fd);
-    return -1;
-}
-
 static void
 test_a_stopped_listener_finishes_what_is_open (void **state)
 {
@@ -328,13 +343,13 @@ test_a_stopped_listener_finishes_what_is_open (void **state)
     self.listener = table->listen (self.fixture.port, "127.0.0.1:0", &options, NULL);
     char address [64];
     snprintf (address, sizeof address, "%s", table->listener_address (self.listener));
-    int idle = s_connect_to (address);
-    int busy = s_connect_to (address);
+    int idle = client_connect_to (address);
+    int busy = client_connect_to (address);
     client_send_text (busy, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     fixture_run (&self.fixture, 10 * SECOND);
 
     table->listener_stop (self.listener);
-    assert_int_equal (s_connect_to (address), -1);
+    assert_int_equal (client_connect_to (address), -1);
     assert_string_equal (client_read (idle, NULL), "");
     table->exchange_respond (self.exchange, 200, NULL, 0, SPAN ("goodbye"));
     table->listener_close (self.listener);
@@ -355,7 +370,7 @@ test_a_header_value_cannot_break_out (void **state)
     const port_table_t *table = self.fixture.port->table;
     listener_options_t options = { .on_request = s_keep, .arg = &self };
     self.listener = table->listen (self.fixture.port, "127.0.0.1:0", &options, NULL);
-    int fd = s_connect_to (table->listener_address (self.listener));
+    int fd = client_connect_to (table->listener_address (self.listener));
     client_send_text (fd, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
     fixture_run (&self.fixture, 10 * SECOND);
     http_header_t headers [] = { { SPAN ("x-request-id"), SPAN ("a\r\nX-Evil: b\n\nc") },
@@ -384,6 +399,7 @@ main (void)
         cmocka_unit_test (test_a_reader_that_stops_is_written_off),
         cmocka_unit_test (test_two_thousand_clients_are_held_and_answered),
         cmocka_unit_test (test_connections_over_the_limit_are_refused),
+        cmocka_unit_test (test_a_lack_of_descriptors_passes),
         cmocka_unit_test (test_addresses_that_cannot_be_listened_on_are_explained),
         cmocka_unit_test (test_a_unix_socket_serves_and_goes_away),
         cmocka_unit_test (test_a_stopped_listener_finishes_what_is_open),

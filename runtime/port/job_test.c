@@ -64,6 +64,7 @@ test_every_job_runs_elsewhere_and_ends_here (void **state)
     fixture_fini (&tally.fixture);
 }
 
+//  The alarm that is due meanwhile does not ring any more.
 static void
 test_a_port_waits_for_its_jobs (void **state)
 {
@@ -71,8 +72,11 @@ test_a_port_waits_for_its_jobs (void **state)
     static work_t works [JOBS];
     fixture_init (&tally.fixture);
     s_start_all (&tally, works);
+    tally.fixture.port->table->alarm (tally.fixture.port, 1);
+    tally.fixture.port->table->turn_end (tally.fixture.port);
     fixture_fini (&tally.fixture);
     assert_int_equal (tally.done, JOBS);
+    assert_false (tally.fixture.timed_out);
 }
 
 typedef struct {

@@ -7,6 +7,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -54,13 +55,23 @@ fixture_init (fixture_t *self)
 }
 
 static inline void
+fixture_remove (char *folder)
+{
+    char *paths [] = { folder, NULL };
+    FTS *walk = fts_open (paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    assert_non_null (walk);
+    for (FTSENT *entry; (entry = fts_read (walk)) != NULL;)
+        if (entry->fts_info != FTS_D)
+            remove (entry->fts_accpath);
+    fts_close (walk);
+}
+
+static inline void
 fixture_fini (fixture_t *self)
 {
     real_port_destroy (&self->port);
     world_destroy (&self->world);
-    char command [FIXTURE_PATH_MAX + 16];
-    snprintf (command, sizeof command, "rm -rf %s", self->folder);
-    assert_int_equal (system (command), 0);
+    fixture_remove (self->folder);
 }
 
 //  Runs the port until somebody stops it, which must happen within the time.

@@ -74,14 +74,16 @@ static void
 s_on_alarm (void *arg)
 {
     port_t *port = arg;
-    port->user.on_alarm (port->user.arg);
+    if (port->user.on_alarm)
+        port->user.on_alarm (port->user.arg);
 }
 
 static void
 s_on_turn_end (void *arg)
 {
     port_t *port = arg;
-    port->user.on_turn_end (port->user.arg);
+    if (port->user.on_turn_end)
+        port->user.on_turn_end (port->user.arg);
 }
 
 //  ---- What is opened ------------------------------------------------------------------------------------------------
@@ -248,6 +250,8 @@ real_port_destroy (port_t **port_p)
     if (!*port_p)
         return;
     real_port_t *self = s_real (*port_p);
+    //  The user is gone: an alarm it left behind rings for nobody while the last jobs end.
+    self->port.user = (port_user_t){ 0 };
     loop_settle (self->loop);
     http_client_destroy (&self->client);
     processes_fini (&self->processes);

@@ -7,7 +7,7 @@
 
 #include "base/bug.h"
 #include "base/memory.h"
-#include "runtime/port/holder.h"
+#include "runtime/port/occupant.h"
 
 //  Debian's libzmq is not built for ThreadSanitizer, which therefore does not see that a message handed over is handed
 //  over.  HAND_OVER and TAKE_OVER say it, and what libzmq's own threads do with the bytes in between is left out; in other
@@ -239,9 +239,9 @@ s_fail_bind (const char *endpoint, int reason, error_t *error)
     const char *colon = strrchr (endpoint, ':');
     if (reason != EADDRINUSE || strncmp (endpoint, "tcp://", 6) != 0)
         return s_fail ("bind", endpoint, reason, error);
-    char holder [HOLDER_TEXT_MAX];
-    holder_of_tcp ((uint16_t)strtoul (colon + 1, NULL, 10), holder);
-    return error_set (error, STATUS_EXISTS, "cannot bind %s: the port is held by %s", endpoint, holder);
+    char occupant [OCCUPANT_TEXT_MAX];
+    occupant_of_tcp ((uint16_t)strtoul (colon + 1, NULL, 10), occupant);
+    return error_set (error, STATUS_EXISTS, "cannot bind %s: the port is held by %s", endpoint, occupant);
 }
 
 static void
@@ -273,7 +273,7 @@ status_t
 zmq_socket_bind (port_socket_t *self, const char *endpoint, error_t *error)
 {
     bool is_path = strncmp (endpoint, "ipc://", 6) == 0 && endpoint [6] != '@' && endpoint [6] != '*';
-    status_t status = is_path ? holder_free_unix_path (endpoint + 6, error) : s_check_port (endpoint, error);
+    status_t status = is_path ? occupant_free_unix_path (endpoint + 6, error) : s_check_port (endpoint, error);
     if (status != STATUS_OK) {
         error_prefix (error, "cannot bind");
         return status;

@@ -306,16 +306,16 @@ s_expect_refusal (fixture_t *fixture, const char *endpoint, status_t status, con
 }
 
 static void
-test_a_taken_port_names_its_holder (void **state)
+test_a_taken_port_names_its_occupant (void **state)
 {
     fixture_t fixture;
     fixture_init (&fixture);
     inbox_t inbox = { 0 };
-    port_socket_t *holder = s_open (&fixture, SOCKET_ROUTER, &inbox);
-    assert_int_equal (fixture.port->table->socket_bind (holder, "tcp://127.0.0.1:*", NULL), STATUS_OK);
+    port_socket_t *occupant = s_open (&fixture, SOCKET_ROUTER, &inbox);
+    assert_int_equal (fixture.port->table->socket_bind (occupant, "tcp://127.0.0.1:*", NULL), STATUS_OK);
     s_expect_refusal (
-        &fixture, fixture.port->table->socket_endpoint (holder), STATUS_EXISTS, "the port is held by this process");
-    fixture.port->table->socket_close (holder);
+        &fixture, fixture.port->table->socket_endpoint (occupant), STATUS_EXISTS, "the port is held by this process");
+    fixture.port->table->socket_close (occupant);
     fixture_fini (&fixture);
 }
 
@@ -380,7 +380,7 @@ main (void)
         cmocka_unit_test (test_subscriptions_filter_by_prefix_and_reach_the_publisher),
         cmocka_unit_test (test_too_many_frames_or_bytes_are_dropped_and_counted),
         cmocka_unit_test (test_a_socket_closed_by_its_own_callback_hears_nothing_more),
-        cmocka_unit_test (test_a_taken_port_names_its_holder),
+        cmocka_unit_test (test_a_taken_port_names_its_occupant),
         cmocka_unit_test (test_endpoints_that_are_none_are_refused),
         cmocka_unit_test (test_a_stale_socket_file_is_replaced_and_a_live_one_kept),
     };

@@ -1,4 +1,4 @@
-#include "runtime/port/holder.h"
+#include "runtime/port/occupant.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -78,10 +78,10 @@ s_process_has (const char *pid, const char *link)
 }
 
 static void
-s_describe_process (long pid, char text [HOLDER_TEXT_MAX])
+s_describe_process (long pid, char text [OCCUPANT_TEXT_MAX])
 {
     if (pid == (long)getpid ()) {
-        snprintf (text, HOLDER_TEXT_MAX, "this process");
+        snprintf (text, OCCUPANT_TEXT_MAX, "this process");
         return;
     }
     char path [PATH_SIZE], name [32] = "?";
@@ -92,13 +92,13 @@ s_describe_process (long pid, char text [HOLDER_TEXT_MAX])
             name [strcspn (name, "\n")] = '\0';
         fclose (file);
     }
-    snprintf (text, HOLDER_TEXT_MAX, "%s (pid %ld)", name, pid);
+    snprintf (text, OCCUPANT_TEXT_MAX, "%s (pid %ld)", name, pid);
 }
 
 static void
-s_describe_inode (uint64_t inode, char text [HOLDER_TEXT_MAX])
+s_describe_inode (uint64_t inode, char text [OCCUPANT_TEXT_MAX])
 {
-    snprintf (text, HOLDER_TEXT_MAX, "an unknown process");
+    snprintf (text, OCCUPANT_TEXT_MAX, "an unknown process");
     DIR *folder = inode ? opendir ("/proc") : NULL;
     if (!folder)
         return;
@@ -115,7 +115,7 @@ s_describe_inode (uint64_t inode, char text [HOLDER_TEXT_MAX])
 }
 
 void
-holder_of_tcp (uint16_t port, char text [HOLDER_TEXT_MAX])
+occupant_of_tcp (uint16_t port, char text [OCCUPANT_TEXT_MAX])
 {
     uint64_t inode = s_find_inode ("/proc/net/tcp", s_match_tcp, &port);
     if (!inode)
@@ -124,7 +124,7 @@ holder_of_tcp (uint16_t port, char text [HOLDER_TEXT_MAX])
 }
 
 void
-holder_of_unix (const char *path, char text [HOLDER_TEXT_MAX])
+occupant_of_unix (const char *path, char text [OCCUPANT_TEXT_MAX])
 {
     s_describe_inode (s_find_inode ("/proc/net/unix", s_match_unix, path), text);
 }
@@ -142,7 +142,7 @@ s_somebody_answers (const struct sockaddr_un *address)
 }
 
 status_t
-holder_free_unix_path (const char *path, error_t *error)
+occupant_free_unix_path (const char *path, error_t *error)
 {
     struct sockaddr_un address = { .sun_family = AF_UNIX };
     if (strlen (path) >= sizeof address.sun_path)
@@ -155,9 +155,9 @@ holder_free_unix_path (const char *path, error_t *error)
     if (!S_ISSOCK (info.st_mode))
         return error_set (error, STATUS_EXISTS, "%s is there and is not a socket", path);
     if (s_somebody_answers (&address)) {
-        char holder [HOLDER_TEXT_MAX];
-        holder_of_unix (path, holder);
-        return error_set (error, STATUS_EXISTS, "%s is held by %s", path, holder);
+        char occupant [OCCUPANT_TEXT_MAX];
+        occupant_of_unix (path, occupant);
+        return error_set (error, STATUS_EXISTS, "%s is held by %s", path, occupant);
     }
     if (unlink (path) != 0)
         return error_set (
