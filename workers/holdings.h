@@ -28,6 +28,7 @@ void holdings_add (
 //  `count` hashes, filled with those of which no copy is left.  Returns how many these are.
 size_t holdings_remove (holdings_t *self, const uint64_t *hashes, size_t count, hash128_t *gone);
 
+//  Forgets every copy.
 void holdings_clear (holdings_t *self);
 
 //  Blocks held.

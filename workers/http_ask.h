@@ -22,6 +22,7 @@ typedef struct {
 //  The answer.  status: STATUS_OK where one came, whatever `code` (the HTTP status) says; else why not.  All borrowed.
 typedef void (http_answer_fn) (void *arg, status_t status, const char *why, int code, span_t body);
 
+//  Asks nothing yet.  Borrows both strings for as long as it is used.
 void http_peer_init (
     http_peer_t *self, actor_t *actor, const char *url, const char *api_key, uint64_t connect_timeout_ns);
 

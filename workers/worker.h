@@ -43,6 +43,8 @@ extern const actor_class_t worker_class;
 
 //  The blocks the fleet was told of, as events that lead to them from nothing.  For whoever checks what others believe.
 typedef void (worker_stored_fn) (void *arg, const kv_stored_t *event);
+
+//  Calls on_stored for each of them, parents first.
 void worker_tell_kv (const actor_t *worker, worker_stored_fn *on_stored, void *arg);
 
 #endif

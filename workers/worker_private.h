@@ -103,11 +103,13 @@ void worker_check_movement (worker_t *self);
 
 //  ---- report.c ----------------------------------------------------------------------------------------------------------
 
+//  Starts and stops the beat of load reports.
 void report_start (worker_t *self);
 void report_stop (worker_t *self);
 
 //  Makes the metrics of the card's model.
 void report_card (worker_t *self);
+//  Adds to a figure of the worker, or to the refusals for this reason.
 void report_count (worker_t *self, figure_t figure, int64_t amount);
 void report_refused (worker_t *self, status_t status);
 
@@ -119,6 +121,7 @@ void report_on_load (void *worker);
 //  Every block is gone.
 void report_clear (worker_t *self);
 
+//  What a late joiner gets: the blocks held, and the last load report.
 status_t report_snapshot_kv (void *self, actor_t *actor, uint64_t source, snapshot_t *snapshot);
 status_t report_snapshot_load (void *self, actor_t *actor, uint64_t source, snapshot_t *snapshot);
 

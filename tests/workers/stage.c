@@ -389,12 +389,6 @@ stage_worker (void)
     return s_worker.actor;
 }
 
-uint64_t
-stage_now (void)
-{
-    return realm_now (s_realm);
-}
-
 int64_t
 stage_metric (const char *name)
 {

@@ -64,6 +64,7 @@ void stage_start_added (void);
 void stage_begin (uint64_t seed, const worker_setup_t *setup);
 void stage_end (void);
 
+//  Lets so much virtual time pass.
 void stage_run_ms (uint64_t ms);
 
 //  Runs until the talk has ended; fails the test where that takes more than a virtual hour.
@@ -81,9 +82,11 @@ void stage_call (question_t *question, const message_type_t *type, const void *r
 //  Restarts the client's view from nothing, as a late joiner.
 void stage_restart_client (void);
 
+//  What the client has seen so far.
 const observed_t *stage_observed (void);
+
+//  The worker itself, for what only its own process can ask.
 actor_t *stage_worker (void);
-uint64_t stage_now (void);
 
 //  Value of a metric of the worker whose name this is, all labels together.
 int64_t stage_metric (const char *name);

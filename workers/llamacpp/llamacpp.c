@@ -67,7 +67,7 @@ s_open (actor_t *actor, const engine_watch_t *watch, const engine_setup_t *setup
     list_init (&self->waiting);
     list_init (&self->running);
     wire_chunk_init (&self->chunk);
-    probe_start (self);
+    probe_now (self);
     return self;
 }
 

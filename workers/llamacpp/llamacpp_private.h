@@ -61,6 +61,7 @@ struct engine_run {
 
 //  ---- run.c ---------------------------------------------------------------------------------------------------------------
 
+//  A run that waits for a slot.  The request's parts are borrowed until it is over.  Gives it.
 engine_run_t *run_new (engine_t *engine, const engine_request_t *request, void *arg);
 
 //  Takes it from the server and frees it, without a word to the worker.
@@ -74,9 +75,7 @@ void run_fail_all (engine_t *engine, status_t status, const char *why);
 
 //  ---- probe.c -------------------------------------------------------------------------------------------------------------
 
-void probe_start (engine_t *engine);
-
-//  Looks at once: something is wrong.
+//  Looks at once, and from then on at every interval; nothing where a look is under way.
 void probe_now (engine_t *engine);
 
 #endif

@@ -149,9 +149,3 @@ probe_now (engine_t *self)
     timer_stop (&self->probe);
     s_ask (self, "/health", (span_t){ 0 }, s_on_health);
 }
-
-void
-probe_start (engine_t *self)
-{
-    probe_now (self);
-}

@@ -52,6 +52,7 @@ void wire_write_completion (buffer_t *out, const engine_request_t *request, uint
 //  Appends the body of POST /tokenize.
 void wire_write_tokenize (buffer_t *out, span_t text, bool begin);
 
+//  A chunk to read into, again and again.
 void wire_chunk_init (wire_chunk_t *self);
 void wire_chunk_fini (wire_chunk_t *self);
 
@@ -65,6 +66,7 @@ status_t wire_read_error (int code, span_t body, error_t *error);
 status_t wire_read_prompt (span_t body, buffer_t *out, error_t *error);
 status_t wire_read_tokens (span_t body, buffer_t *out, error_t *error);
 
+//  Frees what was read; the facts are then as new.
 void wire_facts_fini (wire_facts_t *self);
 
 //  Reads the answers of GET /props, then of GET /v1/models.
