@@ -1,0 +1,249 @@
+"""The verbs that look at a running fleet, and what they say to mistakes."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+
+from support import STATOR, Fleet, http, until
+
+SLOW = """
+version: 1
+cluster: { name: cli }
+broker: { lease: 1s, heartbeat: 200ms }
+models: [ { name: mock } ]
+workers: [ { engine: mock, count: 2 } ]
+"""
+
+
+def stator(*words, seconds=60, text=None):
+    """Runs the program; returns (exit code, standard output, standard error)."""
+    done = subprocess.run([STATOR, *map(str, words)], capture_output=True, text=True, timeout=seconds, input=text, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+class MistakesTest(unittest.TestCase):
+    def test_no_verb_says_what_there_is(self):
+        code, _, said = stator()
+        self.assertEqual(code, 2)
+        self.assertIn("Usage: stator VERB", said)
+
+    def test_a_wrong_verb_is_refused_with_what_was_meant(self):
+        code, _, said = stator("chekc")
+        self.assertEqual((code, said), (2, "stator: unknown verb 'chekc'; did you mean 'check'?\n"))
+
+    def test_a_wrong_flag_is_refused_with_what_was_meant(self):
+        code, _, said = stator("up", "--router-moed", "kv")
+        self.assertEqual((code, said), (2, "stator up: unknown flag '--router-moed'; did you mean '--router-mode'?\n"))
+
+    def test_help_of_every_verb_names_its_flags(self):
+        _, overview, _ = stator("--help")
+        verbs = [line.split()[0] for line in overview.splitlines() if line.startswith("  ") and not line.startswith("  stator")]
+        for verb in "up run actor ps check tail call worker".split():
+            self.assertIn(verb, verbs)
+        for verb in verbs:
+            code, said, _ = stator(verb, "--help")
+            self.assertEqual(code, 0)
+            self.assertIn(f"Usage: stator {verb}", said)
+            self.assertIn("--help", said)
+
+    def test_version_names_the_schemas(self):
+        code, said, _ = stator("--version")
+        self.assertEqual(code, 0)
+        self.assertRegex(said, r"^stator \d+\.\d+\.\d+ \(schemas [0-9a-f]{16}\)$")
+
+    def test_check_says_all_that_is_wrong(self):
+        code, _, said = stator("check", "-", text="version: 1\nmodles: []\nfrontend: {port: 70000}\n")
+        self.assertEqual(code, 2)
+        self.assertEqual(said, "-:2:1: unknown key 'modles'; did you mean 'models'?\n"
+                               "-:3:18: frontend.port: '70000' is not a whole number from 0 to 65535\n")
+
+    def test_check_says_it_as_json(self):
+        code, said, _ = stator("check", "-", "--json", text="workers: [ {} ]\n")
+        self.assertEqual(code, 2)
+        report = json.loads(said)
+        self.assertFalse(report["valid"])
+        self.assertEqual([(c["line"], c["column"]) for c in report["complaints"]], [(1, 12), (1, 12)])
+
+    def test_what_is_understood_can_be_checked_again(self):
+        _, printed, _ = stator("check", "-", "--print", "--router-mode=round-robin", text=SLOW)
+        self.assertIn("mode: round_robin", printed)
+        code, _, said = stator("check", "-", text=printed)
+        self.assertEqual((code, said), (0, ""))
+
+    def test_a_fleet_that_does_not_run_is_named(self):
+        with tempfile.TemporaryDirectory() as folder:
+            code, _, said = stator("ps", "--run-dir", folder)
+        self.assertEqual(code, 1)
+        self.assertIn(f"no fleet runs in {folder}; start one with `stator up`", said)
+
+
+class FleetTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(cls.folder.cleanup)
+        config = pathlib.Path(cls.folder.name) / "fleet.yaml"
+        config.write_text(SLOW)
+        cls.fleet = Fleet(cls.folder.name, config=config)
+        cls.addClassCleanup(cls.fleet.stop)
+        cls.site = ["--run-dir", f"{cls.folder.name}/fleet-run"]
+        until(lambda: stator("ps", *cls.site)[0] == 0, 20, "everything to be ready")
+
+    def ask(self, words, max_tokens=8):
+        status, answer = http(f"{self.fleet.url}/v1/chat/completions",
+                              {"model": "mock", "max_tokens": max_tokens, "messages": [{"role": "user", "content": words}]})
+        self.assertEqual(status, 200, answer)
+        return json.loads(answer)
+
+    def ps(self):
+        code, said, _ = stator("ps", "--json", *self.site)
+        return code, {actor["address"]: actor for actor in json.loads(said)["actors"]}
+
+    def processes(self):
+        actors = self.ps()[1]
+        host = next(actor for address, actor in actors.items() if address.startswith("host/"))
+        return {process["name"]: process for process in host["runs"]["processes"]}
+
+    def tail(self, *words):
+        tail = subprocess.Popen([STATOR, "tail", *self.site, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.addCleanup(tail.stdout.close)
+        self.addCleanup(tail.stderr.close)
+        self.addCleanup(tail.wait)
+        self.addCleanup(tail.kill)
+        return tail
+
+    def asking(self):
+        """Asks again and again until the returned function is called: a tail sees only what happens after it has joined."""
+        ended = threading.Event()
+
+        def work():
+            while not ended.wait(0.05):
+                http(f"{self.fleet.url}/v1/chat/completions", {"model": "mock", "max_tokens": 1, "messages": [
+                    {"role": "user", "content": f"Ask {time.monotonic()}"}]})
+        thread = threading.Thread(target=work)
+        thread.start()
+        self.addCleanup(thread.join)
+        self.addCleanup(ended.set)
+
+    def test_ps_lists_every_actor_and_process(self):
+        code, actors = self.ps()
+        self.assertEqual(code, 0)
+        for address in "broker/0", "frontend/0", "router/0", "indexer/0", "worker/mock-0", "worker/mock-1":
+            self.assertEqual(actors[address]["state"], "ready")
+        self.assertEqual(list(self.processes()), ["broker", "core", "worker/mock-0", "worker/mock-1"])
+
+    def test_ps_says_when_somebody_is_missing(self):
+        pid = self.processes()["worker/mock-1"]["pid"]
+        os.kill(pid, signal.SIGSTOP)
+        try:
+            until(lambda: self.ps()[1]["worker/mock-1"]["state"] == "unreachable", 20, "the frozen worker to be missed")
+            self.assertEqual(self.ps()[0], 3)
+        finally:
+            os.kill(pid, signal.SIGCONT)
+        until(lambda: self.ps()[0] == 0, 20, "the worker to be back")
+
+    def test_call_reaches_any_method(self):
+        code, said, _ = stator("call", "router/0", "ping", *self.site)
+        self.assertEqual(code, 0)
+        self.assertEqual(json.loads(said)["address"], "router/0")
+
+    def test_call_prints_a_stream(self):
+        request = json.dumps({"request": "cli", "model": "mock", "tokens": list(range(32, 64)), "delivered": 0, "rank": 0,
+                              "sampling": {"max_tokens": 5, "ignore_eos": True, "stop": [], "stop_tokens": []}})
+        code, said, error = stator("call", "worker/mock-0", "generate", request, *self.site)
+        self.assertEqual(code, 0, error)
+        lines = [json.loads(line) for line in said.splitlines()]
+        self.assertEqual(sum(len(line["tokens"]) for line in lines[:-1]), 5)
+        self.assertEqual(lines[-1]["completion_tokens"], 5)
+
+    def test_call_refuses_what_makes_no_sense(self):
+        self.assertEqual(stator("call", "router/0", "pnig", *self.site)[2],
+                         "stator call: no schema has the method 'pnig'; did you mean 'ping'?\n")
+        self.assertEqual(stator("call", "router/0", "ping", "{]", *self.site)[0], 2)
+        self.assertEqual(stator("call", "router/0", "ping", '{"x": 1}', *self.site)[0], 2)
+        code, _, said = stator("call", "router/7", "ping", *self.site)
+        self.assertEqual((code, said), (1, "stator call: the directory has no actor router/7\n"))
+
+    def test_tail_tells_of_a_request(self):
+        tail = self.tail("--stream", "req", "--kind", "route_decided,request_ended", "--json", "-n", "2")
+        self.asking()
+        lines, _ = tail.communicate(timeout=30)
+        events = [json.loads(line) for line in lines.splitlines()]
+        self.assertEqual({event["kind"] for event in events} - {"route_decided", "request_ended"}, set())
+        self.assertEqual(events[0]["stream"], "req")
+        self.assertEqual(events[0]["event"]["model"], "mock")
+
+    def test_tail_keeps_to_its_source(self):
+        tail = self.tail("--source", "worker/mock-0", "-n", "3")
+        self.asking()
+        lines, _ = tail.communicate(timeout=30)
+        self.assertEqual(len(lines.splitlines()), 3)
+        for line in lines.splitlines():
+            self.assertIn(" worker/mock-0 ", line)
+
+    def test_tail_shows_raw_frames(self):
+        tail = self.tail("--raw", "--stream", "req", "-n", "1")
+        self.asking()
+        lines, _ = tail.communicate(timeout=30)
+        topic, header, payload = lines.split()
+        self.assertRegex(topic, r"^req\.(router|frontend)/0\.$")
+        self.assertEqual(len(header), 80)
+        self.assertGreater(len(payload), 0)
+
+    def test_tail_refuses_unknown_filters(self):
+        code, _, said = stator("tail", "--stream", "rqe", *self.site)
+        self.assertEqual((code, said), (2, "stator tail: there is no stream 'rqe'; did you mean 'req'?\n"))
+        code, _, said = stator("tail", "--kind", "kv_stord", *self.site)
+        self.assertEqual((code, said), (2, "stator tail: there is no event 'kv_stord'; did you mean 'kv_stored'?\n"))
+
+    def test_tail_survives_the_broker(self):
+        tail = self.tail("--stream", "req", "--json")
+        self.asking()
+        self.assertTrue(tail.stdout.readline())
+        restarts = self.processes()["broker"]["restarts"]
+        os.kill(self.processes()["broker"]["pid"], signal.SIGKILL)
+        until(lambda: "broker" in self.still() and self.still()["broker"]["restarts"] > restarts, 20, "the broker to be back")
+        back = time.time_ns()
+        while json.loads(tail.stdout.readline()).get("wall_ns", 0) < back:
+            pass
+
+    def still(self):
+        """The processes, or nothing while the broker is away."""
+        try:
+            return self.processes()
+        except (json.JSONDecodeError, StopIteration, KeyError):
+            return {}
+
+    def test_a_tail_that_does_not_read_slows_nobody(self):
+        tail = self.tail("--json")
+        self.asking()
+        self.assertTrue(tail.stdout.readline())
+        tail.send_signal(signal.SIGSTOP)
+        started = time.monotonic()
+        for number in range(20):
+            self.ask(f"Question {number}", max_tokens=2)
+        self.assertLess(time.monotonic() - started, 20)
+        tail.send_signal(signal.SIGCONT)
+
+    def test_a_worker_passes_the_conformance_checks(self):
+        code, said, _ = stator("worker", "test", "worker/mock-0", "--json", *self.site, seconds=120)
+        results = {line["check"]: line["result"] for line in map(json.loads, said.splitlines())}
+        self.assertEqual({name for name, result in results.items() if result == "failed"}, set())
+        self.assertEqual(code, 0)
+        self.assertGreaterEqual(list(results.values()).count("passed"), 16)
+
+    def test_what_is_no_worker_does_not(self):
+        code, said, _ = stator("worker", "test", "router/0", "--timeout", "1s", *self.site, seconds=120)
+        self.assertEqual(code, 1)
+        for name in "status", "generate", "credit":
+            self.assertRegex(said, rf"(?m)^FAIL +{name} ")
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,180 @@
+"""`stator up` as the supervisor: what crashes comes back, what loops is reported, what drains finishes, nothing is left."""
+
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+import unittest
+import urllib.request
+
+from support import STATOR, Fleet, free_port, until
+
+FLEET = """
+version: 1
+models: [ { name: mock } ]
+workers: [ { engine: mock, count: 2 } ]
+host: { restart_delay: 100ms, looping_after: 3, probe_interval: 50ms }
+"""
+
+#  An engine that says it is well and can do nothing: enough for a host.
+ENGINE = """
+import http.server, sys
+class Handler(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("Content-Length", "2")
+        self.end_headers()
+        self.wfile.write(b"{}")
+    def log_message(self, *words):
+        pass
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Handler).serve_forever()
+"""
+
+
+def is_alive(pid):
+    """True while a process runs (a zombie does not)."""
+    try:
+        return pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] != "Z"
+    except OSError:
+        return False
+
+
+class HostTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def config(self, text=FLEET):
+        path = self.folder / "fleet.yaml"
+        path.write_text(text)
+        return path
+
+    def fleet(self, *words, text=FLEET):
+        fleet = Fleet(self.folder, *words, config=self.config(text))
+        self.addCleanup(fleet.stop)
+        until(lambda: all(process["state"] == "running" for process in self.processes().values()), 20, "all to run")
+        return fleet
+
+    def processes(self):
+        """What the host says, by name; one row that says nothing while it cannot be asked."""
+        done = subprocess.run([STATOR, "ps", "--json", "--run-dir", self.folder / "fleet-run"], capture_output=True, text=True, check=False)
+        try:
+            host = next(actor for actor in json.loads(done.stdout)["actors"] if actor["address"].startswith("host/"))
+            return {process["name"]: process for process in host["runs"]["processes"]}
+        except (json.JSONDecodeError, StopIteration, KeyError):
+            return {"": {"state": "unknown", "restarts": 0, "pid": 0}}
+
+    def state(self, name):
+        return self.processes().get(name, {"state": "unknown"})["state"]
+
+    def stream(self, fleet, tokens):
+        """Asks for a streamed answer in a thread; returns (thread, list of its lines)."""
+        lines = []
+        request = urllib.request.Request(f"{fleet.url}/v1/chat/completions", json.dumps({
+            "model": "mock", "stream": True, "max_tokens": tokens, "ignore_eos": True,
+            "messages": [{"role": "user", "content": "Tell me a story."}]}).encode(), {"Content-Type": "application/json"})
+
+        def work():
+            with urllib.request.urlopen(request, timeout=60) as answer:
+                for line in answer:
+                    lines.append(line.decode().strip())
+        thread = threading.Thread(target=work)
+        thread.start()
+        self.addCleanup(thread.join)
+        until(lambda: len(lines) > 4, 20, "the answer to begin")
+        return thread, lines
+
+    def test_a_killed_worker_comes_back(self):
+        self.fleet()
+        os.kill(self.processes()["worker/mock-0"]["pid"], signal.SIGKILL)
+        until(lambda: self.processes().get("worker/mock-0", {"restarts": 0})["restarts"] == 1, 20, "the crash to be noticed")
+        until(lambda: self.state("worker/mock-0") == "running", 20, "the worker to be back")
+        self.assertEqual(self.processes()["worker/mock-0"]["last_exit"], 137)
+        self.assertEqual(self.processes()["core"]["restarts"], 0)
+
+    def test_a_stream_does_not_notice_a_broker_that_is_killed(self):
+        fleet = self.fleet()
+        thread, lines = self.stream(fleet, 300)
+        os.kill(self.processes()["broker"]["pid"], signal.SIGKILL)
+        thread.join()
+        self.assertEqual([line for line in lines if line][-1], "data: [DONE]")
+        until(lambda: self.state("broker") == "running", 20, "the broker to be back")
+
+    def test_engine_and_worker_are_restarted_together(self):
+        engine = self.folder / "engine.py"
+        engine.write_text(ENGINE)
+        text = FLEET.replace("workers: [ {", "workers: [ { engine: llamacpp, name: fake, port: %d, command: [python3, %s, '{port}'] }, {"
+                             % (free_port(), engine))
+        fleet = Fleet(self.folder, config=self.config(text))
+        self.addCleanup(fleet.stop)
+        until(lambda: self.state("worker/fake-0") == "starting", 20, "the worker to be started")
+        before = self.processes()
+        os.kill(before["engine/fake-0"]["pid"], signal.SIGKILL)
+        until(lambda: self.processes().get("worker/fake-0", {"pid": 0})["pid"] not in (0, before["worker/fake-0"]["pid"]), 20,
+              "the worker to be started again")
+        after = self.processes()
+        self.assertEqual((after["engine/fake-0"]["restarts"], after["worker/fake-0"]["restarts"]), (1, 1))
+        self.assertEqual(after["worker/mock-0"]["restarts"], 0)
+
+    def test_a_crash_loop_is_reported(self):
+        text = FLEET.replace("workers: [ {", "workers: [ { engine: llamacpp, name: broken, command: 'false' }, {")
+        fleet = Fleet(self.folder, config=self.config(text))
+        self.addCleanup(fleet.stop)
+        until(lambda: self.state("engine/broken-0") == "looping", 20, "the loop to be reported")
+        self.assertIn("engine/broken-0 is looping: crashed 3 times in a row", fleet.output())
+        done = subprocess.run([STATOR, "ps", "--run-dir", self.folder / "fleet-run"], capture_output=True, check=False)
+        self.assertEqual(done.returncode, 3)
+
+    def test_it_drains_what_is_in_progress(self):
+        fleet = self.fleet()
+        thread, lines = self.stream(fleet, 300)
+        fleet.process.terminate()
+        thread.join()
+        self.assertEqual([line for line in lines if line][-1], "data: [DONE]")
+        self.assertEqual(fleet.process.wait(20), 0)
+        order = [line.split("is stopped")[0].split("\"")[-1].strip() for line in fleet.output().splitlines() if "is stopped" in line]
+        self.assertEqual((order[0], order[-1]), ("core", "broker"))
+
+    def test_a_second_signal_ends_it_at_once(self):
+        fleet = self.fleet()
+        pids = [process["pid"] for process in self.processes().values()]
+        self.stream(fleet, 3000)
+        fleet.process.terminate()
+        until(lambda: "core is stopping" in fleet.output(), 20, "draining to begin")
+        fleet.process.send_signal(signal.SIGINT)
+        self.assertEqual(fleet.process.wait(5), 1)
+        until(lambda: not any(map(is_alive, pids)), 5, "its processes to be gone")
+
+    def test_nothing_outlives_a_host_that_is_killed(self):
+        fleet = self.fleet()
+        pids = [process["pid"] for process in self.processes().values()]
+        self.assertTrue(all(map(is_alive, pids)))
+        fleet.process.kill()
+        until(lambda: not any(map(is_alive, pids)), 5, "its processes to be gone")
+
+    def test_a_second_fleet_in_the_same_place_is_refused(self):
+        fleet = self.fleet()
+        done = subprocess.run([STATOR, "up", self.config(), "--run-dir", self.folder / "fleet-run", "--state-dir", self.folder / "state"],
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertIn(f"already (process {fleet.process.pid})", done.stderr)
+
+    def test_run_asks_one_question(self):
+        port = free_port()
+        started = time.monotonic()
+        done = subprocess.run([STATOR, "run", "--once", "--port", str(port), "--run-dir", self.folder / "run", "--state-dir",
+                               self.folder / "state", "--prompt", "Are you there?"], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        question, answer = done.stdout.strip().splitlines()[:2]
+        self.assertEqual(question, "mock> Are you there?")
+        self.assertGreater(len(answer), 10)
+        self.assertLess(time.monotonic() - started, 30)
+
+
+if __name__ == "__main__":
+    unittest.main()
