@@ -13,7 +13,8 @@ SCRIPT = pathlib.Path(__file__).with_name("openai_node.mjs")
 class OpenAINodeTest(unittest.TestCase):
     def test_the_client_finds_everything_where_it_expects_it(self):
         with tempfile.TemporaryDirectory() as folder, Fleet(folder) as fleet:
-            done = subprocess.run(["node", SCRIPT, f"{fleet.url}/v1", CLIENTS / "node"], capture_output=True, text=True, timeout=120)
+            command = ["node", SCRIPT, f"{fleet.url}/v1", CLIENTS / "node"]
+            done = subprocess.run(command, capture_output=True, text=True, timeout=120)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertEqual(done.stdout.count("ok "), 6)
             until(lambda: fleet.metric("stator_requests_running") == 0, 10, "the request of the client that left to end")

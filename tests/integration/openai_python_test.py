@@ -86,13 +86,14 @@ class OpenAIPythonTest(unittest.TestCase):
         self.assertLessEqual(len(receipt), 512)
 
     def test_errors_are_the_classes_it_knows(self):
+        too_long = [{"role": "user", "content": "x" * 140000}]
         for error, code, param, options in [
             (openai.NotFoundError, "model_not_found", "model", {"model": "huge"}),
             (openai.BadRequestError, "invalid_value", "temperature", {"temperature": 3}),
             (openai.BadRequestError, "unsupported_parameter", "n", {"n": 2}),
             (openai.BadRequestError, "unsupported_parameter", "logprobs", {"logprobs": True}),
             (openai.BadRequestError, "unsupported_parameter", "response_format", {"response_format": {"type": "json_object"}}),
-            (openai.BadRequestError, "context_length_exceeded", "messages", {"messages": [{"role": "user", "content": "x" * 140000}]}),
+            (openai.BadRequestError, "context_length_exceeded", "messages", {"messages": too_long}),
         ]:
             with self.subTest(code=code, param=param), self.assertRaises(error) as raised:
                 self.ask(**options)

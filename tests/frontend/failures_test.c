@@ -1,0 +1,215 @@
+//  Workers that fail, clients that leave or read slowly, and the end.
+
+#include "tests/frontend/fixture.h"
+
+//  ---- Workers that fail -------------------------------------------------------------------------------------------------
+
+//  Whoever goes on gets the tokens that are there; the client sees one text, without gap or repeat.
+static void
+test_a_failing_worker_is_replaced_in_the_middle_of_a_text (void **state)
+{
+    fixture_begin (2);
+    fixture_scripts [0].fail_after = fixture_scripts [1].fail_after = 30;
+    chat_t *chat = fixture_ask (CHAT (",\"stream\":true,\"max_tokens\":50"));
+    stage_run (fixture_stage, 2 * REALM_SECOND);
+    assert_true (chat->ended && chat->end == STATUS_OK);
+    fixture_check_streamed (chat, 50, "length");
+    assert_int_equal (fixture_scripts [0].requests + fixture_scripts [1].requests, 2);
+    assert_int_equal (fixture_scripts [0].delivered + fixture_scripts [1].delivered, 30);
+    assert_int_equal (fixture_ended.last.migrations, 1);
+    assert_int_equal (fixture_ended.last.completion_tokens, 50);
+    fixture_check_router_is_idle ();
+    fixture_end ();
+}
+
+static void
+test_a_killed_worker_is_replaced_once_its_lease_is_lost (void **state)
+{
+    fixture_begin (1);
+    fixture_scripts [0].pause_ns = REALM_SECOND;
+    chat_t *chat = fixture_ask (CHAT (",\"stream\":true,\"max_tokens\":12"));
+    stage_run (fixture_stage, 2500 * REALM_MS);
+    fixture_add_worker (1, "tiny", 7);
+    stage_run (fixture_stage, 500 * REALM_MS);
+    stage_crash (fixture_stage, "worker/a");
+    stage_run (fixture_stage, 30 * REALM_SECOND);
+    assert_true (chat->ended && chat->end == STATUS_OK);
+    fixture_check_streamed (chat, 12, "length");
+    assert_true (fixture_scripts [1].delivered > 0);
+    assert_string_equal (fixture_ended.worker, "worker/b");
+    fixture_check_router_is_idle ();
+    fixture_end ();
+}
+
+static void
+test_a_worker_that_says_nothing_is_left (void **state)
+{
+    fixture_begin (2);
+    fixture_scripts [0].silent = true;
+    fixture_scripts [1].stop_after = 5;
+    chat_t *first = fixture_fetch (0, URL, CHAT (",\"stream\":true"), NULL, 0);
+    chat_t *second = fixture_fetch (1, URL, CHAT (",\"stream\":true"), NULL, 0);
+    stage_run (fixture_stage, 70 * REALM_SECOND);
+    fixture_check_streamed (first, 5, "stop");
+    fixture_check_streamed (second, 5, "stop");
+    assert_int_equal (fixture_scripts [0].cancels, fixture_scripts [0].requests);
+    assert_true (fixture_scripts [0].requests > 0);
+    fixture_check_router_is_idle ();
+    fixture_end ();
+}
+
+static void
+test_when_nobody_can_the_client_hears_it_in_the_stream (void **state)
+{
+    fixture_begin (2);
+    fixture_scripts [0].fail_after = fixture_scripts [1].fail_after = 6;
+    chat_t *chat = fixture_ask (CHAT (",\"stream\":true"));
+    stage_run (fixture_stage, 2 * REALM_SECOND);
+    assert_true (chat->ended);
+    fixture_check_streamed (chat, 12, "");
+    assert_true (fixture_contains (chat, "data: {\"error\":{"));
+    assert_false (fixture_contains (chat, "[DONE]"));
+    assert_int_equal (fixture_ended.count, 1);
+    fixture_check_router_is_idle ();
+    fixture_end ();
+}
+
+//  A request that is wrong for one worker is wrong for all.
+static void
+test_what_an_engine_refuses_is_not_tried_elsewhere (void **state)
+{
+    fixture_begin (2);
+    fixture_scripts [0].refusal = fixture_scripts [1].refusal = STATUS_INVALID;
+    chat_t *chat = fixture_ask (CHAT (""));
+    stage_run (fixture_stage, REALM_SECOND);
+    assert_int_equal (chat->status, 400);
+    assert_true (fixture_contains (chat, "not today"));
+    assert_int_equal (fixture_scripts [0].requests + fixture_scripts [1].requests, 1);
+    fixture_check_router_is_idle ();
+    fixture_end ();
+}
+
+//  ---- Clients that leave, or read slowly --------------------------------------------------------------------------------
+
+static void
+test_a_client_that_leaves_is_heard_by_the_worker (void **state)
+{
+    fixture_begin (1);
+    chat_t *chat = fixture_ask (CHAT (",\"stream\":true"));
+    stage_run (fixture_stage, 200 * REALM_MS);
+    assert_true (fixture_scripts [0].sent > 0);
+    fixture_port ()->fetch_cancel (chat->fetch);
+    chat->fetch = NULL;
+    stage_run (fixture_stage, 50 * REALM_MS);
+    assert_int_equal (fixture_scripts [0].cancels, 1);
+    stage_run (fixture_stage, REALM_SECOND);
+    assert_int_equal (fixture_ended.count, 1);
+    assert_int_equal (fixture_ended.last.code, 499);
+    assert_string_equal (fixture_ended.reason, "cancelled");
+    fixture_check_router_is_idle ();
+    fixture_end ();
+}
+
+//  What nobody reads is not computed: the worker is given no more credit than the client has room for.
+static void
+test_a_slow_reader_holds_the_worker_back (void **state)
+{
+    fixture_begin (0);
+    fixture_context = 5000;
+    fixture_add_worker (0, "tiny", 7);
+    stage_run (fixture_stage, 2 * REALM_SECOND);
+    fixture_scripts [0].pause_ns = REALM_MS;
+    fixture_scripts [0].item_tokens = 1;
+    chat_t *chat = fixture_ask (CHAT (",\"stream\":true,\"max_tokens\":4000"));
+    stage_run (fixture_stage, 100 * REALM_MS);
+    fixture_port ()->fetch_pause (chat->fetch, true);
+    stage_run (fixture_stage, 20 * REALM_SECOND);
+    uint32_t sent = fixture_scripts [0].sent;
+    assert_in_range (sent, 100, 1500);
+    stage_run (fixture_stage, 20 * REALM_SECOND);
+    assert_int_equal (fixture_scripts [0].sent, sent);
+    fixture_port ()->fetch_pause (chat->fetch, false);
+    stage_run (fixture_stage, 20 * REALM_SECOND);
+    assert_true (chat->ended && chat->end == STATUS_OK);
+    fixture_check_streamed (chat, 4000, "length");
+    fixture_end ();
+}
+
+//  The same across two frontends: the owner is held back by the client of the other.
+static void
+test_a_slow_reader_holds_back_the_owner_of_its_session (void **state)
+{
+    for (int i = 0; i < 4; i++) {
+        char name [16];
+        snprintf (name, sizeof name, "s%d", i);
+        http_header_t session = { SPAN ("x-session-id"), span_from_string (name) };
+        fixture_begin (0);
+        fixture_context = 5000;
+        fixture_add_frontend (1);
+        fixture_add_worker (0, "tiny", 7);
+        stage_run (fixture_stage, 3 * REALM_SECOND);
+        fixture_scripts [0].pause_ns = REALM_MS;
+        fixture_scripts [0].item_tokens = 1;
+        chat_t *chat = fixture_fetch (0, URL, CHAT (",\"stream\":true,\"max_tokens\":4500"), &session, 1);
+        stage_run (fixture_stage, 100 * REALM_MS);
+        fixture_port ()->fetch_pause (chat->fetch, true);
+        stage_run (fixture_stage, 20 * REALM_SECOND);
+        assert_in_range (fixture_scripts [0].sent, 100, 3000);
+        fixture_port ()->fetch_pause (chat->fetch, false);
+        stage_run (fixture_stage, 20 * REALM_SECOND);
+        assert_true (chat->ended && chat->end == STATUS_OK);
+        fixture_check_streamed (chat, 4500, "length");
+        fixture_end ();
+    }
+}
+
+//  ---- The end ---------------------------------------------------------------------------------------------------------
+
+static void
+test_draining_finishes_streams_and_takes_no_more (void **state)
+{
+    fixture_begin (1);
+    fixture_scripts [0].pause_ns = 200 * REALM_MS;
+    fixture_scripts [0].stop_after = 30;
+    chat_t *chat = fixture_ask (CHAT (",\"stream\":true"));
+    stage_run (fixture_stage, 500 * REALM_MS);
+    stage_drain (fixture_stage, "frontend/0");
+    stage_run (fixture_stage, 500 * REALM_MS);
+    assert_non_null (stage_find (fixture_stage, "frontend/0"));
+    stage_run (fixture_stage, 10 * REALM_SECOND);
+    fixture_check_streamed (chat, 30, "stop");
+    assert_null (stage_find (fixture_stage, "frontend/0"));
+    fixture_end ();
+}
+
+//  Destroyed in the middle of everything, it leaves nothing behind.
+static void
+test_it_can_end_at_any_moment (void **state)
+{
+    for (uint64_t moment = 0; moment < 30; moment++) {
+        fixture_begin (1);
+        fixture_scripts [0].stop_after = 6;
+        fixture_ask (CHAT (",\"stream\":true"));
+        fixture_fetch (1, URL, CHAT (""), NULL, 0);
+        stage_run (fixture_stage, moment * 2 * REALM_MS);
+        fixture_end ();
+    }
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_a_failing_worker_is_replaced_in_the_middle_of_a_text),
+        cmocka_unit_test (test_a_killed_worker_is_replaced_once_its_lease_is_lost),
+        cmocka_unit_test (test_a_worker_that_says_nothing_is_left),
+        cmocka_unit_test (test_when_nobody_can_the_client_hears_it_in_the_stream),
+        cmocka_unit_test (test_what_an_engine_refuses_is_not_tried_elsewhere),
+        cmocka_unit_test (test_a_client_that_leaves_is_heard_by_the_worker),
+        cmocka_unit_test (test_a_slow_reader_holds_the_worker_back),
+        cmocka_unit_test (test_a_slow_reader_holds_back_the_owner_of_its_session),
+        cmocka_unit_test (test_draining_finishes_streams_and_takes_no_more),
+        cmocka_unit_test (test_it_can_end_at_any_moment),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

@@ -1,0 +1,94 @@
+//  Frontends that serve each other's sessions.
+
+#include "tests/frontend/fixture.h"
+
+//  Wherever a turn of a session arrives, one frontend serves it.
+static void
+test_a_session_is_served_by_its_owner (void **state)
+{
+    fixture_begin (1);
+    fixture_add_frontend (1);
+    stage_run (fixture_stage, 2 * REALM_SECOND);
+    fixture_scripts [0].item_tokens = 5;
+    static const http_header_t session = { { (const uint8_t *)"x-session-id", 12 }, { (const uint8_t *)"s1", 2 } };
+    static const char *const urls [] = { URL, "http://f1:8000/v1/chat/completions" };
+    uint64_t owners [2];
+    for (size_t i = 0; i < 2; i++) {
+        chat_t *chat = fixture_fetch (i, urls [i], CHAT (",\"stream\":true,\"max_tokens\":300"), &session, 1);
+        stage_run (fixture_stage, 3 * REALM_SECOND);
+        assert_true (chat->ended && chat->end == STATUS_OK);
+        assert_int_equal (chat->status, 200);
+        fixture_check_streamed (chat, 300, "length");
+        owners [i] = fixture_ended.source;
+    }
+    assert_int_equal (fixture_ended.count, 2);
+    assert_int_equal (owners [0], owners [1]);
+    fixture_end ();
+}
+
+//  Whole answers and refusals pass as well, and a client that leaves is heard two frontends away.
+static void
+test_everything_passes_between_frontends (void **state)
+{
+    fixture_begin (1);
+    fixture_add_frontend (1);
+    stage_run (fixture_stage, 2 * REALM_SECOND);
+    fixture_scripts [0].stop_after = 9;
+    fixture_scripts [0].pause_ns = 100 * REALM_MS;
+    char name [16];
+    http_header_t session = { SPAN ("x-session-id"), { (const uint8_t *)name, 2 } };
+    for (int i = 0; i < 6; i++) {
+        snprintf (name, sizeof name, "s%d", i);
+        chat_t *whole = fixture_fetch (0, URL, CHAT (""), &session, 1);
+        chat_t *refused = fixture_fetch (
+            1, URL, "{\"model\":\"huge\",\"messages\":[{\"role\":\"user\",\"content\":\"\"}]}", &session, 1);
+        stage_run (fixture_stage, REALM_SECOND);
+        assert_int_equal (whole->status, 200);
+        assert_true (fixture_contains (whole, "\"content\":\"the quick\""));
+        assert_int_equal (refused->status, 404);
+        chat_t *leaver = fixture_fetch (2, URL, CHAT (",\"stream\":true"), &session, 1);
+        stage_run (fixture_stage, 150 * REALM_MS);
+        fixture_port ()->fetch_cancel (leaver->fetch);
+        leaver->fetch = NULL;
+        stage_run (fixture_stage, REALM_SECOND);
+        assert_int_equal (fixture_ended.last.code, 499);
+        fixture_check_router_is_idle ();
+    }
+    assert_int_equal (fixture_ended.count, 18);
+    fixture_end ();
+}
+
+//  Nobody loses a turn because its owner is not there.
+static void
+test_a_request_whose_owner_is_dead_is_served_where_it_came (void **state)
+{
+    fixture_begin (1);
+    fixture_add_frontend (1);
+    stage_run (fixture_stage, 2 * REALM_SECOND);
+    fixture_scripts [0].stop_after = 4;
+    char name [16];
+    http_header_t session = { SPAN ("x-session-id"), { (const uint8_t *)name, 0 } };
+    stage_crash (fixture_stage, "frontend/1");
+    for (int i = 0; i < 6; i++) {
+        snprintf (name, sizeof name, "s%d", i);
+        session.value = span_from_string (name);
+        fixture_fetch ((size_t)i, URL, CHAT (",\"stream\":true"), &session, 1);
+    }
+    stage_run (fixture_stage, 15 * REALM_SECOND);
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal (fixture_chats [i].status, 200);
+        fixture_check_streamed (&fixture_chats [i], 4, "stop");
+    }
+    fixture_end ();
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_a_session_is_served_by_its_owner),
+        cmocka_unit_test (test_everything_passes_between_frontends),
+        cmocka_unit_test (test_a_request_whose_owner_is_dead_is_served_where_it_came),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
