@@ -13,7 +13,7 @@
 #include "kv/table.h"
 
 typedef struct {
-    table_node_t node;       //  Key: of its hash
+    node_t node;             //  Key: of its hash
     uint32_t references;     //  Physical blocks; 0: remembered for what is behind it
     uint64_t hash;           //  The engine's
     uint32_t parent;         //  Part before it; TABLE_NONE at the root
@@ -28,9 +28,9 @@ typedef struct {
 
 //  A block of ours that is held.
 typedef struct {
-    table_node_t node;    //  Key: first half of its hash
-    uint32_t count;       //  Whole paths it ends in
-    uint64_t low;         //  Other half of the hash
+    node_t node;       //  Key: first half of its hash
+    uint32_t count;    //  Whole paths it ends in
+    uint64_t low;      //  Other half of the hash
 } block_t;
 
 struct reblock {
@@ -340,7 +340,7 @@ s_store_part (reblock_t *self, uint32_t parent, uint64_t hash, const uint32_t *t
     uint32_t number = s_find_part (self, hash);
     if (number)
         self->counters.conflicts += s_part (self, number)->parent != parent;
-    else if (self->parts.count < self->limit)
+    else if (table_count (&self->parts) < self->limit)
         number = s_add_part (self, parent, hash, tokens);
     else
         return TABLE_NONE;
@@ -414,6 +414,6 @@ void
 reblock_stats (const reblock_t *self, reblock_stats_t *stats)
 {
     *stats = self->counters;
-    stats->parts = self->parts.count;
-    stats->blocks = self->blocks.count;
+    stats->parts = table_count (&self->parts);
+    stats->blocks = table_count (&self->blocks);
 }

@@ -6,24 +6,26 @@
 #include "kv/index/index_private.h"
 
 typedef struct {
-    uint64_t blocks;    //  Counted in the entries
+    uint64_t blocks;    //  Counted in the runs
     uint64_t digest;    //  Summed over them and the parked ones
 } sums_t;
 
 static void
-s_check_entry (const index_t *self, const entry_t *entry, sums_t *sums, uint64_t *repeated)
+s_check_stretch (const index_t *self, uint32_t run, uint32_t start, stretch_t stretch, sums_t *sums, uint64_t *repeated)
 {
     set_view_t view;
-    sets_view (self->sets, entry->set, &view);
-    BUG_ON (view.count == 0);
+    sets_view (self->sets, stretch.set, &view);
     for (uint32_t i = 0; i < view.count; i++) {
         uint32_t seat = view.members [i];
         BUG_ON (seat == 0 || seat >= self->seats.count);
-        uint32_t more = surplus_count (&self->surplus, seat, entry->node.key);
-        BUG_ON (more && !entry->repeated);
-        *repeated += more != 0;
-        sums [seat].blocks++;
-        sums [seat].digest += hash_u64 (entry->node.key) * (1 + (uint64_t)more);
+        for (uint32_t offset = start; offset < stretch.end; offset++) {
+            uint64_t hash = runs_hash (&self->runs, (place_t){ run, offset });
+            uint32_t more = surplus_count (&self->surplus, seat, hash);
+            BUG_ON (more && !runs_at (&self->runs, run)->repeated);
+            *repeated += more != 0;
+            sums [seat].blocks++;
+            sums [seat].digest += index_mix (hash) * (1 + (uint64_t)more);
+        }
     }
 }
 
@@ -33,11 +35,11 @@ s_check_parked (const index_t *self, const seat_t *seat, uint32_t number, sums_t
     uint32_t cursor = TABLE_NONE, count = 0;
     parked_t parked;
     while (park_next (&self->park, &seat->parked, &cursor, &parked)) {
-        const entry_t *entry = index_entry (self, parked.hash), *parent = index_entry (self, parked.parent);
+        place_t place;
         BUG_ON (parked.seat != number || parked.references == 0 || parked.parent == INDEX_ROOT);
-        BUG_ON (entry && sets_has (self->sets, entry->set, number));
-        BUG_ON (parent && sets_has (self->sets, parent->set, number));
-        sums->digest += hash_u64 (parked.hash) * parked.references;
+        BUG_ON (index_seat_has (self, number, parked.hash, &place));
+        BUG_ON (index_seat_has (self, number, parked.parent, &place));
+        sums->digest += index_mix (parked.hash) * parked.references;
         count++;
     }
     BUG_ON (count != seat->parked.count);
@@ -67,22 +69,21 @@ s_check_seats (const index_t *self, sums_t *sums)
 void
 index_check (const index_t *self)
 {
-    uint64_t set_references = 0, repeated = 0;
+    uint64_t repeated = 0;
     sums_t *sums = memory_new (self->seats.count * sizeof *sums);
-    table_check (&self->entries);
     table_check (&self->surplus.counts);
     table_check (&self->park.blocks);
     table_check (&self->park.waiting);
-    for (uint32_t number = 1; number < self->entries.bound; number++) {
-        const entry_t *entry = table_at (&self->entries, number);
-        if (!entry->node.key)
-            continue;
-        BUG_ON (table_next_equal (&self->entries, number) != TABLE_NONE);
-        s_check_entry (self, entry, sums, &repeated);
-        set_references += sets_is_interned (entry->set);
+    sets_check (self->sets, runs_check (&self->runs));
+    for (uint32_t run = 0; run < runs_bound (&self->runs); run++) {
+        uint32_t count = runs_has (&self->runs, run) ? runs_at (&self->runs, run)->count : 0, start;
+        for (uint32_t offset = 0; offset < count;) {
+            stretch_t stretch = runs_stretch (runs_at (&self->runs, run), offset, &start);
+            s_check_stretch (self, run, start, stretch, sums, &repeated);
+            offset = stretch.end;
+        }
     }
-    BUG_ON (repeated != self->surplus.counts.count);
-    sets_check (self->sets, set_references);
+    BUG_ON (repeated != table_count (&self->surplus.counts));
     s_check_seats (self, sums);
     memory_free (sums);
 }

@@ -1,11 +1,12 @@
-//  Blocks are entries of a table, found by hash; an entry names the set of its holders by number (sets.h), so that a block
-//  costs 28 bytes however many have it.  Sets do not name holders but *seats*.  A clear takes the holder's seat away and
-//  gives it another: what it had is gone from all answers at once, and a sweep over the entries, a few with each operation,
-//  takes the dead seat out of the sets.  A pass of the sweep frees the seats that were dead when it began.
+//  Blocks lie in runs (runs.h), and a stretch of a run names the set of its holders by number (sets.h): a block costs some 20
+//  bytes however many have it, and a hundred blocks in a row cost one change.  Sets do not name holders but *seats*.  A
+//  clear takes the holder's seat away and gives it another: what it had is gone from all answers at once, and a sweep over
+//  the runs, a few with each operation, takes the dead seat out of the sets.  A pass of the sweep frees the seats that were
+//  dead when it began.
 //
-//  Three things are kept beside the entries because they are rare: references beyond the first (surplus.h), blocks whose
-//  parent is unknown (park.h), and nothing else: depth, order and prefixes are not stored at all, because a chain of hashes
-//  carries them.
+//  Beside the runs lie references beyond the first (surplus.h) and blocks whose parent is unknown (park.h), because they are
+//  rare.  While a holder has parked blocks, or stores behind an unknown parent, its stores go block by block (s_store_slowly);
+//  else what lies in a row is gathered and changed at once.
 
 #include "kv/index/index_private.h"
 
@@ -13,7 +14,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-enum { SWEEP_STEPS = 16, PREFETCH_BUCKET = 12, PREFETCH_NODE = 6 };
+enum { SWEEP_STEPS = 16, PREFETCH = 12 };
 
 index_t *
 index_new (const index_options_t *options)
@@ -23,8 +24,8 @@ index_new (const index_options_t *options)
         self->options = *options;
     else
         self->options.parked_limit = UINT32_MAX;
-    table_init (&self->entries, sizeof (entry_t));
     self->sets = sets_new ();
+    runs_init (&self->runs, self->sets);
     surplus_init (&self->surplus);
     park_init (&self->park);
     self->holders = holder_table_new ();
@@ -53,8 +54,8 @@ index_destroy (index_t **self_p)
     holder_table_destroy (&self->holders);
     park_fini (&self->park);
     surplus_fini (&self->surplus);
+    runs_fini (&self->runs);
     sets_destroy (&self->sets);
-    table_fini (&self->entries);
     memory_free (self);
     *self_p = NULL;
 }
@@ -126,20 +127,13 @@ s_refuse_stranger (index_t *self, uint32_t holder, error_t *error)
     return error_set (error, STATUS_NOT_FOUND, "the index has no holder %u", holder);
 }
 
-//  --- entries
-
-entry_t *
-index_entry (const index_t *self, uint64_t hash)
-{
-    uint32_t number = table_find (&self->entries, hash);
-    return number ? table_at (&self->entries, number) : NULL;
-}
+//  --- blocks
 
 bool
 index_set_is_live (const index_t *self, set_t set)
 {
     if (!self->dying.count && !self->doomed.count)
-        return true;
+        return set != SETS_EMPTY;
     set_view_t view;
     sets_view (self->sets, set, &view);
     for (uint32_t i = 0; i < view.count; i++)
@@ -149,55 +143,157 @@ index_set_is_live (const index_t *self, set_t set)
 }
 
 void
-index_prefetch (const index_t *self, const uint64_t *hashes, size_t position, size_t count)
+index_expect (const index_t *self, const uint64_t *hashes, size_t count)
 {
-    if (position + PREFETCH_BUCKET < count)
-        table_prefetch_bucket (&self->entries, hashes [position + PREFETCH_BUCKET]);
-    if (position + PREFETCH_NODE < count)
-        table_prefetch_node (&self->entries, hashes [position + PREFETCH_NODE]);
+    for (size_t i = 0; i < count && i < PREFETCH; i++)
+        lines_prefetch (&self->runs.blocks, hashes [i]);
 }
 
-static bool
-s_holds (const index_t *self, uint32_t seat, uint64_t hash)
+//  Starts loading what finding the hashes behind a position will need.
+static void
+s_prefetch (const index_t *self, const uint64_t *hashes, size_t position, size_t count)
 {
-    const entry_t *entry = index_entry (self, hash);
-    return entry && sets_has (self->sets, entry->set, seat);
+    if (position + PREFETCH < count)
+        lines_prefetch (&self->runs.blocks, hashes [position + PREFETCH]);
+}
+
+static set_t
+s_set_at (const index_t *self, place_t place)
+{
+    uint32_t start;
+    return runs_stretch (runs_at (&self->runs, place.run), place.offset, &start).set;
+}
+
+bool
+index_place_is_live (const index_t *self, place_t place)
+{
+    return index_set_is_live (self, s_set_at (self, place));
+}
+
+bool
+index_seat_has (const index_t *self, uint32_t seat, uint64_t hash, place_t *place)
+{
+    return runs_find (&self->runs, hash, place) && sets_has (self->sets, s_set_at (self, *place), seat);
 }
 
 static void
-s_repeat (index_t *self, uint32_t seat, entry_t *entry, uint32_t references)
+s_repeat (index_t *self, uint32_t seat, place_t place, uint32_t references)
 {
-    entry->repeated = 1;
-    surplus_add (&self->surplus, seat, entry->node.key, references);
+    runs_at (&self->runs, place.run)->repeated = true;
+    surplus_add (&self->surplus, seat, runs_hash (&self->runs, place), references);
 }
 
-//  Makes a seat hold a block it does not hold; entry is NULL where nobody does.
 static void
-s_hold (index_t *self, uint32_t seat, entry_t *entry, uint64_t parent, uint64_t hash, uint32_t references)
+s_count_held (index_t *self, uint32_t seat_number, uint64_t hash)
 {
-    if (!entry) {
-        entry = table_at (&self->entries, table_add (&self->entries, hash));
-        entry->parent = parent;
-    }
-    entry->set = sets_with (self->sets, entry->set, seat);
-    if (references > 1)
-        s_repeat (self, seat, entry, references - 1);
-    index_seat (self, seat)->blocks++;
+    seat_t *seat = index_seat (self, seat_number);
+    seat->blocks++;
+    seat->digest += index_mix (hash);
     self->memberships++;
-}
-
-static void
-s_unhold (index_t *self, uint32_t seat, uint32_t number)
-{
-    entry_t *entry = table_at (&self->entries, number);
-    entry->set = sets_without (self->sets, entry->set, seat);
-    if (entry->set == SETS_EMPTY)
-        table_remove (&self->entries, number);
 }
 
 //  --- store
 
-//  A block came: those of its holder that waited for it are held now, and so on down.
+//  A store of blocks in a row, under way.
+typedef struct {
+    uint32_t seat;           //  Whose
+    place_t at;              //  The block before the next one, where it is held
+    uint32_t first;          //  Blocks first .. at.offset of its run are still to be given to the seat
+    bool gathering;          //  Whether there are such
+    bool has;                //  Whether the seat has the blocks of this stretch
+    uint32_t stretch_end;    //  Position behind it; 0: not read yet
+} store_t;
+
+static void
+s_flush_store (index_t *self, store_t *store)
+{
+    if (store->gathering)
+        runs_add_member (&self->runs, store->at.run, store->first, store->at.offset + 1, store->seat);
+    store->gathering = false;
+    store->stretch_end = 0;
+}
+
+static void
+s_read_stretch (const index_t *self, store_t *store)
+{
+    uint32_t start;
+    stretch_t stretch = runs_stretch (runs_at (&self->runs, store->at.run), store->at.offset, &start);
+    store->stretch_end = stretch.end;
+    store->has = sets_has (self->sets, stretch.set, store->seat);
+}
+
+//  Goes on to the block behind the last one where that is it.
+static bool
+s_step_forward (const index_t *self, place_t *at, uint64_t hash)
+{
+    place_t next = { at->run, at->offset + 1 };
+    if (!at->run || next.offset >= runs_at (&self->runs, at->run)->count || runs_hash (&self->runs, next) != hash)
+        return false;
+    *at = next;
+    return true;
+}
+
+//  Counts one more reference to a block that the seat has.
+static void
+s_store_again (index_t *self, uint32_t seat, place_t place, uint64_t hash)
+{
+    self->counters.duplicates++;
+    if (self->options.once)
+        return;
+    s_repeat (self, seat, place, 1);
+    index_seat (self, seat)->digest += index_mix (hash);
+}
+
+//  Stores a block whose parent is held by a seat that has nothing parked.
+static void
+s_store_fast (index_t *self, store_t *store, uint64_t parent, uint64_t hash, size_t more)
+{
+    place_t next = store->at;
+    if (s_step_forward (self, &next, hash)) {
+        if (next.offset >= store->stretch_end)
+            s_flush_store (self, store);
+    } else {
+        s_flush_store (self, store);
+        if (!runs_find (&self->runs, hash, &next)) {
+            store->at = runs_append (&self->runs, store->at, parent, hash, store->seat, more);
+            s_count_held (self, store->seat, hash);
+            return;
+        }
+        self->counters.conflicts += runs_parent (&self->runs, next) != parent;
+    }
+    store->at = next;
+    if (!store->stretch_end)
+        s_read_stretch (self, store);
+    if (store->has) {
+        s_store_again (self, store->seat, next, hash);
+        return;
+    }
+    if (!store->gathering)
+        store->first = next.offset;
+    store->gathering = true;
+    s_count_held (self, store->seat, hash);
+}
+
+//  Gives a block to a seat that does not have it, at once.  Returns its place.
+static place_t
+s_hold (index_t *self, uint32_t seat, uint64_t parent, uint64_t hash, uint32_t references)
+{
+    place_t place, behind = { 0, 0 };
+    if (runs_find (&self->runs, hash, &place))
+        runs_add_member (&self->runs, place.run, place.offset, place.offset + 1, seat);
+    else {
+        if (parent != INDEX_ROOT)
+            runs_find (&self->runs, parent, &behind);
+        place = runs_append (&self->runs, behind, parent, hash, seat, 0);
+    }
+    if (references > 1)
+        s_repeat (self, seat, place, references - 1);
+    s_count_held (self, seat, hash);
+    return place;
+}
+
+//  A block came: those of its holder that waited for it are held now, and so on down.  Their references are in the digest
+//  already.
 static void
 s_adopt (index_t *self, uint32_t seat, uint64_t hash)
 {
@@ -211,71 +307,61 @@ s_adopt (index_t *self, uint32_t seat, uint64_t hash)
             continue;
         }
         uint32_t references = park_take (&self->park, parked, seat, child);
-        s_hold (self, seat, index_entry (self, child), parent, child, references);
+        s_hold (self, seat, parent, child, references);
+        index_seat (self, seat)->digest -= index_mix (child);
         self->counters.adopted++;
         *(uint64_t *)array_add (&self->adopting) = child;
     }
 }
 
-//  Counts one more reference to a block that its holder has already.
-static void
-s_store_again (index_t *self, uint32_t seat, entry_t *entry, uint64_t parent, uint64_t hash)
-{
-    self->counters.duplicates++;
-    if (self->options.once)
-        return;
-    if (entry)
-        s_repeat (self, seat, entry, 1);
-    else
-        park_add (&self->park, &index_seat (self, seat)->parked, seat, parent, hash);
-    index_seat (self, seat)->digest += hash_u64 (hash);
-}
-
+//  Parks a block, or counts one more reference to a parked one.  False where there is no room.
 static bool
-s_park (index_t *self, uint32_t seat, uint64_t parent, uint64_t hash)
+s_park (index_t *self, uint32_t seat_number, uint64_t parent, uint64_t hash)
 {
-    if (park_count (&self->park) >= self->options.parked_limit) {
+    seat_t *seat = index_seat (self, seat_number);
+    bool again = seat->parked.count && park_references (&self->park, seat_number, hash);
+    if (!again && park_count (&self->park) >= self->options.parked_limit) {
         self->counters.unparked++;
         return false;
     }
-    park_add (&self->park, &index_seat (self, seat)->parked, seat, parent, hash);
-    index_seat (self, seat)->digest += hash_u64 (hash);
+    self->counters.duplicates += again;
+    if (again && self->options.once)
+        return true;
+    park_add (&self->park, &seat->parked, seat_number, parent, hash);
+    seat->digest += index_mix (hash);
     return true;
 }
 
-//  Stores one block.  *known: whether its parent is held; then whether the block is.  False where it was refused.
+//  Stores any block.  *known: whether its parent is held; then whether the block is.  False where it was refused.
 static bool
-s_store_block (index_t *self, uint32_t seat_number, uint64_t parent, uint64_t hash, bool *known)
+s_store_slowly (index_t *self, store_t *store, uint64_t parent, uint64_t hash, bool *known)
 {
-    seat_t *seat = index_seat (self, seat_number);
-    entry_t *entry = index_entry (self, hash);
-    self->counters.conflicts += entry && entry->parent != parent;
-    if (entry && sets_has (self->sets, entry->set, seat_number)) {
-        s_store_again (self, seat_number, entry, parent, hash);
+    seat_t *seat = index_seat (self, store->seat);
+    place_t place = { 0, 0 };
+    bool has = index_seat_has (self, store->seat, hash, &place);
+    self->counters.conflicts += place.run && runs_parent (&self->runs, place) != parent;
+    store->at = place;
+    if (has) {
         *known = true;
-        return true;
-    }
-    uint32_t parked = seat->parked.count ? park_references (&self->park, seat_number, hash) : 0;
-    if (!*known && parked) {
-        s_store_again (self, seat_number, NULL, parent, hash);
+        s_store_again (self, store->seat, place, hash);
         return true;
     }
     if (!*known)
-        return s_park (self, seat_number, parent, hash);
-    if (parked)
-        park_take (&self->park, &seat->parked, seat_number, hash);
-    bool again = parked && self->options.once;
+        return s_park (self, store->seat, parent, hash);
+    uint32_t parked = park_take (&self->park, &seat->parked, store->seat, hash);
+    uint32_t more = parked && self->options.once ? 0 : 1;
     self->counters.duplicates += parked != 0;
-    s_hold (self, seat_number, entry, parent, hash, parked + !again);
-    seat->digest += again ? 0 : hash_u64 (hash);
-    if (seat->parked.count)
-        s_adopt (self, seat_number, hash);
+    store->at = s_hold (self, store->seat, parent, hash, parked + more);
+    seat->digest -= more ? 0 : index_mix (hash);
+    s_adopt (self, store->seat, hash);
     return true;
 }
 
 static bool
 s_is_full (const index_t *self)
 {
+    if (runs_bound (&self->runs) > RUN_LIMIT - RUN_LIMIT / 64)
+        return true;
     if (!self->options.memory_limit)
         return false;
     index_stats_t stats;
@@ -283,32 +369,27 @@ s_is_full (const index_t *self)
     return stats.bytes >= self->options.memory_limit;
 }
 
-status_t
-index_store (index_t *self, uint32_t holder, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error)
+static status_t
+s_store_all (index_t *self, store_t *store, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error)
 {
-    uint32_t seat = index_seat_of (self, holder);
-    if (!seat)
-        return s_refuse_stranger (self, holder, error);
-    if (s_is_full (self)) {
-        self->counters.refused += count;
-        return error_set (error, STATUS_LIMIT, "the index is full: %llu bytes are its bound",
-            (unsigned long long)self->options.memory_limit);
-    }
-    bool known = parent == INDEX_ROOT || s_holds (self, seat, parent);
+    index_expect (self, hashes, count);
+    bool known = parent == INDEX_ROOT || index_seat_has (self, store->seat, parent, &store->at);
     size_t refused = 0;
-    index_seat (self, seat)->change = ++self->change;
     for (size_t i = 0; i < count; i++) {
         if (hashes [i] == INDEX_ROOT) {
             self->counters.invalid += count - i;
             return error_set (error, STATUS_INVALID, "block %zu of a store has hash 0, which is no block's", i);
         }
-        index_prefetch (self, hashes, i, count);
-        bool stored = s_store_block (self, seat, parent, hashes [i], &known);
-        self->counters.stored += stored;
-        refused += !stored;
+        s_prefetch (self, hashes, i, count);
+        if (known && !index_seat (self, store->seat)->parked.count)
+            s_store_fast (self, store, parent, hashes [i], count - i - 1);
+        else {
+            s_flush_store (self, store);
+            refused += !s_store_slowly (self, store, parent, hashes [i], &known);
+        }
         parent = hashes [i];
     }
-    index_sweep (self, SWEEP_STEPS + count);
+    self->counters.stored += count - refused;
     if (refused)
         return error_set (error, STATUS_LIMIT,
             "%zu blocks have an unknown parent, and %u blocks wait for theirs already", refused,
@@ -316,41 +397,108 @@ index_store (index_t *self, uint32_t holder, uint64_t parent, const uint64_t *ha
     return STATUS_OK;
 }
 
+status_t
+index_store (index_t *self, uint32_t holder, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error)
+{
+    store_t store = { .seat = index_seat_of (self, holder) };
+    if (!store.seat)
+        return s_refuse_stranger (self, holder, error);
+    if (s_is_full (self)) {
+        self->counters.refused += count;
+        return error_set (error, STATUS_LIMIT, "the index is full: %llu bytes are its bound",
+            (unsigned long long)self->options.memory_limit);
+    }
+    index_seat (self, store.seat)->change = ++self->change;
+    status_t status = s_store_all (self, &store, parent, hashes, count, error);
+    s_flush_store (self, &store);
+    index_sweep (self, SWEEP_STEPS + count / 8);
+    return status;
+}
+
 //  --- remove and clear
 
-static bool
-s_remove_block (index_t *self, uint32_t seat_number, uint64_t hash)
+//  A removal of blocks, under way: those that lie in a row are gathered, in either direction.
+typedef struct {
+    uint32_t seat;     //  Whose
+    place_t at;        //  The last block
+    uint32_t first;    //  Blocks first .. end - 1 of its run are still to be taken from the seat
+    uint32_t end;      //  Position behind the last of them; 0: there are none
+} removal_t;
+
+static void
+s_flush_removal (index_t *self, removal_t *removal)
 {
-    seat_t *seat = index_seat (self, seat_number);
-    uint32_t number = table_find (&self->entries, hash);
-    const entry_t *entry = number ? table_at (&self->entries, number) : NULL;
-    if (entry && sets_has (self->sets, entry->set, seat_number)) {
-        if (!entry->repeated || !surplus_take (&self->surplus, seat_number, hash)) {
-            s_unhold (self, seat_number, number);
-            seat->blocks--;
-            self->memberships--;
-        }
-    } else if (!seat->parked.count || !park_drop (&self->park, &seat->parked, seat_number, hash))
+    if (removal->end)
+        runs_remove_member (&self->runs, removal->at.run, removal->first, removal->end, removal->seat);
+    removal->end = 0;
+    removal->at.run = 0;
+}
+
+//  Whether the block is next to those gathered; *next is its place then.
+static bool
+s_is_adjacent (const index_t *self, const removal_t *removal, uint64_t hash, place_t *next)
+{
+    if (!removal->end)
         return false;
-    seat->digest -= hash_u64 (hash);
+    place_t before = { removal->at.run, removal->first - 1 }, behind = { removal->at.run, removal->end };
+    *next = before;
+    if (removal->first && runs_hash (&self->runs, before) == hash)
+        return true;
+    *next = behind;
+    return behind.offset < runs_at (&self->runs, behind.run)->count && runs_hash (&self->runs, behind) == hash;
+}
+
+static void
+s_gather (removal_t *removal, place_t place)
+{
+    removal->at = place;
+    if (!removal->end || place.offset < removal->first)
+        removal->first = place.offset;
+    if (place.offset >= removal->end)
+        removal->end = place.offset + 1;
+}
+
+static bool
+s_remove_block (index_t *self, removal_t *removal, uint64_t hash)
+{
+    seat_t *seat = index_seat (self, removal->seat);
+    place_t place = { 0, 0 };
+    bool has;
+    if (s_is_adjacent (self, removal, hash, &place))
+        has = sets_has (self->sets, s_set_at (self, place), removal->seat);
+    else {
+        s_flush_removal (self, removal);
+        has = index_seat_has (self, removal->seat, hash, &place);
+    }
+    bool repeated =
+        has && runs_at (&self->runs, place.run)->repeated && surplus_take (&self->surplus, removal->seat, hash);
+    if (has && !repeated) {
+        s_gather (removal, place);
+        seat->blocks--;
+        self->memberships--;
+    } else if (!has && (!seat->parked.count || !park_drop (&self->park, &seat->parked, removal->seat, hash)))
+        return false;
+    seat->digest -= index_mix (hash);
     return true;
 }
 
 status_t
 index_remove (index_t *self, uint32_t holder, const uint64_t *hashes, size_t count, error_t *error)
 {
-    uint32_t seat = index_seat_of (self, holder);
-    if (!seat)
+    removal_t removal = { .seat = index_seat_of (self, holder) };
+    if (!removal.seat)
         return s_refuse_stranger (self, holder, error);
-    index_seat (self, seat)->change = ++self->change;
+    index_seat (self, removal.seat)->change = ++self->change;
+    index_expect (self, hashes, count);
     for (size_t i = 0; i < count; i++) {
-        index_prefetch (self, hashes, i, count);
-        if (s_remove_block (self, seat, hashes [i]))
+        s_prefetch (self, hashes, i, count);
+        if (s_remove_block (self, &removal, hashes [i]))
             self->counters.removed++;
         else
             self->counters.missing++;
     }
-    index_sweep (self, SWEEP_STEPS + count);
+    s_flush_removal (self, &removal);
+    index_sweep (self, SWEEP_STEPS + count / 8);
     return STATUS_OK;
 }
 
@@ -415,22 +563,34 @@ s_dead_member (const index_t *self, set_t set)
     return 0;
 }
 
-//  Takes one dead seat out of an entry; the last seat takes the entry with it.  False where there is none.
+static void
+s_forget_repeats (index_t *self, uint32_t seat, uint32_t run, uint32_t first, uint32_t end)
+{
+    for (uint32_t offset = first; offset < end; offset++)
+        surplus_forget (&self->surplus, seat, runs_hash (&self->runs, (place_t){ run, offset }));
+}
+
+//  Takes one dead seat out of one stretch of a run.  False where there is none.
 static bool
 s_strip (index_t *self, uint32_t number)
 {
-    entry_t *entry = table_at (&self->entries, number);
-    if (!entry->node.key || sets_is_marked (self->sets, entry->set, self->clears))
+    if (!runs_has (&self->runs, number))
         return false;
-    uint32_t seat = s_dead_member (self, entry->set);
-    if (!seat) {
-        sets_mark (self->sets, entry->set, self->clears);
-        return false;
+    const run_t *run = runs_at (&self->runs, number);
+    uint32_t start;
+    for (uint32_t offset = 0; offset < run->count;) {
+        stretch_t stretch = runs_stretch (run, offset, &start);
+        uint32_t seat = sets_is_marked (self->sets, stretch.set, self->clears) ? 0 : s_dead_member (self, stretch.set);
+        if (seat) {
+            if (run->repeated)
+                s_forget_repeats (self, seat, number, start, stretch.end);
+            runs_remove_member (&self->runs, number, start, stretch.end, seat);
+            return true;
+        }
+        sets_mark (self->sets, stretch.set, self->clears);
+        offset = stretch.end;
     }
-    if (entry->repeated)
-        surplus_forget (&self->surplus, seat, entry->node.key);
-    s_unhold (self, seat, number);
-    return true;
+    return false;
 }
 
 static void
@@ -442,7 +602,7 @@ s_end_pass (index_t *self)
     self->dying = self->doomed;
     self->doomed = spare;
     self->sweep_at = 1;
-    self->sweep_end = self->entries.bound;
+    self->sweep_end = runs_bound (&self->runs);
 }
 
 bool
@@ -467,11 +627,11 @@ uint32_t
 index_references (const index_t *self, uint32_t holder, uint64_t hash)
 {
     uint32_t seat = index_seat_of (self, holder);
-    const entry_t *entry = index_entry (self, hash);
+    place_t place;
     if (!seat)
         return 0;
-    if (entry && sets_has (self->sets, entry->set, seat))
-        return 1 + (entry->repeated ? surplus_count (&self->surplus, seat, hash) : 0);
+    if (index_seat_has (self, seat, hash, &place))
+        return 1 + (runs_at (&self->runs, place.run)->repeated ? surplus_count (&self->surplus, seat, hash) : 0);
     return park_references (&self->park, seat, hash);
 }
 
@@ -498,12 +658,12 @@ void
 index_stats (const index_t *self, index_stats_t *stats)
 {
     *stats = self->counters;
-    stats->blocks = self->entries.count;
+    stats->blocks = self->runs.blocks.count;
     stats->memberships = self->memberships;
     stats->parked = park_count (&self->park);
     stats->sets = sets_count (self->sets);
     stats->holders = self->seats.count - 1 - self->free_seats.count - self->dying.count - self->doomed.count;
-    stats->bytes = table_bytes (&self->entries) + sets_bytes (self->sets) + table_bytes (&self->surplus.counts) +
+    stats->bytes = runs_bytes (&self->runs) + sets_bytes (self->sets) + table_bytes (&self->surplus.counts) +
                    table_bytes (&self->park.blocks) + table_bytes (&self->park.waiting) +
                    self->seats.count * sizeof (seat_t);
 }

@@ -5,16 +5,8 @@
 
 #include "kv/index/index.h"
 #include "kv/index/park.h"
-#include "kv/index/sets.h"
+#include "kv/index/runs.h"
 #include "kv/index/surplus.h"
-
-//  A block and who has it.
-typedef struct {
-    table_node_t node;        //  Key: its hash
-    uint32_t set : 31;        //  Seats of its holders, never empty; seats of cleared holders until they are swept out
-    uint32_t repeated : 1;    //  Whether the surplus may have further references
-    uint64_t parent;          //  Hash of the block before, as first stored
-} entry_t;
 
 //  A holder between two clears: sets name seats, so that a clear only has to give the holder another one.
 typedef struct {
@@ -27,8 +19,8 @@ typedef struct {
 
 struct index {
     index_options_t options;    //  Bounds
-    table_t entries;            //  entry_t
     sets_t *sets;               //  Sets of seats
+    runs_t runs;                //  Blocks and who has them; seats of cleared holders until they are swept out
     surplus_t surplus;          //  Further references
     park_t park;                //  Blocks whose parent their holder does not hold
     holder_table_t *holders;    //  Their numbers
@@ -37,8 +29,8 @@ struct index {
     array_t free_seats;         //  uint32_t: in no set
     array_t dying;              //  uint32_t: cleared before this pass of the sweep began
     array_t doomed;             //  uint32_t: cleared since
-    uint32_t sweep_at;          //  Next entry of this pass
-    uint32_t sweep_end;         //  Entries of this pass are below it
+    uint32_t sweep_at;          //  Next run of this pass
+    uint32_t sweep_end;         //  Runs of this pass are below it
     uint32_t clears;            //  Mark of sets seen without a cleared seat since the last clear
     uint64_t change;            //  Number of the last change of any holder
     uint64_t memberships;       //  Held by those that are there
@@ -46,17 +38,25 @@ struct index {
     index_stats_t counters;     //  What happened so far; the rest is filled in on demand
 };
 
+//  What a hash adds to a digest.  Hashes of blocks are mixed already; this keeps sums of neighbours apart.
+static inline uint64_t
+index_mix (uint64_t hash)
+{
+    hash = (hash ^ hash >> 32) * 0x9E3779B97F4A7C15u;
+    return hash ^ hash >> 29;
+}
+
 //  0 where there is no such holder.
 uint32_t index_seat_of (const index_t *self, uint32_t holder);
 seat_t *index_seat (const index_t *self, uint32_t seat);
 
-//  NULL where nobody has the block.  Valid until it is removed.
-entry_t *index_entry (const index_t *self, uint64_t hash);
+//  Whether a seat has a block; its place, where anybody has it.
+bool index_seat_has (const index_t *self, uint32_t seat, uint64_t hash, place_t *place);
 
 //  Whether any seat of a set is somebody's.
 bool index_set_is_live (const index_t *self, set_t set);
 
-//  Starts loading what reading hashes [position] and those behind it will need.
-void index_prefetch (const index_t *self, const uint64_t *hashes, size_t position, size_t count);
+//  Whether anybody has a block that was found.
+bool index_place_is_live (const index_t *self, place_t place);
 
 #endif

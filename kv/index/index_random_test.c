@@ -18,7 +18,17 @@
 #include "base/random.h"
 #include "kv/index/index.h"
 
-enum { HOLDERS = 10, BLOCKS = 120, NOBODY = BLOCKS, PATH = BLOCKS };
+enum { HOLDERS = 10, BLOCKS = 500, NOBODY = BLOCKS, PATH = BLOCKS };
+
+//  What a run is about.
+typedef struct {
+    uint32_t operations;      //  Share of those asked for, in percent
+    uint32_t blocks;          //  Blocks there are
+    uint32_t branching;       //  Blocks of a million that do not follow the one before
+    uint32_t parked_limit;    //  Of the index
+    bool once;                //  Of the index
+    bool honest;              //  Whether nobody names a wrong parent
+} configuration_t;
 
 static struct {
     uint64_t operations;    //  A configuration
@@ -36,6 +46,7 @@ typedef struct {
     random_t random;               //  Seeded
     index_options_t options;       //  Of the index
     bool honest;                   //  Whether nobody names a wrong parent
+    uint32_t blocks;               //  Blocks there are
     index_t *index;                //  Under test
     oracle_t oracle;               //  What must be
     uint64_t hashes [BLOCKS];      //  Of the blocks
@@ -53,7 +64,7 @@ s_oracle_hold (world_t *world, uint32_t slot, uint32_t block, uint32_t reference
 {
     oracle_t *oracle = &world->oracle;
     oracle->held [slot][block] = references;
-    for (uint32_t child = 0; child < BLOCKS; child++)
+    for (uint32_t child = 0; child < world->blocks; child++)
         if (oracle->parked [slot][child] && oracle->parked_behind [slot][child] == block) {
             uint32_t waiting = oracle->parked [slot][child];
             oracle->parked [slot][child] = 0;
@@ -102,7 +113,7 @@ s_oracle_remove (world_t *world, uint32_t slot, uint32_t block)
 static void
 s_oracle_clear (world_t *world, uint32_t slot)
 {
-    for (uint32_t block = 0; block < BLOCKS; block++) {
+    for (uint32_t block = 0; block < world->blocks; block++) {
         world->oracle.parked_count -= world->oracle.parked [slot][block] != 0;
         world->oracle.parked [slot][block] = 0;
         world->oracle.held [slot][block] = 0;
@@ -125,7 +136,7 @@ static size_t
 s_random_path (world_t *world, uint32_t *path)
 {
     size_t count = 0;
-    for (uint32_t block = (uint32_t)random_below (&world->random, BLOCKS); block != NOBODY;
+    for (uint32_t block = (uint32_t)random_below (&world->random, world->blocks); block != NOBODY;
          block = world->parents [block])
         path [count++] = block;
     for (size_t i = 0; i < count / 2; i++) {
@@ -160,7 +171,8 @@ s_store (world_t *world, uint32_t slot)
     count = first + random_below (&world->random, count - first + 1);
     uint32_t parent = first ? path [first - 1] : NOBODY;
     if (!world->honest && random_chance (&world->random, 20000))
-        parent = (uint32_t)random_below (&world->random, BLOCKS + 1);
+        parent =
+            random_chance (&world->random, 100000) ? NOBODY : (uint32_t)random_below (&world->random, world->blocks);
     s_hash_path (world, path, count, hashes);
     uint64_t parent_hash = parent == NOBODY ? INDEX_ROOT : world->hashes [parent];
     index_store (world->index, world->numbers [slot], parent_hash, hashes + first, count - first, NULL);
@@ -179,7 +191,7 @@ s_remove (world_t *world, uint32_t slot)
     size_t count = s_random_path (world, path);
     if (random_chance (&world->random, 300000))    //  Anything, in any order, twice
         for (size_t i = 0; i < count; i++)
-            path [i] = (uint32_t)random_below (&world->random, BLOCKS);
+            path [i] = (uint32_t)random_below (&world->random, world->blocks);
     size_t first = random_below (&world->random, count + 1);
     s_hash_path (world, path, count, hashes);
     index_remove (world->index, world->numbers [slot], hashes + first, count - first, NULL);
@@ -288,7 +300,7 @@ static void
 s_assert_references (const world_t *world)
 {
     for (uint32_t slot = 0; slot < HOLDERS; slot++)
-        for (uint32_t block = 0; block < BLOCKS; block++)
+        for (uint32_t block = 0; block < world->blocks; block++)
             assert_int_equal (index_references (world->index, world->numbers [slot], world->hashes [block]),
                 world->oracle.held [slot][block] + world->oracle.parked [slot][block]);
 }
@@ -296,7 +308,7 @@ s_assert_references (const world_t *world)
 static bool
 s_holds (const world_t *world, uint32_t slot, uint64_t hash)
 {
-    for (uint32_t block = 0; block < BLOCKS; block++)
+    for (uint32_t block = 0; block < world->blocks; block++)
         if (world->hashes [block] == hash)
             return world->oracle.held [slot][block] != 0;
     return false;
@@ -356,32 +368,45 @@ s_step (world_t *world)
 }
 
 static void
-s_begin (world_t *world, uint64_t seed, uint32_t parked_limit, bool once)
+s_begin (world_t *world, const configuration_t *configuration)
 {
     memset (world, 0, sizeof *world);
-    random_init (&world->random, seed);
-    world->options = (index_options_t){ .parked_limit = parked_limit, .once = once };
-    world->honest = parked_limit >= HOLDERS * BLOCKS;
+    random_init (&world->random, s_run.seed);
+    world->options = (index_options_t){ .parked_limit = configuration->parked_limit, .once = configuration->once };
+    world->honest = configuration->honest;
+    world->blocks = configuration->blocks;
     world->index = index_new (&world->options);
-    for (uint32_t block = 0; block < BLOCKS; block++) {
+    for (uint32_t block = 0; block < world->blocks; block++) {
         world->hashes [block] = random_u64 (&world->random) | 1;
-        world->parents [block] = block == 0 || random_chance (&world->random, 30000) ? NOBODY
-                                 : random_chance (&world->random, 850000)
-                                     ? block - 1
-                                     : (uint32_t)random_below (&world->random, block);
+        world->parents [block] = block - 1;
+        if (block == 0 || random_chance (&world->random, configuration->branching / 6))
+            world->parents [block] = NOBODY;
+        else if (random_chance (&world->random, configuration->branching))
+            world->parents [block] = (uint32_t)random_below (&world->random, block);
     }
     for (uint32_t slot = 0; slot < HOLDERS; slot++)
         world->numbers [slot] = HOLDER_NONE;
 }
 
 static void
-s_run_configuration (uint32_t parked_limit, bool once)
+s_assert_something_happened (const world_t *world, uint64_t operations)
+{
+    index_stats_t stats;
+    index_stats (world->index, &stats);
+    assert_int_equal (stats.parked, world->oracle.parked_count);
+    assert_true (world->hits > operations / 10 && stats.duplicates && stats.missing && stats.cleared);
+    assert_int_equal (stats.conflicts == 0, world->honest);
+    assert_true (world->options.parked_limit ? stats.adopted > 0 : stats.unparked > 0);
+}
+
+static void
+s_run_configuration (const configuration_t *configuration)
 {
     static world_t world;
-    print_message ("seed %llu, %llu operations, %u parked, %s\n", (unsigned long long)s_run.seed,
-        (unsigned long long)s_run.operations, parked_limit, once ? "once" : "counted");
-    s_begin (&world, s_run.seed + parked_limit * 2 + once, parked_limit, once);
-    for (uint64_t i = 0; i < s_run.operations; i++) {
+    uint64_t operations = s_run.operations / 100 * configuration->operations;
+    print_message ("seed %llu, %llu operations\n", (unsigned long long)s_run.seed, (unsigned long long)operations);
+    s_begin (&world, configuration);
+    for (uint64_t i = 0; i < operations; i++) {
         s_step (&world);
         if (i % 512 == 0) {
             index_check (world.index);
@@ -390,37 +415,43 @@ s_run_configuration (uint32_t parked_limit, bool once)
         if (i % 4096 == 0 && world.honest)
             s_assert_walks (&world);
     }
-    index_stats_t stats;
-    index_stats (world.index, &stats);
-    assert_int_equal (stats.parked, world.oracle.parked_count);
-    assert_true (world.hits > s_run.operations / 10 && stats.duplicates && stats.missing && stats.cleared);
-    assert_int_equal (stats.conflicts == 0, world.honest);
-    assert_true (parked_limit ? stats.adopted > 0 : stats.unparked > 0);
+    s_assert_something_happened (&world, operations);
     index_destroy (&world.index);
 }
 
 static void
 test_equals_the_oracle_where_everything_may_wait_and_nobody_lies (void **state)
 {
-    s_run_configuration (HOLDERS * BLOCKS, false);
+    s_run_configuration (&(configuration_t){
+        .operations = 100, .blocks = 120, .branching = 150000, .parked_limit = 5000, .honest = true });
 }
 
 static void
 test_equals_the_oracle_where_few_may_wait (void **state)
 {
-    s_run_configuration (20, false);
+    s_run_configuration (
+        &(configuration_t){ .operations = 100, .blocks = 120, .branching = 150000, .parked_limit = 20 });
 }
 
 static void
 test_equals_the_oracle_where_nothing_may_wait (void **state)
 {
-    s_run_configuration (0, false);
+    s_run_configuration (&(configuration_t){ .operations = 100, .blocks = 120, .branching = 150000 });
 }
 
 static void
 test_equals_the_oracle_without_counting (void **state)
 {
-    s_run_configuration (40, true);
+    s_run_configuration (
+        &(configuration_t){ .operations = 100, .blocks = 120, .branching = 150000, .parked_limit = 40, .once = true });
+}
+
+//  Chains longer than any run.
+static void
+test_equals_the_oracle_along_long_chains (void **state)
+{
+    s_run_configuration (
+        &(configuration_t){ .operations = 20, .blocks = 500, .branching = 4000, .parked_limit = 1000, .honest = true });
 }
 
 int
@@ -431,6 +462,7 @@ main (int argc, char **argv)
         cmocka_unit_test (test_equals_the_oracle_where_few_may_wait),
         cmocka_unit_test (test_equals_the_oracle_where_nothing_may_wait),
         cmocka_unit_test (test_equals_the_oracle_without_counting),
+        cmocka_unit_test (test_equals_the_oracle_along_long_chains),
     };
     if (argc > 1)
         s_run.operations = strtoull (argv [1], NULL, 10);

@@ -1,5 +1,5 @@
-//  A query is walked block by block, and consecutive blocks with one set make one segment: the answer costs nothing for the
-//  holders in it until somebody asks for them.  Sets of different segments are intersected only then.
+//  A query is walked run by run: a lookup where it enters a run, then comparing row with row.  Consecutive blocks with one set
+//  make one segment, so the answer costs nothing for the holders in it until somebody asks for them.  Sets of different segments are intersected only then.
 
 #include <string.h>
 
@@ -18,23 +18,62 @@ index_match_fini (index_match_t *match)
     array_fini (&match->segments);
 }
 
+//  Appends a segment, or makes the last one longer.  False where nobody has these blocks.
+static bool
+s_add_segment (const index_t *self, array_t *segments, uint32_t first, uint32_t end, set_t set)
+{
+    index_segment_t *last = segments->count ? array_at (segments, segments->count - 1) : NULL;
+    if (last && last->set == set) {
+        last->end = end;
+        return true;
+    }
+    if (!index_set_is_live (self, set))
+        return false;
+    *(index_segment_t *)array_add (segments) = (index_segment_t){ first, end, set };
+    return true;
+}
+
+//  How many blocks from a place on are those of the query.
+static uint32_t
+s_common (const index_t *self, place_t place, const uint64_t *hashes, size_t count)
+{
+    uint32_t blocks = runs_at (&self->runs, place.run)->count - place.offset, common = 1;
+    if (blocks > count)
+        blocks = (uint32_t)count;
+    const uint64_t *ours = runs_hashes (&self->runs, place);
+    while (common < blocks && ours [common] == hashes [common])
+        common++;
+    return common;
+}
+
+//  Adds the stretches of the run that the query runs along.  Returns how many blocks that is; 0 where nobody has the first.
+static uint32_t
+s_match_run (
+    const index_t *self, place_t place, const uint64_t *hashes, uint32_t position, size_t count, array_t *segments)
+{
+    const run_t *run = runs_at (&self->runs, place.run);
+    uint32_t common = s_common (self, place, hashes + position, count - position), done = 0, start;
+    while (done < common) {
+        uint32_t left = runs_stretch (run, place.offset + done, &start).end - place.offset - done;
+        set_t set = runs_stretch (run, place.offset + done, &start).set;
+        uint32_t blocks = left < common - done ? left : common - done;
+        if (!s_add_segment (self, segments, position + done, position + done + blocks, set))
+            return 0;
+        done += blocks;
+    }
+    return done;
+}
+
 void
 index_match (const index_t *self, const uint64_t *hashes, size_t count, index_match_t *match)
 {
-    index_segment_t *last = NULL;
+    place_t place;
+    uint32_t blocks = 1;
     array_cut (&match->segments, 0);
-    for (uint32_t i = 0; i < count && i < UINT32_MAX; i++) {
-        index_prefetch (self, hashes, i, count);
-        const entry_t *entry = index_entry (self, hashes [i]);
-        if (!entry)
+    for (uint32_t i = 0; i < count && i < UINT32_MAX - RUN_MAX && blocks; i += blocks) {
+        if (!runs_find (&self->runs, hashes [i], &place))
             return;
-        if (!last || last->set != entry->set) {
-            if (!index_set_is_live (self, entry->set))
-                return;
-            last = array_add (&match->segments);
-            *last = (index_segment_t){ .first = i, .set = entry->set };
-        }
-        last->end = i + 1;
+        blocks = s_match_run (self, place, hashes, i, count, &match->segments);
     }
 }
 
@@ -132,15 +171,15 @@ index_explain (const index_t *self, uint32_t holder, const uint64_t *hashes, siz
     if (!seat)
         explanation.reason = INDEX_STRANGER;
     for (size_t i = 0; i < count && seat; i++) {
-        const entry_t *entry = index_entry (self, hashes [i]);
-        bool held = entry && sets_has (self->sets, entry->set, seat);
+        place_t place = { 0, 0 };
+        bool held = index_seat_has (self, seat, hashes [i], &place);
         explanation.parked += !held && park_references (&self->park, seat, hashes [i]);
         if (explanation.reason != INDEX_WHOLE)
             explanation.hidden += held;
         else if (held)
             explanation.overlap++;
         else
-            explanation.reason = entry && index_set_is_live (self, entry->set) ? INDEX_ELSEWHERE : INDEX_NOBODY;
+            explanation.reason = place.run && index_place_is_live (self, place) ? INDEX_ELSEWHERE : INDEX_NOBODY;
     }
     return explanation;
 }

@@ -1,7 +1,7 @@
 #include "kv/index/park.h"
 
 typedef struct {
-    table_node_t node;      //  Key: of (seat, hash)
+    node_t node;            //  Key: of (seat, hash)
     uint32_t references;    //  How often it was stored
     uint64_t hash;          //  The block
     uint64_t parent;        //  What it waits for
@@ -12,8 +12,8 @@ typedef struct {
 } block_t;
 
 typedef struct {
-    table_node_t node;    //  Key: of (seat, parent)
-    uint32_t block;       //  Node in `blocks`
+    node_t node;       //  Key: of (seat, parent)
+    uint32_t block;    //  Node in `blocks`
 } waiter_t;
 
 void
@@ -34,7 +34,7 @@ park_fini (park_t *self)
 uint32_t
 park_count (const park_t *self)
 {
-    return self->blocks.count;
+    return table_count (&self->blocks);
 }
 
 static block_t *

@@ -9,7 +9,7 @@
 enum { INTERNED = 0x40000000, MEMO_BITS = 10 };
 
 typedef struct {
-    table_node_t node;      //  Key: xor of the mixed members
+    node_t node;            //  Key: xor of the mixed members
     uint32_t count;         //  Members, at least 2
     uint32_t *members;      //  Ascending
     uint64_t serial;        //  Of this set, so that a remembered step notices that the number is another's; 0: nobody's
@@ -104,8 +104,8 @@ sets_has (const sets_t *self, set_t set, uint32_t member)
     return position < interned->count && interned->members [position] == member;
 }
 
-static void
-s_retain (sets_t *self, set_t set)
+void
+sets_retain (sets_t *self, set_t set)
 {
     if (set & INTERNED) {
         s_interned (self, set)->references++;
@@ -213,7 +213,7 @@ s_remembered_step (sets_t *self, set_t set, uint32_t member, bool adding)
         step->from = set;
         step->member = member;
     }
-    s_retain (self, step->to);
+    sets_retain (self, step->to);
     set_t to = step->to;
     sets_release (self, set);
     return to;
@@ -254,7 +254,7 @@ sets_is_interned (set_t set)
 uint32_t
 sets_count (const sets_t *self)
 {
-    return self->interned.count;
+    return table_count (&self->interned);
 }
 
 uint64_t

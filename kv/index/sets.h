@@ -36,7 +36,8 @@ set_t sets_with (sets_t *self, set_t set, uint32_t member);
 //  The set without a member, which it must have.
 set_t sets_without (sets_t *self, set_t set, uint32_t member);
 
-//  Gives back a reference.
+//  Takes or gives back a reference.
+void sets_retain (sets_t *self, set_t set);
 void sets_release (sets_t *self, set_t set);
 
 bool sets_has (const sets_t *self, set_t set, uint32_t member);

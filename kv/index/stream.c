@@ -136,6 +136,14 @@ s_look_up (player_t *self, const stream_record_t *record, bool mix)
 }
 
 void
+player_expect (const player_t *self, const stream_record_t *record)
+{
+    if (record->parent != INDEX_ROOT)
+        index_expect (self->index, &record->parent, 1);
+    index_expect (self->index, record->hashes, record->count);
+}
+
+void
 player_play (player_t *self, const stream_record_t *record, bool mix)
 {
     switch (record->type) {

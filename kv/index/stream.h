@@ -56,6 +56,9 @@ status_t stream_next (stream_t *self, stream_record_t *record, error_t *error);
 player_t *player_new (const stream_t *stream);
 void player_destroy (player_t **self_p);
 
+//  Tells the index of a record that will be played soon.
+void player_expect (const player_t *self, const stream_record_t *record);
+
 //  Plays one record; with `mix`, adds to that number too.
 void player_play (player_t *self, const stream_record_t *record, bool mix);
 

@@ -1,7 +1,7 @@
 #include "kv/index/surplus.h"
 
 typedef struct {
-    table_node_t node;      //  Key: of (seat, hash)
+    node_t node;            //  Key: of (seat, hash)
     uint32_t seat;          //  Of the holder
     uint64_t hash;          //  The block
     uint32_t references;    //  Never 0

@@ -1,8 +1,7 @@
-//  A walk goes through the entries in the order of their numbers, which changes elsewhere do not disturb: an entry that the
-//  holder has stays where it is as long as the holder does not change.  Before an entry come those of its ancestors that the
-//  holder has and that did not come yet; a bit an entry remembers which did.
+//  A walk goes through the blocks in the order of their places, which changes elsewhere do not disturb: a block that the holder
+//  has stays where it is as long as the holder does not change.  Before a block come those of its ancestors that the holder
+//  has and that did not come yet; a bit a place remembers which did.
 
-#include "base/hash.h"
 #include "base/memory.h"
 #include "kv/index/index_private.h"
 
@@ -13,12 +12,11 @@ struct index_walk {
     uint32_t holder;         //  Whose blocks
     uint32_t seat;           //  Its seat when the walk began; 0 where there was no such holder
     uint64_t change;         //  Its last change then
-    uint32_t at;             //  Next entry to look at
-    uint32_t bound;          //  Its entries are below
-    uint8_t *seen;           //  A bit an entry: came already, or waits in `ancestors`
-    array_t ancestors;       //  uint32_t: entries to come, the next one last
-    bool parking;            //  All entries came: now the parked blocks
-    uint32_t parked;         //  Cursor in them
+    place_t at;              //  Next place to look at
+    uint32_t bound;          //  Its runs are below
+    uint8_t *seen;           //  A bit a place: came already, or waits in `ancestors`
+    array_t ancestors;       //  place_t: blocks to come, the next one last
+    uint32_t parked;         //  Cursor in the parked blocks, which come last
 };
 
 index_walk_t *
@@ -29,10 +27,10 @@ index_walk_new (const index_t *index, uint32_t holder)
     self->holder = holder;
     self->seat = index_seat_of (index, holder);
     self->change = index_seat (index, self->seat)->change;
-    self->at = 1;
-    self->bound = index->entries.bound;
-    self->seen = memory_new (self->bound / 8 + 1);
-    array_init (&self->ancestors, sizeof (uint32_t));
+    self->at.run = 1;
+    self->bound = runs_bound (&index->runs);
+    self->seen = memory_new ((size_t)self->bound * (RUN_MAX / 8));
+    array_init (&self->ancestors, sizeof (place_t));
     return self;
 }
 
@@ -48,35 +46,48 @@ index_walk_destroy (index_walk_t **self_p)
     *self_p = NULL;
 }
 
-//  Whether this entry is to come still.
-static bool
-s_is_due (const index_walk_t *self, uint32_t number)
+//  Puts a block of the holder in line, and before it each ancestor that is to come still.
+static void
+s_line_up (index_walk_t *self, place_t place)
 {
-    const entry_t *entry = table_at (&self->index->entries, number);
-    return entry->node.key && !(self->seen [number / 8] & 1 << number % 8) &&
-           sets_has (self->index->sets, entry->set, self->seat);
+    bool has = true;
+    while (has) {
+        uint8_t *seen = &self->seen [(place.run << RUN_BITS | place.offset) / 8], bit = 1 << place.offset % 8;
+        if (*seen & bit)
+            return;
+        *seen |= bit;
+        *(place_t *)array_add (&self->ancestors) = place;
+        has = index_seat_has (self->index, self->seat, runs_parent (&self->index->runs, place), &place);
+    }
 }
 
-//  Puts an entry in line, and each ancestor before it.
+//  Looks at one stretch of a run and goes on behind it.
 static void
-s_line_up (index_walk_t *self, uint32_t number)
+s_look_on (index_walk_t *self)
 {
-    while (number && s_is_due (self, number)) {
-        const entry_t *entry = table_at (&self->index->entries, number);
-        self->seen [number / 8] |= (uint8_t)(1 << number % 8);
-        *(uint32_t *)array_add (&self->ancestors) = number;
-        number = table_find (&self->index->entries, entry->parent);
+    const runs_t *runs = &self->index->runs;
+    if (!runs_has (runs, self->at.run) || self->at.offset >= runs_at (runs, self->at.run)->count) {
+        self->at = (place_t){ self->at.run + 1, 0 };
+        return;
     }
+    uint32_t start;
+    stretch_t stretch = runs_stretch (runs_at (runs, self->at.run), self->at.offset, &start);
+    if (sets_has (self->index->sets, stretch.set, self->seat))
+        s_line_up (self, self->at);
+    else
+        self->at.offset = stretch.end - 1;
+    self->at.offset++;
 }
 
 static index_block_t
 s_take_next (index_walk_t *self)
 {
-    uint32_t number = *(uint32_t *)array_at (&self->ancestors, self->ancestors.count - 1);
-    const entry_t *entry = table_at (&self->index->entries, number);
-    uint32_t more = entry->repeated ? surplus_count (&self->index->surplus, self->seat, entry->node.key) : 0;
+    const runs_t *runs = &self->index->runs;
+    place_t place = *(place_t *)array_at (&self->ancestors, self->ancestors.count - 1);
+    uint64_t hash = runs_hash (runs, place);
+    uint32_t more = runs_at (runs, place.run)->repeated ? surplus_count (&self->index->surplus, self->seat, hash) : 0;
     array_cut (&self->ancestors, self->ancestors.count - 1);
-    return (index_block_t){ entry->node.key, entry->parent, 1 + more };
+    return (index_block_t){ hash, runs_parent (runs, place), 1 + more };
 }
 
 static bool
@@ -101,8 +112,8 @@ index_walk_next (index_walk_t *self, index_block_t *blocks, size_t max, size_t *
     for (int steps = STEPS_MAX; *count < max && steps && !*ended;) {
         if (self->ancestors.count)
             blocks [(*count)++] = s_take_next (self);
-        else if (self->at < self->bound) {
-            s_line_up (self, self->at++);
+        else if (self->at.run < self->bound) {
+            s_look_on (self);
             steps--;
         } else if (s_take_parked (self, &blocks [*count]))
             ++*count;

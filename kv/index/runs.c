@@ -1,0 +1,391 @@
+#include "kv/index/runs.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/memory.h"
+
+enum { CAPACITY_MIN = 2, MALLOC_BYTES = 8 };
+
+void
+runs_init (runs_t *self, sets_t *sets)
+{
+    *self = (runs_t){ .sets = sets };
+    lines_init (&self->blocks, RUN_BITS);
+    array_init (&self->free, sizeof (uint32_t));
+    array_add (&self->blocks.rows);
+}
+
+bool
+runs_has (const runs_t *self, uint32_t run)
+{
+    return ((run_t **)self->blocks.rows.data) [run] != NULL;
+}
+
+uint32_t
+runs_bound (const runs_t *self)
+{
+    return (uint32_t)self->blocks.rows.count;
+}
+
+bool
+runs_is_full (const runs_t *self)
+{
+    return self->blocks.rows.count == RUN_LIMIT && !self->free.count;
+}
+
+static void
+s_set_run (runs_t *self, uint32_t number, run_t *run)
+{
+    ((run_t **)self->blocks.rows.data) [number] = run ? run + 1 : NULL;
+}
+
+static size_t
+s_run_bytes (size_t capacity)
+{
+    return sizeof (run_t) + capacity * sizeof (uint64_t);
+}
+
+//  --- stretches
+
+//  Memory for stretches comes in powers of two.
+static size_t
+s_stretch_capacity (size_t count)
+{
+    size_t capacity = 2;
+    while (capacity < count)
+        capacity *= 2;
+    return capacity;
+}
+
+//  All stretches of a run; `single` is where the only one is put.
+static const stretch_t *
+s_stretches (const run_t *run, stretch_t *single)
+{
+    *single = (stretch_t){ run->count, run->set };
+    return run->stretches ? run->stretches : single;
+}
+
+static size_t
+s_stretch_bytes (size_t count)
+{
+    return count > 1 ? s_stretch_capacity (count) * sizeof (stretch_t) + MALLOC_BYTES : 0;
+}
+
+//  Gives a run these stretches, whose references it takes; those it had are released by the caller.
+static void
+s_set_stretches (runs_t *self, run_t *run, const stretch_t *stretches, size_t count)
+{
+    size_t before = s_stretch_bytes (run->stretch_count), bytes = s_stretch_bytes (count);
+    if (count == 1) {
+        memory_free (run->stretches);
+        run->stretches = NULL;
+        run->set = stretches [0].set;
+    } else {
+        if (bytes != before)
+            run->stretches = memory_resize (run->stretches, s_stretch_capacity (count) * sizeof *stretches);
+        memcpy (run->stretches, stretches, count * sizeof *stretches);
+    }
+    self->bytes += bytes - before;
+    self->stretches += count - run->stretch_count;
+    run->stretch_count = (uint8_t)count;
+}
+
+stretch_t
+runs_stretch (const run_t *run, uint32_t offset, uint32_t *start)
+{
+    *start = 0;
+    if (!run->stretches)
+        return (stretch_t){ run->count, run->set };
+    uint32_t at = 0;
+    while (run->stretches [at].end <= offset)
+        *start = run->stretches [at++].end;
+    return run->stretches [at];
+}
+
+//  Stretches of a run being rewritten: it holds a reference for each.
+typedef struct {
+    stretch_t stretches [RUN_MAX];    //  Neighbours differ
+    size_t count;                     //  Of them
+} rewrite_t;
+
+//  Appends the blocks up to `end` (none where that is no further) with a set; takes the reference.
+static void
+s_write (runs_t *self, rewrite_t *rewrite, uint32_t end, set_t set)
+{
+    stretch_t *last = rewrite->count ? &rewrite->stretches [rewrite->count - 1] : NULL;
+    bool is_more = !last || last->end < end;
+    if (is_more && last && last->set == set)
+        last->end = end;
+    else if (is_more) {
+        rewrite->stretches [rewrite->count++] = (stretch_t){ end, set };
+        return;
+    }
+    sets_release (self->sets, set);
+}
+
+static uint32_t
+s_lower (uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static set_t
+s_step (runs_t *self, set_t set, uint32_t member, bool adding)
+{
+    sets_retain (self->sets, set);
+    return adding ? sets_with (self->sets, set, member) : sets_without (self->sets, set, member);
+}
+
+static void
+s_rewrite (runs_t *self, run_t *run, uint32_t first, uint32_t end, uint32_t member, bool adding)
+{
+    stretch_t single;
+    const stretch_t *old = s_stretches (run, &single);
+    rewrite_t rewrite;
+    rewrite.count = 0;
+    uint32_t start = 0;
+    for (size_t i = 0; i < run->stretch_count; i++) {
+        set_t set = old [i].set;
+        uint32_t stop = old [i].end;
+        if (start < first) {
+            sets_retain (self->sets, set);
+            s_write (self, &rewrite, s_lower (stop, first), set);
+        }
+        if (start < end && stop > first)
+            s_write (self, &rewrite, s_lower (stop, end), s_step (self, set, member, adding));
+        if (stop > end) {
+            sets_retain (self->sets, set);
+            s_write (self, &rewrite, stop, set);
+        }
+        sets_release (self->sets, set);
+        start = stop;
+    }
+    s_set_stretches (self, run, rewrite.stretches, rewrite.count);
+}
+
+static void
+s_change (runs_t *self, run_t *run, uint32_t first, uint32_t end, uint32_t member, bool adding)
+{
+    if (run->stretches || first > 0 || end < run->count)
+        s_rewrite (self, run, first, end, member, adding);
+    else
+        run->set = adding ? sets_with (self->sets, run->set, member) : sets_without (self->sets, run->set, member);
+}
+
+//  --- runs
+
+static void
+s_free_run (runs_t *self, uint32_t number)
+{
+    run_t *run = runs_at (self, number);
+    self->bytes -= s_run_bytes (run->capacity) + MALLOC_BYTES + s_stretch_bytes (run->stretch_count);
+    self->stretches -= run->stretch_count;
+    memory_free (run->stretches);
+    memory_free (run);
+    s_set_run (self, number, NULL);
+    *(uint32_t *)array_add (&self->free) = number;
+}
+
+void
+runs_fini (runs_t *self)
+{
+    for (uint32_t number = 0; number < runs_bound (self); number++) {
+        if (!runs_has (self, number))
+            continue;
+        stretch_t single;
+        run_t *run = runs_at (self, number);
+        const stretch_t *stretches = s_stretches (run, &single);
+        for (size_t i = 0; i < run->stretch_count; i++)
+            sets_release (self->sets, stretches [i].set);
+        memory_free (run->stretches);
+        memory_free (run);
+    }
+    array_fini (&self->free);
+    lines_fini (&self->blocks);
+}
+
+static run_t *
+s_resize_run (runs_t *self, uint32_t number, size_t capacity)
+{
+    run_t *run = runs_at (self, number);
+    self->bytes += s_run_bytes (capacity) - s_run_bytes (run->capacity);
+    run = memory_resize (run, s_run_bytes (capacity));
+    run->capacity = (uint8_t)capacity;
+    s_set_run (self, number, run);
+    return run;
+}
+
+static size_t
+s_clamp_capacity (size_t capacity)
+{
+    return capacity < CAPACITY_MIN ? CAPACITY_MIN : capacity > RUN_MAX ? RUN_MAX : capacity;
+}
+
+static uint32_t
+s_add_run (runs_t *self, uint64_t parent, set_t set, size_t wanted)
+{
+    uint32_t number = runs_bound (self);
+    if (self->free.count) {
+        number = *(uint32_t *)array_at (&self->free, self->free.count - 1);
+        array_cut (&self->free, self->free.count - 1);
+    } else {
+        BUG_ON (number == RUN_LIMIT);
+        array_add (&self->blocks.rows);
+    }
+    size_t capacity = s_clamp_capacity (wanted);
+    run_t *run = memory_resize (NULL, s_run_bytes (capacity));
+    *run = (run_t){ .parent = parent, .set = set, .capacity = (uint8_t)capacity, .stretch_count = 1 };
+    self->bytes += s_run_bytes (capacity) + MALLOC_BYTES;
+    self->stretches++;
+    s_set_run (self, number, run);
+    return number;
+}
+
+//  Makes the last stretch one block longer, or begins another.
+static void
+s_extend_stretch (runs_t *self, run_t *run, set_t set)
+{
+    stretch_t single;
+    const stretch_t *old = s_stretches (run, &single);
+    size_t count = run->stretch_count;
+    if (old [count - 1].set == set) {
+        if (run->stretches)
+            run->stretches [count - 1].end++;
+        return;
+    }
+    rewrite_t rewrite;
+    memcpy (rewrite.stretches, old, count * sizeof *old);
+    rewrite.stretches [count] = (stretch_t){ run->count + 1u, set };
+    s_set_stretches (self, run, rewrite.stretches, count + 1);
+}
+
+//  A run with room behind its last block.
+static run_t *
+s_make_room (runs_t *self, uint32_t number, size_t more)
+{
+    run_t *run = runs_at (self, number);
+    if (run->count < run->capacity)
+        return run;
+    size_t grown = run->count + (more > run->count / 4u ? more + 1 : run->count / 4u + 1);
+    return s_resize_run (self, number, s_clamp_capacity (grown));
+}
+
+place_t
+runs_append (runs_t *self, place_t behind, uint64_t parent, uint64_t hash, set_t set, size_t more)
+{
+    place_t place = behind;
+    run_t *run = behind.run ? runs_at (self, behind.run) : NULL;
+    if (run && behind.offset + 1 == run->count && run->count < RUN_MAX) {
+        run = s_make_room (self, behind.run, more);
+        s_extend_stretch (self, run, set);
+        place.offset++;
+    } else {
+        place = (place_t){ s_add_run (self, parent, set, more + 1), 0 };
+        run = runs_at (self, place.run);
+    }
+    run->count++;
+    ((uint64_t *)(run + 1)) [place.offset] = hash;
+    lines_add (&self->blocks, place.run << RUN_BITS | place.offset);
+    return place;
+}
+
+bool
+runs_find (const runs_t *self, uint64_t hash, place_t *place)
+{
+    uint32_t number = lines_find (&self->blocks, hash);
+    if (number)
+        *place = (place_t){ number >> RUN_BITS, number & (RUN_MAX - 1) };
+    return number != 0;
+}
+
+uint64_t
+runs_parent (const runs_t *self, place_t place)
+{
+    return place.offset ? runs_hash (self, (place_t){ place.run, place.offset - 1 })
+                        : runs_at (self, place.run)->parent;
+}
+
+void
+runs_add_member (runs_t *self, uint32_t run, uint32_t first, uint32_t end, uint32_t member)
+{
+    s_change (self, runs_at (self, run), first, end, member, true);
+}
+
+//  Cuts the end that nobody has.
+static void
+s_trim (runs_t *self, uint32_t number)
+{
+    run_t *run = runs_at (self, number);
+    stretch_t single;
+    const stretch_t *stretches = s_stretches (run, &single);
+    size_t kept = run->stretch_count;
+    if (stretches [kept - 1].set != SETS_EMPTY)
+        return;
+    kept--;    //  The one before differs, so somebody has it
+    uint32_t count = kept ? stretches [kept - 1].end : 0;
+    while (run->count > count)
+        lines_remove (&self->blocks, number << RUN_BITS | --run->count);
+    if (count == 0) {
+        s_free_run (self, number);
+        return;
+    }
+    rewrite_t rewrite;
+    memcpy (rewrite.stretches, stretches, kept * sizeof *stretches);
+    s_set_stretches (self, run, rewrite.stretches, kept);
+    if (count * 4 < run->capacity)
+        s_resize_run (self, number, s_clamp_capacity (count * 2));
+}
+
+void
+runs_remove_member (runs_t *self, uint32_t run, uint32_t first, uint32_t end, uint32_t member)
+{
+    s_change (self, runs_at (self, run), first, end, member, false);
+    s_trim (self, run);
+}
+
+uint64_t
+runs_bytes (const runs_t *self)
+{
+    return self->bytes + lines_bytes (&self->blocks) + self->blocks.rows.count * sizeof (void *);
+}
+
+static uint64_t
+s_check_run (const runs_t *self, uint32_t number)
+{
+    const run_t *run = runs_at (self, number);
+    stretch_t single;
+    const stretch_t *stretches = s_stretches (run, &single);
+    uint64_t references = 0;
+    uint32_t end = 0;
+    BUG_ON (run->count == 0 || run->count > run->capacity || run->capacity > RUN_MAX);
+    BUG_ON (run->stretch_count == 0 || !run->stretches != (run->stretch_count == 1));
+    for (size_t i = 0; i < run->stretch_count; i++) {
+        BUG_ON (stretches [i].end <= end || (i && stretches [i].set == stretches [i - 1].set));
+        references += sets_is_interned (stretches [i].set);
+        end = stretches [i].end;
+    }
+    BUG_ON (end != run->count || stretches [run->stretch_count - 1].set == SETS_EMPTY);
+    for (uint32_t offset = 0; offset < run->count; offset++)
+        BUG_ON (
+            lines_find (&self->blocks, runs_hash (self, (place_t){ number, offset })) != (number << RUN_BITS | offset));
+    return references;
+}
+
+uint64_t
+runs_check (const runs_t *self)
+{
+    uint64_t references = 0, blocks = 0, stretches = 0, bytes = 0;
+    lines_check (&self->blocks);
+    for (uint32_t number = 0; number < runs_bound (self); number++) {
+        if (!runs_has (self, number))
+            continue;
+        const run_t *run = runs_at (self, number);
+        references += s_check_run (self, number);
+        blocks += run->count;
+        stretches += run->stretch_count;
+        bytes += s_run_bytes (run->capacity) + MALLOC_BYTES + s_stretch_bytes (run->stretch_count);
+    }
+    BUG_ON (blocks != self->blocks.count || stretches != self->stretches || bytes != self->bytes);
+    return references;
+}
