@@ -45,7 +45,7 @@ s_choose (
         if (has_home && !as_good)
             candidates [i].cost += MOVE_BLOCKS * weights->overlap_weight;
     }
-    return policy_cheapest (candidates, count);
+    return policy_cheapest (request, candidates, count);
 }
 
 const policy_t policy_kv = {

@@ -23,11 +23,13 @@ s_better (const policy_candidate_t *a, const policy_candidate_t *b)
 }
 
 size_t
-policy_cheapest (const policy_candidate_t *candidates, size_t count)
+policy_cheapest (const policy_request_t *request, const policy_candidate_t *candidates, size_t count)
 {
-    size_t best = 0;
-    for (size_t i = 1; i < count; i++)
-        if (s_better (&candidates [i], &candidates [best]))
-            best = i;
+    size_t first = (size_t)(request->turn % count), best = first;
+    for (size_t i = 1; i < count; i++) {
+        size_t next = (first + i) % count;
+        if (s_better (&candidates [next], &candidates [best]))
+            best = next;
+    }
     return best;
 }

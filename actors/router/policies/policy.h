@@ -51,7 +51,8 @@ extern const policy_t policy_round_robin;
 //  NULL where none has this name.
 const policy_t *policy_find (const char *name);
 
-//  The candidate with the lowest cost; of equals the one with the fewest active requests, then the first.
-size_t policy_cheapest (const policy_candidate_t *candidates, size_t count);
+//  The candidate with the lowest cost; of equals one with the fewest active requests.  What is equal still takes turns, so
+//  that conversations which begin on an idle fleet spread over it.
+size_t policy_cheapest (const policy_request_t *request, const policy_candidate_t *candidates, size_t count);
 
 #endif

@@ -52,10 +52,12 @@ test_a_new_conversation_starts_where_least_waits (void **state)
 }
 
 static void
-test_equals_go_to_the_one_with_fewer_requests_then_to_the_first (void **state)
+test_equals_go_to_the_one_with_fewer_requests_then_take_turns (void **state)
 {
     row_t rows [] = { { 0, 0, 2 }, { 0, 0, 1 }, { 0, 0, 1 } };
     assert_int_equal (s_choose (&policy_kv, 10, 0, rows, 3), 1);
+    assert_int_equal (s_choose (&policy_kv, 10, 1, rows, 3), 1);
+    assert_int_equal (s_choose (&policy_kv, 10, 2, rows, 3), 2);
 }
 
 //  Two workers that both have the whole prefix are both home: no move is charged between them.
@@ -89,7 +91,7 @@ main (void)
         cmocka_unit_test (test_a_conversation_stays_where_its_cache_is),
         cmocka_unit_test (test_a_conversation_moves_when_that_clearly_wins),
         cmocka_unit_test (test_a_new_conversation_starts_where_least_waits),
-        cmocka_unit_test (test_equals_go_to_the_one_with_fewer_requests_then_to_the_first),
+        cmocka_unit_test (test_equals_go_to_the_one_with_fewer_requests_then_take_turns),
         cmocka_unit_test (test_the_less_loaded_of_two_homes_wins),
         cmocka_unit_test (test_round_robin_takes_turns),
         cmocka_unit_test (test_policies_are_found_by_name),
