@@ -3,8 +3,8 @@
 //  Two tables.  `members` holds an entry for each actor: it registers, renews by heartbeats, becomes unreachable when its
 //  lease runs out, gone after ten minutes of that or when it says goodbye.  For one lease after the start nobody is
 //  reported absent: whoever was registered with the broker before has that long to come back.  Where nothing is heard from
-//  anybody it is the broker that was cut off or stood still: it judges nobody then, nor for one lease afterwards.  `tracks` holds, for each
-//  stream of each source, how far it came and the ring.
+//  anybody it is the broker that was cut off or stood still: it judges nobody then, nor for one lease
+//  afterwards.  `tracks` holds, for each stream of each source, how far it came and the ring.
 //
 //  What survives the broker is one number an address, its last incarnation, in a store: a process whose clock went back
 //  must not begin below it, or those who follow would take it for a ghost.

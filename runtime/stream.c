@@ -30,8 +30,7 @@ stream_open (stream_t *self, actor_t *actor, span_t address, const message_type_
     const stream_options_t *options, void *arg)
 {
     BUG_ON (stream_is_active (self));
-    *self =
-        (stream_t){ .call.trace = self->call.trace, .options = *options, .credit = options->credit, .arg = arg };
+    *self = (stream_t){ .call.trace = self->call.trace, .options = *options, .credit = options->credit, .arg = arg };
     stream_start (&self->call, actor, address, type, request, options->credit);
     self->call.done = s_on_done;
     self->call.arg = self;

@@ -5,7 +5,8 @@
 //  out, answers list_processes, and publishes process_changed.
 //
 //  A process is ready when the actors it houses are alive in the directory and take work, or answer a ping where the
-//  directory does not list them, or when a URL answers 200; one that names none of these is ready once it runs.  Destroying the actor kills whatever still runs.
+//  directory does not list them, or when a URL answers 200; one that names none of these is ready once it runs.  Destroying the
+//  actor kills whatever still runs.
 
 #ifndef ACTORS_HOST_HOST_H
 #define ACTORS_HOST_HOST_H

@@ -1,5 +1,6 @@
 //  A query is walked run by run: a lookup where it enters a run, then comparing row with row.  Consecutive blocks with one set
-//  make one segment, so the answer costs nothing for the holders in it until somebody asks for them.  Sets of different segments are intersected only then.
+//  make one segment, so the answer costs nothing for the holders in it until somebody asks for them.  Sets of different
+//  segments are intersected only then.
 
 #include <string.h>
 

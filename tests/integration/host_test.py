@@ -62,7 +62,8 @@ class HostTest(unittest.TestCase):
 
     def processes(self):
         """What the host says, by name; one row that says nothing while it cannot be asked."""
-        done = subprocess.run([STATOR, "ps", "--json", "--run-dir", self.folder / "fleet-run"], capture_output=True, text=True, check=False)
+        done = subprocess.run([STATOR, "ps", "--json", "--run-dir", self.folder / "fleet-run"],
+                              capture_output=True, text=True, check=False)
         try:
             host = next(actor for actor in json.loads(done.stdout)["actors"] if actor["address"].startswith("host/"))
             return {process["name"]: process for process in host["runs"]["processes"]}
@@ -108,8 +109,8 @@ class HostTest(unittest.TestCase):
     def test_engine_and_worker_are_restarted_together(self):
         engine = self.folder / "engine.py"
         engine.write_text(ENGINE)
-        text = FLEET.replace("workers: [ {", "workers: [ { engine: llamacpp, name: fake, port: %d, command: [python3, %s, '{port}'] }, {"
-                             % (free_port(), engine))
+        fake = f"{{ engine: llamacpp, name: fake, port: {free_port()}, command: [python3, {engine}, '{{port}}'] }}"
+        text = FLEET.replace("workers: [ {", f"workers: [ {fake}, {{")
         fleet = Fleet(self.folder, config=self.config(text))
         self.addCleanup(fleet.stop)
         until(lambda: self.state("worker/fake-0") == "starting", 20, "the worker to be started")
@@ -137,7 +138,8 @@ class HostTest(unittest.TestCase):
         thread.join()
         self.assertEqual([line for line in lines if line][-1], "data: [DONE]")
         self.assertEqual(fleet.process.wait(20), 0)
-        order = [line.split("is stopped")[0].split("\"")[-1].strip() for line in fleet.output().splitlines() if "is stopped" in line]
+        stops = [line for line in fleet.output().splitlines() if "is stopped" in line]
+        order = [line.split("is stopped")[0].split("\"")[-1].strip() for line in stops]
         self.assertEqual((order[0], order[-1]), ("core", "broker"))
 
     def test_a_second_signal_ends_it_at_once(self):
@@ -159,16 +161,17 @@ class HostTest(unittest.TestCase):
 
     def test_a_second_fleet_in_the_same_place_is_refused(self):
         fleet = self.fleet()
-        done = subprocess.run([STATOR, "up", self.config(), "--run-dir", self.folder / "fleet-run", "--state-dir", self.folder / "state"],
-                              capture_output=True, text=True, check=False)
+        done = subprocess.run([STATOR, "up", self.config(), "--run-dir", self.folder / "fleet-run",
+                               "--state-dir", self.folder / "state"], capture_output=True, text=True, check=False)
         self.assertEqual(done.returncode, 1)
         self.assertIn(f"already (process {fleet.process.pid})", done.stderr)
 
     def test_run_asks_one_question(self):
         port = free_port()
         started = time.monotonic()
-        done = subprocess.run([STATOR, "run", "--once", "--port", str(port), "--run-dir", self.folder / "run", "--state-dir",
-                               self.folder / "state", "--prompt", "Are you there?"], capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run([STATOR, "run", "--once", "--port", str(port), "--run-dir", self.folder / "run",
+                               "--state-dir", self.folder / "state", "--prompt", "Are you there?"],
+                              capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         question, answer = done.stdout.strip().splitlines()[:2]
         self.assertEqual(question, "mock> Are you there?")
