@@ -129,6 +129,8 @@ typedef struct {
     //  Bytes of the body as they come, in pieces of any size.
     void (*on_data) (void *arg, span_t bytes);
     //  The end, exactly once unless cancelled: STATUS_OK where the whole response arrived, whatever its HTTP status.
+    //  UNREACHABLE: there was no connection, the server knows nothing.  IO: it broke before the response was whole.
+    //  DEADLINE, LIMIT: one of those above.  CORRUPT: not HTTP.
     void (*on_end) (void *arg, status_t status, const error_t *error);
     void *arg;    //  For the three
 } fetch_options_t;

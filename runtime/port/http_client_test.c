@@ -303,7 +303,7 @@ test_a_cut_response_is_not_whole (void **state)
     pair_t *pair = s_pair_new ();
     pull_t pull = { .fixture = &pair->fixture };
     s_fetch (&pull, s_url (pair, "/abort"), (fetch_options_t){ 0 });
-    assert_int_equal (pull.status, STATUS_UNREACHABLE);
+    assert_int_equal (pull.status, STATUS_IO);
     s_pair_destroy (pair);
 }
 
@@ -407,14 +407,14 @@ static const struct {
     const char *reply;    //  The whole response
     status_t status;      //  How the fetch ends
 } s_lies [] = {
-    { "", STATUS_UNREACHABLE },
+    { "", STATUS_IO },
     { "hello", STATUS_CORRUPT },
     { "HTTP/1.1 abc\r\n\r\n", STATUS_CORRUPT },
     { "SSH-2.0-OpenSSH_9.2\r\n", STATUS_CORRUPT },
-    { "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", STATUS_UNREACHABLE },
+    { "HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nhalf", STATUS_IO },
     { "HTTP/1.1 200 OK\r\nContent-Length: banana\r\n\r\nhalf", STATUS_CORRUPT },
-    { "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", STATUS_UNREACHABLE },
-    { "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\nhello\r\n", STATUS_UNREACHABLE },
+    { "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n", STATUS_IO },
+    { "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\nhello\r\n", STATUS_IO },
     { "HTTP/1.1 301 Moved\r\nLocation: http://127.0.0.1:1/\r\nContent-Length: 0\r\n\r\n", STATUS_OK },
     { "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 404 Not Found\r\nContent-Length: 2\r\n\r\nno", STATUS_OK },
     { "HTTP/1.0 200 OK\r\n\r\nuntil the end", STATUS_OK },
