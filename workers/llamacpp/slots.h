@@ -12,7 +12,7 @@
 #include "kv/sequence.h"
 #include "schemas/column.h"
 
-enum { SLOT_NONE = UINT32_MAX };
+#define SLOT_NONE UINT32_MAX
 
 typedef struct slots slots_t;
 
