@@ -46,6 +46,7 @@ static void
 test_every_line_end_counts_once (void **state)
 {
     s_assert_reads ("data: a\r\n\r\ndata: b\r\rdata: c\n\r\n", "[|a][|b][|c]");
+    s_assert_reads ("data: a\r\ndata: b\rdata: c\ndata: d\r\n\r\n", "[|a\nb\nc\nd]");
 }
 
 static void

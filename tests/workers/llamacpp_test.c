@@ -114,6 +114,7 @@ test_a_lost_cache_is_noticed (void **state)
     assert_int_equal (stage_metric ("stator_prompt_tokens_predicted_total"), 21);
     stage_run_ms (100);
     assert_int_equal (map_count (stage_observed ()->blocks), 6);
+    assert_int_equal (stage_observed ()->stored, 4 + 6);
     assert_int_equal (stage_observed ()->orphans, 0);
     assert_int_equal (stage_observed ()->strays, 0);
     stage_end ();

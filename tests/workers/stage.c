@@ -49,6 +49,7 @@ s_on_stored (void *self, actor_t *actor, const origin_t *origin, const void *mes
     const kv_stored_t *event = message;
     if (event->has_parent && !map_get_u64 (s_observed.blocks, event->parent.high))
         s_observed.orphans++;
+    s_observed.stored += event->hashes.count;
     for (size_t i = 0; i < event->hashes.count; i++)
         map_put_u64 (s_observed.blocks, column_hash128 (event->hashes, i).high, &s_observed);
 }

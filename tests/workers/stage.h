@@ -42,6 +42,7 @@ typedef struct {
 
 typedef struct {
     map_t *blocks;         //  Blocks held, by the first 64 bits; values are not to be used
+    size_t stored;         //  How many came, those that came again included
     size_t orphans;        //  Blocks that came without their parent
     size_t strays;         //  Blocks that went though they were not there
     worker_load_t load;    //  Last one
