@@ -79,8 +79,8 @@ class Program:
 class Engine(Program):
     """A real llama-server with a small model, ready when constructed."""
 
-    def __init__(self, folder, model="stories260k", name="engine", **options):
-        self.port = free_port()
+    def __init__(self, folder, model="stories260k", name="engine", port=None, **options):
+        self.port = port or free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         words = [word for key, value in options.items() for word in (f"--{key}", value)]
         super().__init__([ROOT / "scripts/engine", "run", model, "--port", self.port, *words], folder, name)
