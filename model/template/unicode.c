@@ -1,0 +1,167 @@
+#include "model/template/unicode.h"
+
+#include <utf8proc.h>
+
+uint32_t
+unicode_decode (span_t text, size_t *size)
+{
+    utf8proc_int32_t point;
+    utf8proc_ssize_t read = text.size ? utf8proc_iterate (text.data, (utf8proc_ssize_t)text.size, &point) : 0;
+    *size = read > 0 ? (size_t)read : 1;
+    return read > 0 ? (uint32_t)point : 0xfffd;
+}
+
+void
+unicode_append (buffer_t *out, uint32_t point)
+{
+    bool is_scalar = point < 0xd800 || (point > 0xdfff && point <= 0x10ffff);
+    uint8_t *end = buffer_reserve (out, 4);
+    buffer_commit (out, (size_t)utf8proc_encode_char (is_scalar ? (utf8proc_int32_t)point : 0xfffd, end));
+}
+
+static utf8proc_category_t
+s_category (uint32_t point)
+{
+    return utf8proc_category ((utf8proc_int32_t)point);
+}
+
+bool
+unicode_is_space (uint32_t point)
+{
+    if (point < 0x80)
+        return (point >= 9 && point <= 13) || (point >= 28 && point <= 32);
+    return point == 0x85 || s_category (point) == UTF8PROC_CATEGORY_ZS || point == 0x2028 || point == 0x2029;
+}
+
+bool
+unicode_is_printable (span_t character)
+{
+    size_t size;
+    uint32_t point = unicode_decode (character, &size);
+    switch (s_category (point)) {
+    case UTF8PROC_CATEGORY_CC:
+    case UTF8PROC_CATEGORY_CF:
+    case UTF8PROC_CATEGORY_CS:
+    case UTF8PROC_CATEGORY_CO:
+    case UTF8PROC_CATEGORY_CN:
+    case UTF8PROC_CATEGORY_ZL:
+    case UTF8PROC_CATEGORY_ZP:
+        return false;
+    case UTF8PROC_CATEGORY_ZS:
+        return point == ' ';
+    default:
+        return true;
+    }
+}
+
+void
+unicode_escape (span_t character, buffer_t *out)
+{
+    size_t size;
+    uint32_t point = unicode_decode (character, &size);
+    if (point < 0x100)
+        buffer_print (out, "\\x%02x", point);
+    else if (point < 0x10000)
+        buffer_print (out, "\\u%04x", point);
+    else
+        buffer_print (out, "\\U%08x", point);
+}
+
+bool
+unicode_is_letter (uint32_t point)
+{
+    utf8proc_category_t category = s_category (point);
+    return category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO;
+}
+
+bool
+unicode_is_digit (uint32_t point)
+{
+    return s_category (point) == UTF8PROC_CATEGORY_ND;
+}
+
+bool
+unicode_is_upper (uint32_t point)
+{
+    return utf8proc_isupper ((utf8proc_int32_t)point);
+}
+
+bool
+unicode_is_lower (uint32_t point)
+{
+    return utf8proc_islower ((utf8proc_int32_t)point);
+}
+
+typedef utf8proc_int32_t (convert_fn) (utf8proc_int32_t point);
+
+static void
+s_convert (buffer_t *out, span_t text, convert_fn *convert)
+{
+    for (size_t at = 0, size; at < text.size; at += size) {
+        uint32_t point = unicode_decode (span_slice (text, at, 4), &size);
+        if (convert == utf8proc_toupper && point == 0xdf)
+            buffer_append_string (out, "SS");
+        else
+            unicode_append (out, (uint32_t)convert ((utf8proc_int32_t)point));
+    }
+}
+
+void
+unicode_append_upper (buffer_t *out, span_t text)
+{
+    s_convert (out, text, utf8proc_toupper);
+}
+
+void
+unicode_append_lower (buffer_t *out, span_t text)
+{
+    s_convert (out, text, utf8proc_tolower);
+}
+
+void
+unicode_append_title (buffer_t *out, span_t text)
+{
+    bool inside = false;
+    for (size_t at = 0, size; at < text.size; at += size) {
+        uint32_t point = unicode_decode (span_slice (text, at, 4), &size);
+        utf8proc_int32_t changed =
+            inside ? utf8proc_tolower ((utf8proc_int32_t)point) : utf8proc_totitle ((utf8proc_int32_t)point);
+        unicode_append (out, (uint32_t)changed);
+        inside = unicode_is_letter (point);
+    }
+}
+
+static bool
+s_contains (const span_t *set, uint32_t wanted)
+{
+    if (!set)
+        return unicode_is_space (wanted);
+    for (size_t at = 0, size; at < set->size; at += size)
+        if (unicode_decode (span_slice (*set, at, 4), &size) == wanted)
+            return true;
+    return false;
+}
+
+static size_t
+s_last_character (span_t text)
+{
+    size_t size = 1;
+    while (size < text.size && size < 4 && (text.data [text.size - size] & 0xc0) == 0x80)
+        size++;
+    return size;
+}
+
+span_t
+unicode_strip (span_t text, const span_t *set, bool left, bool right)
+{
+    size_t size;
+    while (left && text.size && s_contains (set, unicode_decode (text, &size)))
+        text = span_slice (text, size, text.size);
+    while (right && text.size) {
+        size_t last = s_last_character (text);
+        if (!s_contains (set, unicode_decode (span_slice (text, text.size - last, last), &size)))
+            break;
+        text = span_slice (text, 0, text.size - last);
+    }
+    return text;
+}

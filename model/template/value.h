@@ -1,0 +1,169 @@
+//  value - what a template computes with: Python's values, as far as chat templates use them
+//
+//  Values are small structs passed by copy; what they point to lies in the heap of one rendering and goes with it.  The
+//  heap is bounded: an operation that needs more than there is sets the heap's error, and everything unwinds.  Strings are
+//  UTF-8 spans; lists and dicts are shared when copied, as in Python.  Dicts keep the order of insertion.
+//
+//  Python semantics that decide about bytes stand here: truth, equality, order, str() and repr(), and the shortest text of
+//  a float.  Whole numbers have 64 bits; an operation that would leave them is an error.
+
+#ifndef MODEL_TEMPLATE_VALUE_H
+#define MODEL_TEMPLATE_VALUE_H
+
+#include "base/arena.h"
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+
+typedef enum {
+    VALUE_UNDEFINED,    //  A name or attribute that is not there
+    VALUE_NONE,         //  None
+    VALUE_BOOL,         //  True, False
+    VALUE_INT,          //  64 bits
+    VALUE_FLOAT,        //  A double
+    VALUE_STRING,       //  UTF-8
+    VALUE_LIST,         //  Grows; shared
+    VALUE_TUPLE,        //  A list that does not grow
+    VALUE_DICT,         //  In order of insertion; shared
+    VALUE_NAMESPACE,    //  A dict whose attributes can be set
+    VALUE_ITERATOR,     //  What map, select and items give: walked, joined, turned into a list; not serialised
+    VALUE_FUNCTION,     //  A macro or a global function
+} value_kind_t;
+
+typedef struct value value_t;
+typedef struct value_list value_list_t;
+typedef struct value_dict value_dict_t;
+typedef struct value_function value_function_t;
+
+struct value {
+    value_kind_t kind;    //  Which member counts
+    union {
+        bool truth;                    //  BOOL
+        int64_t integer;               //  INT
+        double real;                   //  FLOAT
+        span_t text;                   //  STRING; UNDEFINED: the sentence for using it
+        value_list_t *list;            //  LIST, TUPLE, ITERATOR
+        value_dict_t *dict;            //  DICT, NAMESPACE
+        value_function_t *function;    //  FUNCTION
+    } as;
+};
+
+struct value_list {
+    value_t *items;     //  In the heap
+    size_t count;       //  Items
+    size_t capacity;    //  Room
+    uint32_t depth;     //  Of what is nested in it; bounded, since values are walked by recursion
+};
+
+typedef struct {
+    value_t key;      //  Hashable
+    value_t value;    //  Anything
+} value_pair_t;
+
+struct value_dict {
+    value_pair_t *pairs;    //  In order; in the heap
+    size_t count;           //  Pairs
+    size_t capacity;        //  Room
+    uint32_t depth;         //  As in a list
+};
+
+//  The memory of one rendering, and its first error.
+typedef struct {
+    arena_t arena;     //  Everything
+    error_t error;     //  STATUS_OK until something failed
+    uint64_t steps;    //  Left of the step budget
+} value_heap_t;
+
+//  limit: bytes.  steps: evaluations and iterations allowed.
+void value_heap_init (value_heap_t *self, size_t limit, uint64_t steps);
+void value_heap_fini (value_heap_t *self);
+
+bool value_heap_failed (const value_heap_t *self);
+
+//  Sets the error where there is none yet; returns undefined, so that a function can end with it.
+value_t value_fail (value_heap_t *self, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
+
+//  Memory; NULL with the error set where the heap is full.  Zeroed.
+void *value_alloc (value_heap_t *self, size_t size);
+
+//  Takes steps from the budget; false with the error set where it is used up.
+bool value_step (value_heap_t *self, uint64_t steps);
+
+//  ---- Making ----
+
+value_t value_undefined (value_heap_t *self, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
+value_t value_none (void);
+value_t value_bool (bool truth);
+value_t value_int (int64_t integer);
+value_t value_float (double real);
+
+//  Borrows the text, which must live as long as the heap.
+value_t value_text (span_t text);
+
+//  Copies.
+value_t value_copy_text (value_heap_t *self, span_t text);
+
+//  What a buffer holds, copied; the buffer is freed.
+value_t value_take_buffer (value_heap_t *self, buffer_t *buffer);
+
+//  kind: VALUE_LIST, VALUE_TUPLE or VALUE_ITERATOR.
+value_t value_new_list (value_heap_t *self, value_kind_t kind);
+void value_list_add (value_heap_t *self, value_list_t *list, value_t item);
+
+//  kind: VALUE_DICT or VALUE_NAMESPACE.
+value_t value_new_dict (value_heap_t *self, value_kind_t kind);
+
+//  Sets or replaces.  False with the error set for a key that cannot be hashed.
+bool value_dict_set (value_heap_t *self, value_dict_t *dict, value_t key, value_t value);
+void value_dict_set_text (value_heap_t *self, value_dict_t *dict, const char *key, value_t value);
+
+//  NULL where there is none.  Borrowed until the dict changes.
+value_t *value_dict_get (const value_dict_t *dict, value_t key);
+value_t *value_dict_get_text (const value_dict_t *dict, span_t key);
+
+//  A JSON tree as values; whole numbers and fractions stay apart.
+value_t value_from_json (value_heap_t *self, const json_t *json);
+
+//  ---- Asking ----
+
+bool value_is_number (value_t value);      //  INT, FLOAT or BOOL
+bool value_is_sequence (value_t value);    //  LIST, TUPLE
+bool value_is_dict (value_t value);        //  DICT
+
+bool value_is_true (value_t value);
+
+//  ==
+bool value_equal (value_t a, value_t b);
+
+//  < as -1, 0, 1; false with the error set for kinds that have no order.
+bool value_compare (value_heap_t *self, value_t a, value_t b, int *order);
+
+//  "str", "int", "NoneType", ...
+const char *value_type_name (value_t value);
+
+//  "str object", "dict object", "None": as Jinja's messages name what has no such attribute.
+const char *value_object_name (value_t value);
+
+//  Code points of a text.
+size_t value_text_length (span_t text);
+
+//  The items of whatever can be walked: lists, tuples, iterators, dict keys, characters of a text, nothing for undefined.
+//  False with the error set for what cannot.
+bool value_items (value_heap_t *self, value_t value, value_t **items, size_t *count);
+
+//  ---- Text ----
+
+//  str(): appends.
+void value_print (value_heap_t *self, value_t value, buffer_t *out);
+
+//  repr(): appends.
+void value_print_repr (value_heap_t *self, value_t value, buffer_t *out);
+
+//  The shortest text that reads back as the same double, as Python prints it.
+void value_print_float (double real, buffer_t *out);
+
+//  str() as a value.
+value_t value_to_text (value_heap_t *self, value_t value);
+
+#endif
