@@ -349,6 +349,7 @@ value_is_true (value_t value)
     case VALUE_NAMESPACE:
     case VALUE_ITERATOR:
     case VALUE_FUNCTION:
+    case VALUE_LOOP:
         return true;
     }
     return false;
@@ -474,7 +475,7 @@ value_type_name (value_t value)
     static const char *const names [] = { [VALUE_UNDEFINED] = "Undefined", [VALUE_NONE] = "NoneType",
         [VALUE_BOOL] = "bool", [VALUE_INT] = "int", [VALUE_FLOAT] = "float", [VALUE_STRING] = "str",
         [VALUE_LIST] = "list", [VALUE_TUPLE] = "tuple", [VALUE_DICT] = "dict", [VALUE_NAMESPACE] = "Namespace",
-        [VALUE_ITERATOR] = "generator", [VALUE_FUNCTION] = "function" };
+        [VALUE_ITERATOR] = "generator", [VALUE_FUNCTION] = "function", [VALUE_LOOP] = "LoopContext" };
     return names [value.kind];
 }
 
@@ -485,7 +486,8 @@ value_object_name (value_t value)
         [VALUE_BOOL] = "'bool object'", [VALUE_INT] = "'int object'", [VALUE_FLOAT] = "'float object'",
         [VALUE_STRING] = "'str object'", [VALUE_LIST] = "'list object'", [VALUE_TUPLE] = "'tuple object'",
         [VALUE_DICT] = "'dict object'", [VALUE_NAMESPACE] = "'namespace object'",
-        [VALUE_ITERATOR] = "'generator object'", [VALUE_FUNCTION] = "'function object'" };
+        [VALUE_ITERATOR] = "'generator object'", [VALUE_FUNCTION] = "'function object'",
+        [VALUE_LOOP] = "'LoopContext object'" };
     return names [value.kind];
 }
 
@@ -678,6 +680,7 @@ value_print_repr (value_heap_t *self, value_t value, buffer_t *out)
     case VALUE_NAMESPACE:
     case VALUE_ITERATOR:
     case VALUE_FUNCTION:
+    case VALUE_LOOP:
         buffer_print (out, "<%s object>", value_type_name (value));
         break;
     }

@@ -28,13 +28,15 @@ typedef enum {
     VALUE_DICT,         //  In order of insertion; shared
     VALUE_NAMESPACE,    //  A dict whose attributes can be set
     VALUE_ITERATOR,     //  What map, select and items give: walked, joined, turned into a list; not serialised
-    VALUE_FUNCTION,     //  A macro or a global function
+    VALUE_FUNCTION,     //  A macro, a global function or a bound method
+    VALUE_LOOP,         //  `loop` inside a for
 } value_kind_t;
 
 typedef struct value value_t;
 typedef struct value_list value_list_t;
 typedef struct value_dict value_dict_t;
 typedef struct value_function value_function_t;
+typedef struct value_loop value_loop_t;
 
 struct value {
     value_kind_t kind;    //  Which member counts
@@ -46,6 +48,7 @@ struct value {
         value_list_t *list;            //  LIST, TUPLE, ITERATOR
         value_dict_t *dict;            //  DICT, NAMESPACE
         value_function_t *function;    //  FUNCTION
+        value_loop_t *loop;            //  LOOP
     } as;
 };
 

@@ -1,0 +1,224 @@
+#include <string.h>
+
+#include "model/template/render.h"
+
+//  ---- Attributes and items ----
+
+static value_t
+s_loop_attribute (render_t *self, value_loop_t *loop, span_t name, value_t object)
+{
+    int64_t index = (int64_t)loop->index;
+    int64_t count = (int64_t)loop->count;
+    if (span_equal_string (name, "index"))
+        return value_int (index + 1);
+    if (span_equal_string (name, "index0"))
+        return value_int (index);
+    if (span_equal_string (name, "first"))
+        return value_bool (index == 0);
+    if (span_equal_string (name, "last"))
+        return value_bool (index + 1 == count);
+    if (span_equal_string (name, "length"))
+        return value_int (count);
+    if (span_equal_string (name, "revindex"))
+        return value_int (count - index);
+    if (span_equal_string (name, "revindex0"))
+        return value_int (count - index - 1);
+    if (span_equal_string (name, "depth"))
+        return value_int (loop->depth + 1);
+    if (span_equal_string (name, "depth0"))
+        return value_int (loop->depth);
+    if (span_equal_string (name, "previtem"))
+        return index ? loop->items [index - 1] : value_undefined (&self->heap, "there is no previous item");
+    if (span_equal_string (name, "nextitem"))
+        return index + 1 < count ? loop->items [index + 1] : value_undefined (&self->heap, "there is no next item");
+    return value_undefined (&self->heap, "%s has no attribute '%.*s'", value_object_name (object), SPAN_ARG (name));
+}
+
+const builtin_t *
+render_find_method (value_t object, span_t name)
+{
+    switch (object.kind) {
+    case VALUE_STRING:
+        return builtin_find (methods_of_text, name);
+    case VALUE_LIST:
+    case VALUE_TUPLE:
+        return builtin_find (methods_of_list, name);
+    case VALUE_DICT:
+        return builtin_find (methods_of_dict, name);
+    default:
+        return NULL;
+    }
+}
+
+static bool
+s_is_unsafe (span_t name)
+{
+    return span_starts_with (name, SPAN ("_"));
+}
+
+value_t
+render_attribute (render_t *self, value_t object, span_t name)
+{
+    const builtin_t *method = render_find_method (object, name);
+    if (object.kind == VALUE_UNDEFINED)
+        return render_undefined_error (self, object);
+    if (method)
+        return render_function (self, method, object);
+    if (object.kind == VALUE_LOOP)
+        return s_loop_attribute (self, object.as.loop, name, object);
+    if ((object.kind == VALUE_DICT || object.kind == VALUE_NAMESPACE) && !s_is_unsafe (name)) {
+        value_t *found = value_dict_get_text (object.as.dict, name);
+        if (found)
+            return *found;
+    }
+    return value_undefined (&self->heap, "%s has no attribute '%.*s'", value_object_name (object), SPAN_ARG (name));
+}
+
+//  Byte range of code points `from` .. `to` - 1 of a text.
+static span_t
+s_text_range (span_t text, size_t from, size_t to)
+{
+    size_t point = 0;
+    size_t begin = text.size;
+    size_t end = text.size;
+    for (size_t i = 0; i <= text.size; i++) {
+        if (i < text.size && (text.data [i] & 0xc0) == 0x80)
+            continue;
+        if (point == from)
+            begin = i;
+        if (point == to) {
+            end = i;
+            break;
+        }
+        point++;
+    }
+    return begin < end ? span_slice (text, begin, end - begin) : SPAN ("");
+}
+
+static value_t
+s_index (render_t *self, value_t object, int64_t index)
+{
+    bool is_text = object.kind == VALUE_STRING;
+    size_t count = is_text ? value_text_length (object.as.text) : object.as.list->count;
+    int64_t wanted = index < 0 ? index + (int64_t)count : index;
+    if (wanted < 0 || wanted >= (int64_t)count)
+        return value_undefined (&self->heap, "%s has no element %lld", value_object_name (object), (long long)index);
+    if (is_text)
+        return value_text (s_text_range (object.as.text, (size_t)wanted, (size_t)wanted + 1));
+    return object.as.list->items [wanted];
+}
+
+static int64_t
+s_clip (int64_t value, int64_t low, int64_t high)
+{
+    return value < low ? low : value > high ? high : value;
+}
+
+//  A bound of a slice as Python clips it.
+static int64_t
+s_slice_bound (const value_t *bound, int64_t count, int64_t step, int64_t otherwise)
+{
+    if (!bound || bound->kind == VALUE_NONE)
+        return otherwise;
+    int64_t value = bound->kind == VALUE_INT ? bound->as.integer : bound->as.truth;
+    if (value < 0)
+        value = value < -count ? -1 : value + count;
+    return step > 0 ? s_clip (value, 0, count) : s_clip (value, -1, count - 1);
+}
+
+static bool
+s_is_slice_part (const value_t *part)
+{
+    return !part || part->kind == VALUE_NONE || part->kind == VALUE_INT || part->kind == VALUE_BOOL;
+}
+
+static value_t
+s_slice_items (render_t *self, value_t object, int64_t from, int64_t to, int64_t step)
+{
+    value_t *items;
+    size_t count;
+    if (!value_items (&self->heap, object, &items, &count))
+        return (value_t){ 0 };
+    value_t result = value_new_list (&self->heap, object.kind == VALUE_STRING ? VALUE_LIST : object.kind);
+    for (int64_t i = from; (step > 0 ? i < to : i > to) && value_step (&self->heap, 1); i += step)
+        value_list_add (&self->heap, result.as.list, items [i]);
+    if (object.kind != VALUE_STRING || value_heap_failed (&self->heap))
+        return result;
+    buffer_t text = { 0 };
+    for (size_t i = 0; i < result.as.list->count; i++)
+        buffer_append (&text, result.as.list->items [i].as.text);
+    return value_take_buffer (&self->heap, &text);
+}
+
+value_t
+render_slice (render_t *self, value_t object, const node_t *slice)
+{
+    value_t parts [3];
+    const value_t *given [3] = { NULL, NULL, NULL };
+    const node_t *nodes [3] = { slice->a, slice->b, slice->c };
+    for (int i = 0; i < 3; i++)
+        if (nodes [i]) {
+            parts [i] = evaluate (self, nodes [i]);
+            given [i] = &parts [i];
+        }
+    if (value_heap_failed (&self->heap))
+        return (value_t){ 0 };
+    if (object.kind == VALUE_UNDEFINED)
+        return render_undefined_error (self, object);
+    bool walks = object.kind == VALUE_STRING || value_is_sequence (object);
+    if (!walks)
+        return value_undefined (&self->heap, "%s cannot be sliced", value_object_name (object));
+    if (!s_is_slice_part (given [0]) || !s_is_slice_part (given [1]) || !s_is_slice_part (given [2]))
+        return value_fail (&self->heap, "TypeError: slice indices must be integers or None");
+    int64_t step = s_slice_bound (given [2], INT64_MAX / 2, -1, 1);
+    if (given [2] && given [2]->kind == VALUE_INT)
+        step = given [2]->as.integer;
+    if (step == 0)
+        return value_fail (&self->heap, "ValueError: slice step cannot be zero");
+    int64_t count = (int64_t)(object.kind == VALUE_STRING ? value_text_length (object.as.text) : object.as.list->count);
+    int64_t from = s_slice_bound (given [0], count, step, step > 0 ? 0 : count - 1);
+    int64_t to = s_slice_bound (given [1], count, step, step > 0 ? count : -1);
+    if (object.kind == VALUE_STRING && step == 1)
+        return value_text (s_text_range (object.as.text, (size_t)from, to > from ? (size_t)to : (size_t)from));
+    return s_slice_items (self, object, from, to, step);
+}
+
+value_t
+render_item (render_t *self, value_t object, value_t key)
+{
+    if (object.kind == VALUE_UNDEFINED)
+        return render_undefined_error (self, object);
+    if (object.kind == VALUE_DICT) {
+        value_t *found = value_dict_get (object.as.dict, key);
+        if (found)
+            return *found;
+    }
+    bool indexes = key.kind == VALUE_INT || key.kind == VALUE_BOOL;
+    if (indexes && (object.kind == VALUE_STRING || value_is_sequence (object)))
+        return s_index (self, object, key.kind == VALUE_INT ? key.as.integer : key.as.truth);
+    if (key.kind == VALUE_STRING)
+        return render_attribute (self, object, key.as.text);
+    buffer_t text = { 0 };
+    value_print_repr (&self->heap, key, &text);
+    value_t missing = value_undefined (&self->heap, "%s has no element %.*s", value_object_name (object),
+        SPAN_ARG (span_slice (buffer_span (&text), 0, 100)));
+    buffer_fini (&text);
+    return missing;
+}
+
+value_t
+render_path (render_t *self, value_t object, value_t path)
+{
+    uint64_t position;
+    if (path.kind != VALUE_STRING)
+        return render_item (self, object, path);
+    for (span_t rest = path.as.text; rest.size && !value_heap_failed (&self->heap);) {
+        size_t dot = span_find_byte (rest, '.');
+        span_t part = span_slice (rest, 0, dot);
+        bool is_number = span_to_u64 (part, &position) && position <= INT32_MAX;
+        object = render_item (self, object, is_number ? value_int ((int64_t)position) : value_text (part));
+        rest = span_slice (rest, dot + 1, rest.size);
+    }
+    return object;
+}
+

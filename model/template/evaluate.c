@@ -1,0 +1,323 @@
+#include "model/template/render.h"
+
+#include <string.h>
+
+//  ---- Small things ----
+
+bool
+render_enter (render_t *self)
+{
+    if (++self->depth > RENDER_DEPTH_MAX)
+        value_fail (&self->heap, "the template recurses too deep");
+    return value_step (&self->heap, 1);
+}
+
+void
+render_leave (render_t *self)
+{
+    self->depth--;
+}
+
+value_t
+render_undefined_error (render_t *self, value_t value)
+{
+    return value_fail (&self->heap, "UndefinedError: %.*s", SPAN_ARG (value.as.text));
+}
+
+const builtin_t *
+builtin_find (const builtin_t *table, span_t name)
+{
+    for (; table->name; table++)
+        if (span_equal_string (name, table->name))
+            return table;
+    return NULL;
+}
+
+//  ---- Names ----
+
+static value_t *
+s_find (const scope_t *scope, span_t name)
+{
+    for (; scope; scope = scope->parent)
+        for (size_t i = scope->count; i > 0; i--)
+            if (span_equal (scope->variables [i - 1].name, name))
+                return &scope->variables [i - 1].value;
+    return NULL;
+}
+
+//  Scopes lie in the heap: a macro keeps the one it was defined in.
+void
+render_push (render_t *self, scope_t *parent)
+{
+    scope_t *scope = value_alloc (&self->heap, sizeof *scope);
+    if (!scope)
+        return;
+    scope->parent = parent;
+    self->scope = scope;
+}
+
+void
+render_set (render_t *self, span_t name, value_t value)
+{
+    scope_t *scope = self->scope;
+    for (size_t i = 0; i < scope->count; i++)
+        if (span_equal (scope->variables [i].name, name)) {
+            scope->variables [i].value = value;
+            return;
+        }
+    if (scope->count == scope->capacity) {
+        size_t capacity = scope->capacity ? scope->capacity * 2 : 8;
+        variable_t *grown = value_alloc (&self->heap, capacity * sizeof *grown);
+        if (!grown)
+            return;
+        if (scope->count)
+            memcpy (grown, scope->variables, scope->count * sizeof *grown);
+        scope->variables = grown;
+        scope->capacity = capacity;
+    }
+    scope->variables [scope->count++] = (variable_t){ name, value };
+}
+
+value_t
+render_function (render_t *self, const builtin_t *builtin, value_t bound)
+{
+    value_t value = { .kind = VALUE_FUNCTION };
+    value.as.function = value_alloc (&self->heap, sizeof *value.as.function);
+    if (!value.as.function)
+        return (value_t){ 0 };
+    value.as.function->builtin = builtin;
+    value.as.function->self = bound;
+    return value;
+}
+
+static value_t
+s_name (render_t *self, span_t name)
+{
+    value_t *found = s_find (self->scope, name);
+    if (found)
+        return *found;
+    const builtin_t *builtin = builtin_find (globals_table, name);
+    if (builtin)
+        return render_function (self, builtin, value_none ());
+    return value_undefined (&self->heap, "'%.*s' is undefined", SPAN_ARG (name));
+}
+
+static value_t
+s_comparison (render_t *self, const node_t *node)
+{
+    value_t left = evaluate (self, node->a);
+    for (size_t i = 0; i < node->items.count; i++) {
+        value_t right = evaluate (self, node->items.items [i]->a);
+        if (value_heap_failed (&self->heap))
+            return (value_t){ 0 };
+        if (!render_compare (self, node->items.items [i]->op, left, right))
+            return value_bool (false);
+        left = right;
+    }
+    return value_bool (true);
+}
+
+static value_t
+s_unary (render_t *self, const node_t *node)
+{
+    value_t value = evaluate (self, node->a);
+    if (value.kind == VALUE_UNDEFINED)
+        return render_undefined_error (self, value);
+    if (!value_is_number (value))
+        return value_fail (&self->heap, "TypeError: bad operand type for unary %c: '%s'",
+            node->op == OP_MINUS ? '-' : '+', value_type_name (value));
+    if (node->op == OP_PLUS)
+        return value.kind == VALUE_BOOL ? value_int (value.as.truth) : value;
+    if (value.kind == VALUE_FLOAT)
+        return value_float (-value.as.real);
+    return render_binary (self, OP_SUBTRACT, value_int (0), value);
+}
+
+static value_t
+s_concat (render_t *self, const node_t *node)
+{
+    buffer_t text = { 0 };
+    for (size_t i = 0; i < node->items.count && !value_heap_failed (&self->heap); i++)
+        value_print (&self->heap, evaluate (self, node->items.items [i]), &text);
+    return value_take_buffer (&self->heap, &text);
+}
+
+//  ---- Calls ----
+
+static void
+s_add_keyword (args_t *args, span_t name, value_t value, size_t capacity)
+{
+    if (args->keyword_count == capacity)
+        return;
+    args->names [args->keyword_count] = name;
+    args->values [args->keyword_count++] = value;
+}
+
+static size_t
+s_spread_size (value_t value)
+{
+    return value.kind == VALUE_DICT ? value.as.dict->count
+        : value_is_sequence (value) ? value.as.list->count
+                                    : 0;
+}
+
+//  Evaluates arguments, *list and **dict spread.
+static args_t
+s_evaluate_arguments (render_t *self, const arguments_t *arguments)
+{
+    args_t args = { 0 };
+    value_t *values = value_alloc (&self->heap, (arguments->count + 1) * sizeof *values);
+    size_t room = arguments->count;
+    for (size_t i = 0; values && i < arguments->count && !value_heap_failed (&self->heap); i++) {
+        values [i] = evaluate (self, arguments->items [i].value);
+        room += arguments->items [i].stars ? s_spread_size (values [i]) : 0;
+    }
+    args.items = value_alloc (&self->heap, (room + 1) * sizeof *args.items);
+    args.names = value_alloc (&self->heap, (room + 1) * sizeof *args.names);
+    args.values = value_alloc (&self->heap, (room + 1) * sizeof *args.values);
+    for (size_t i = 0; !value_heap_failed (&self->heap) && i < arguments->count; i++) {
+        const argument_t *argument = &arguments->items [i];
+        if (argument->name.size) {
+            s_add_keyword (&args, argument->name, values [i], room);
+        } else if (argument->stars == 2 && values [i].kind == VALUE_DICT) {
+            for (size_t k = 0; k < values [i].as.dict->count; k++)
+                s_add_keyword (&args, values [i].as.dict->pairs [k].key.as.text,
+                    values [i].as.dict->pairs [k].value, room);
+        } else if (argument->stars == 1 && value_is_sequence (values [i])) {
+            for (size_t k = 0; k < values [i].as.list->count; k++)
+                args.items [args.count++] = values [i].as.list->items [k];
+        } else {
+            args.items [args.count++] = values [i];
+        }
+    }
+    return args;
+}
+
+//  A method of an object is called without making a function of it first.
+static value_t
+s_call (render_t *self, const node_t *node)
+{
+    if (node->a->kind == NODE_ATTRIBUTE) {
+        value_t object = evaluate (self, node->a->a);
+        const builtin_t *method = render_find_method (object, node->a->text);
+        args_t args = s_evaluate_arguments (self, &node->arguments);
+        if (value_heap_failed (&self->heap))
+            return (value_t){ 0 };
+        return method ? method->call (self, object, &args)
+                      : render_call (self, render_attribute (self, object, node->a->text), &args);
+    }
+    value_t function = evaluate (self, node->a);
+    args_t args = s_evaluate_arguments (self, &node->arguments);
+    return render_call (self, function, &args);
+}
+
+static value_t
+s_filter (render_t *self, const node_t *node)
+{
+    value_t input = evaluate (self, node->a);
+    args_t args = s_evaluate_arguments (self, &node->arguments);
+    return render_filter (self, node->text, input, &args);
+}
+
+static value_t
+s_test (render_t *self, const node_t *node)
+{
+    value_t input = evaluate (self, node->a);
+    args_t args = s_evaluate_arguments (self, &node->arguments);
+    return value_bool (render_test (self, node->text, input, &args));
+}
+
+static value_t
+s_items (render_t *self, const node_t *node, value_kind_t kind)
+{
+    value_t list = value_new_list (&self->heap, kind);
+    for (size_t i = 0; i < node->items.count && !value_heap_failed (&self->heap); i++)
+        value_list_add (&self->heap, list.as.list, evaluate (self, node->items.items [i]));
+    return list;
+}
+
+static value_t
+s_dict (render_t *self, const node_t *node)
+{
+    value_t dict = value_new_dict (&self->heap, VALUE_DICT);
+    for (size_t i = 0; i + 1 < node->items.count && !value_heap_failed (&self->heap); i += 2) {
+        value_t key = evaluate (self, node->items.items [i]);
+        value_dict_set (&self->heap, dict.as.dict, key, evaluate (self, node->items.items [i + 1]));
+    }
+    return dict;
+}
+
+static value_t
+s_choice (render_t *self, const node_t *node)
+{
+    if (value_is_true (evaluate (self, node->b)))
+        return evaluate (self, node->a);
+    if (node->c)
+        return evaluate (self, node->c);
+    return value_undefined (&self->heap, "the inline if-expression on line %u evaluated to false and no else section was "
+                                         "defined.",
+        node->line);
+}
+
+static value_t
+s_evaluate (render_t *self, const node_t *node)
+{
+    value_t a;
+    switch (node->kind) {
+    case NODE_LITERAL:
+        return node->value;
+    case NODE_NAME:
+        return s_name (self, node->text);
+    case NODE_LIST:
+        return s_items (self, node, VALUE_LIST);
+    case NODE_TUPLE:
+        return s_items (self, node, VALUE_TUPLE);
+    case NODE_DICT:
+        return s_dict (self, node);
+    case NODE_UNARY:
+        return s_unary (self, node);
+    case NODE_BINARY:
+        a = evaluate (self, node->a);
+        return render_binary (self, node->op, a, evaluate (self, node->b));
+    case NODE_COMPARE:
+        return s_comparison (self, node);
+    case NODE_AND:
+        a = evaluate (self, node->a);
+        return value_is_true (a) ? evaluate (self, node->b) : a;
+    case NODE_OR:
+        a = evaluate (self, node->a);
+        return value_is_true (a) ? a : evaluate (self, node->b);
+    case NODE_NOT:
+        return value_bool (!value_is_true (evaluate (self, node->a)));
+    case NODE_CHOICE:
+        return s_choice (self, node);
+    case NODE_CONCAT:
+        return s_concat (self, node);
+    case NODE_ATTRIBUTE:
+        a = evaluate (self, node->a);
+        return value_heap_failed (&self->heap) ? a : render_attribute (self, a, node->text);
+    case NODE_ITEM:
+        a = evaluate (self, node->a);
+        if (node->b && node->b->kind == NODE_SLICE)
+            return render_slice (self, a, node->b);
+        return node->b ? render_item (self, a, evaluate (self, node->b)) : value_fail (&self->heap, "an index is missing");
+    case NODE_CALL:
+        return s_call (self, node);
+    case NODE_FILTER:
+        return s_filter (self, node);
+    case NODE_TEST:
+        return s_test (self, node);
+    default:
+        return value_fail (&self->heap, "this cannot be evaluated");
+    }
+}
+
+value_t
+evaluate (render_t *self, const node_t *node)
+{
+    value_t value = { 0 };
+    if (render_enter (self))
+        value = s_evaluate (self, node);
+    render_leave (self);
+    return value_heap_failed (&self->heap) ? (value_t){ 0 } : value;
+}

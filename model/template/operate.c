@@ -1,0 +1,281 @@
+//  operate - what +, <, in and their kin do to two values, as in Python
+
+#include <string.h>
+
+#include "model/template/render.h"
+
+static value_t
+s_type_error (render_t *self, op_t op, value_t a, value_t b)
+{
+    static const char *const signs [] = { "+", "-", "*", "/", "//", "%", "** or pow()" };
+    return value_fail (&self->heap, "TypeError: unsupported operand type(s) for %s: '%s' and '%s'", signs [op],
+        value_type_name (a), value_type_name (b));
+}
+
+static int64_t
+s_int (value_t value)
+{
+    return value.kind == VALUE_BOOL ? value.as.truth : value.as.integer;
+}
+
+static double
+s_real (value_t value)
+{
+    return value.kind == VALUE_FLOAT ? value.as.real : (double)s_int (value);
+}
+
+static int64_t
+s_floor_divide (int64_t a, int64_t b)
+{
+    int64_t quotient = a / b;
+    return quotient - ((a % b != 0) && ((a < 0) != (b < 0)));
+}
+
+static value_t
+s_power (render_t *self, int64_t base, int64_t exponent)
+{
+    int64_t result = 1;
+    for (; exponent > 0; exponent--)
+        if (!value_step (&self->heap, 1) || __builtin_mul_overflow (result, base, &result))
+            return value_fail (&self->heap, "a whole number leaves 64 bits");
+    return value_int (result);
+}
+
+static value_t
+s_integers (render_t *self, op_t op, int64_t a, int64_t b)
+{
+    int64_t result = 0;
+    bool overflow = false;
+    if (b == 0 && (op == OP_DIVIDE || op == OP_FLOOR_DIVIDE || op == OP_MODULO))
+        return value_fail (&self->heap, "ZeroDivisionError: division by zero");
+    switch (op) {
+    case OP_ADD:
+        overflow = __builtin_add_overflow (a, b, &result);
+        break;
+    case OP_SUBTRACT:
+        overflow = __builtin_sub_overflow (a, b, &result);
+        break;
+    case OP_MULTIPLY:
+        overflow = __builtin_mul_overflow (a, b, &result);
+        break;
+    case OP_DIVIDE:
+        return value_float ((double)a / (double)b);
+    case OP_FLOOR_DIVIDE:
+        overflow = a == INT64_MIN && b == -1;
+        result = overflow ? 0 : s_floor_divide (a, b);
+        break;
+    case OP_MODULO:
+        result = b == -1 ? 0 : a - b * s_floor_divide (a, b);
+        break;
+    default:
+        if (b < 0)
+            return value_fail (&self->heap, "negative powers are not supported");
+        return s_power (self, a, b);
+    }
+    return overflow ? value_fail (&self->heap, "a whole number leaves 64 bits") : value_int (result);
+}
+
+//  Rounds towards minus infinity without libm: beyond 2^53 every double is whole.
+static double
+s_floor (double value)
+{
+    if (value >= 9007199254740992.0 || value <= -9007199254740992.0 || value != value)
+        return value;
+    double whole = (double)(int64_t)value;
+    return whole > value ? whole - 1 : whole;
+}
+
+static value_t
+s_reals (render_t *self, op_t op, double a, double b)
+{
+    if (b == 0 && (op == OP_DIVIDE || op == OP_FLOOR_DIVIDE || op == OP_MODULO))
+        return value_fail (&self->heap, "ZeroDivisionError: float division by zero");
+    switch (op) {
+    case OP_ADD:
+        return value_float (a + b);
+    case OP_SUBTRACT:
+        return value_float (a - b);
+    case OP_MULTIPLY:
+        return value_float (a * b);
+    case OP_DIVIDE:
+        return value_float (a / b);
+    case OP_FLOOR_DIVIDE:
+        return value_float (s_floor (a / b));
+    case OP_MODULO:
+        return value_float (a - b * s_floor (a / b));
+    default:
+        return value_fail (&self->heap, "powers of fractions are not supported");
+    }
+}
+
+static value_t
+s_join_texts (render_t *self, span_t a, span_t b)
+{
+    uint8_t *memory = value_alloc (&self->heap, a.size + b.size);
+    if (!memory)
+        return (value_t){ 0 };
+    if (a.size)
+        memcpy (memory, a.data, a.size);
+    if (b.size)
+        memcpy (memory + a.size, b.data, b.size);
+    return value_text (span_of (memory, a.size + b.size));
+}
+
+static value_t
+s_join_lists (render_t *self, value_t a, value_t b)
+{
+    value_t result = value_new_list (&self->heap, a.kind);
+    const value_t *sides [] = { &a, &b };
+    for (int side = 0; side < 2; side++)
+        for (size_t i = 0; i < sides [side]->as.list->count && value_step (&self->heap, 1); i++)
+            value_list_add (&self->heap, result.as.list, sides [side]->as.list->items [i]);
+    return result;
+}
+
+static value_t
+s_repeat (render_t *self, value_t what, int64_t times)
+{
+    if (what.kind == VALUE_STRING) {
+        size_t size = what.as.text.size;
+        if (times <= 0 || size == 0)
+            return value_text (SPAN (""));
+        if ((uint64_t)times > self->heap.arena.limit / size)
+            return value_fail (&self->heap, "a repeated text is too long");
+        uint8_t *memory = value_alloc (&self->heap, size * (size_t)times);
+        for (int64_t i = 0; memory && i < times; i++)
+            memcpy (memory + (size_t)i * size, what.as.text.data, size);
+        return memory ? value_text (span_of (memory, size * (size_t)times)) : (value_t){ 0 };
+    }
+    value_t result = value_new_list (&self->heap, what.kind);
+    for (int64_t i = 0; i < times && value_step (&self->heap, 1 + what.as.list->count); i++)
+        for (size_t k = 0; k < what.as.list->count; k++)
+            value_list_add (&self->heap, result.as.list, what.as.list->items [k]);
+    return result;
+}
+
+static bool
+s_is_whole (value_t value)
+{
+    return value.kind == VALUE_INT || value.kind == VALUE_BOOL;
+}
+
+static value_t
+s_add_mismatch (render_t *self, value_t a, value_t b)
+{
+    if (a.kind == VALUE_STRING)
+        return value_fail (&self->heap, "TypeError: can only concatenate str (not \"%s\") to str", value_type_name (b));
+    if (value_is_sequence (a))
+        return value_fail (&self->heap, "TypeError: can only concatenate %s (not \"%s\") to %s", value_type_name (a),
+            value_type_name (b), value_type_name (a));
+    return s_type_error (self, OP_ADD, a, b);
+}
+
+value_t
+render_binary (render_t *self, op_t op, value_t a, value_t b)
+{
+    if (value_heap_failed (&self->heap))
+        return (value_t){ 0 };
+    if (a.kind == VALUE_UNDEFINED || b.kind == VALUE_UNDEFINED)
+        return render_undefined_error (self, a.kind == VALUE_UNDEFINED ? a : b);
+    if (s_is_whole (a) && s_is_whole (b))
+        return s_integers (self, op, s_int (a), s_int (b));
+    if (value_is_number (a) && value_is_number (b))
+        return s_reals (self, op, s_real (a), s_real (b));
+    if (op == OP_ADD && a.kind == VALUE_STRING && b.kind == VALUE_STRING)
+        return s_join_texts (self, a.as.text, b.as.text);
+    if (op == OP_ADD && value_is_sequence (a) && a.kind == b.kind)
+        return s_join_lists (self, a, b);
+    if (op == OP_ADD)
+        return s_add_mismatch (self, a, b);
+    bool a_repeats = a.kind == VALUE_STRING || value_is_sequence (a);
+    bool b_repeats = b.kind == VALUE_STRING || value_is_sequence (b);
+    if (op == OP_MULTIPLY && a_repeats && s_is_whole (b))
+        return s_repeat (self, a, s_int (b));
+    if (op == OP_MULTIPLY && b_repeats && s_is_whole (a))
+        return s_repeat (self, b, s_int (a));
+    if (op == OP_MODULO && a.kind == VALUE_STRING) {
+        args_t args = { .items = &b, .count = 1 };
+        if (b.kind == VALUE_TUPLE)
+            args = (args_t){ .items = b.as.list->items, .count = b.as.list->count };
+        return render_filter (self, SPAN ("format"), a, &args);
+    }
+    return s_type_error (self, op, a, b);
+}
+
+static bool
+s_text_contains (span_t text, span_t part)
+{
+    if (part.size == 0)
+        return true;
+    for (size_t at = 0; at + part.size <= text.size; at++) {
+        const uint8_t *found = memchr (text.data + at, part.data [0], text.size - part.size - at + 1);
+        if (!found)
+            return false;
+        at = (size_t)(found - text.data);
+        if (memcmp (found, part.data, part.size) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool
+render_contains (render_t *self, value_t container, value_t item)
+{
+    value_t *items;
+    size_t count;
+    if (container.kind == VALUE_DICT || container.kind == VALUE_NAMESPACE)
+        return value_dict_get (container.as.dict, item) != NULL;
+    if (container.kind == VALUE_STRING && item.kind == VALUE_UNDEFINED) {
+        render_undefined_error (self, item);
+        return false;
+    }
+    if (container.kind == VALUE_STRING && item.kind != VALUE_STRING) {
+        value_fail (&self->heap, "TypeError: 'in <string>' requires string as left operand, not %s",
+            value_type_name (item));
+        return false;
+    }
+    if (container.kind == VALUE_STRING)
+        return s_text_contains (container.as.text, item.as.text);
+    bool walks = container.kind == VALUE_UNDEFINED || value_is_sequence (container) || container.kind == VALUE_ITERATOR;
+    if (!walks) {
+        value_fail (&self->heap, "TypeError: argument of type '%s' is not iterable", value_type_name (container));
+        return false;
+    }
+    if (!value_items (&self->heap, container, &items, &count))
+        return false;
+    for (size_t i = 0; i < count && value_step (&self->heap, 1); i++)
+        if (value_equal (items [i], item))
+            return true;
+    return false;
+}
+
+bool
+render_compare (render_t *self, op_t op, value_t a, value_t b)
+{
+    int order;
+    switch (op) {
+    case OP_EQUAL:
+        return value_equal (a, b);
+    case OP_NOT_EQUAL:
+        return !value_equal (a, b);
+    case OP_IN:
+        return render_contains (self, b, a);
+    case OP_NOT_IN:
+        return !render_contains (self, b, a);
+    default:
+        break;
+    }
+    if (!value_compare (&self->heap, a, b, &order))
+        return false;
+    switch (op) {
+    case OP_LESS:
+        return order < 0;
+    case OP_LESS_EQUAL:
+        return order <= 0;
+    case OP_GREATER:
+        return order > 0;
+    default:
+        return order >= 0;
+    }
+}
+

@@ -1,0 +1,382 @@
+#include "model/template/parser.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { DEPTH_MAX = 100 };
+
+//  ---- What both files use ----
+
+node_t *
+parser_fail (parser_t *self, const char *format, ...)
+{
+    char text [256];
+    va_list arguments;
+    va_start (arguments, format);
+    vsnprintf (text, sizeof text, format, arguments);
+    va_end (arguments);
+    if (!self->failed)
+        error_set (self->error, STATUS_INVALID, "line %u: %s", self->token.line, text);
+    self->failed = true;
+    return NULL;
+}
+
+static void *
+s_alloc (parser_t *self, size_t size)
+{
+    void *memory = arena_new (self->arena, size);
+    if (!memory)
+        parser_fail (self, "the template is too large");
+    return memory;
+}
+
+node_t *
+parser_node (parser_t *self, node_kind_t kind)
+{
+    node_t *node = self->failed ? NULL : s_alloc (self, sizeof *node);
+    if (!node)
+        return NULL;
+    node->kind = kind;
+    node->line = self->token.line;
+    return node;
+}
+
+//  Room for one more in a row that doubles; NULL where there is none.
+static void *
+s_grow (parser_t *self, void *items, size_t count, size_t *capacity, size_t size)
+{
+    if (count < *capacity || self->failed)
+        return self->failed ? NULL : items;
+    size_t wanted = *capacity ? *capacity * 2 : 4;
+    void *grown = s_alloc (self, wanted * size);
+    if (grown && count)
+        memcpy (grown, items, count * size);
+    if (grown)
+        *capacity = wanted;
+    return grown;
+}
+
+void
+parser_add (parser_t *self, nodes_t *nodes, node_t *node)
+{
+    if (self->failed || !node)
+        return;
+    node_t **items = s_grow (self, nodes->items, nodes->count, &nodes->capacity, sizeof *items);
+    if (!items)
+        return;
+    nodes->items = items;
+    nodes->items [nodes->count++] = node;
+}
+
+void
+parser_add_argument (parser_t *self, arguments_t *arguments, argument_t argument)
+{
+    if (self->failed)
+        return;
+    argument_t *items = s_grow (self, arguments->items, arguments->count, &arguments->capacity, sizeof *items);
+    if (!items)
+        return;
+    arguments->items = items;
+    arguments->items [arguments->count++] = argument;
+}
+
+void
+parser_next (parser_t *self)
+{
+    if (!self->failed && lexer_next (&self->lexer, &self->token, self->error))
+        self->failed = true;
+}
+
+bool
+parser_is (const parser_t *self, token_kind_t kind, const char *text)
+{
+    return self->token.kind == kind && (!text || span_equal_string (self->token.text, text));
+}
+
+bool
+parser_accept (parser_t *self, token_kind_t kind, const char *text)
+{
+    if (self->failed || !parser_is (self, kind, text))
+        return false;
+    parser_next (self);
+    return true;
+}
+
+void
+parser_expect (parser_t *self, token_kind_t kind, const char *text)
+{
+    static const char *const names [] = { [TOKEN_BLOCK_END] = "%}", [TOKEN_PRINT_END] = "}}", [TOKEN_NAME] = "a name",
+        [TOKEN_END] = "the end" };
+    if (parser_accept (self, kind, text) || self->failed)
+        return;
+    parser_fail (self, "expected %s, found '%.*s'", text ? text : names [kind],
+        SPAN_ARG (span_slice (self->token.text, 0, 40)));
+}
+
+span_t
+parser_name (parser_t *self)
+{
+    span_t name = self->token.text;
+    parser_expect (self, TOKEN_NAME, NULL);
+    return name;
+}
+
+//  ---- Statements ----
+
+typedef node_t *(statement_fn) (parser_t *self);
+
+static bool
+s_at_end_word (const parser_t *self, const char *const *ends)
+{
+    for (; *ends; ends++)
+        if (parser_is (self, TOKEN_NAME, *ends))
+            return true;
+    return false;
+}
+
+static node_t *s_statement (parser_t *self);
+
+//  Everything up to a tag whose first word is one of `ends` (NULL-terminated; empty: the template's end).  The word is
+//  the present token afterwards.
+static void
+s_body (parser_t *self, nodes_t *body, const char *const *ends)
+{
+    if (++self->depth > DEPTH_MAX)
+        parser_fail (self, "blocks are nested too deep");
+    while (!self->failed && self->token.kind != TOKEN_END) {
+        if (self->token.kind == TOKEN_TEXT) {
+            node_t *node = parser_node (self, NODE_OUTPUT);
+            if (node)
+                node->text = self->token.text;
+            parser_add (self, body, node);
+            parser_next (self);
+        } else if (parser_accept (self, TOKEN_PRINT_BEGIN, NULL)) {
+            node_t *node = parser_node (self, NODE_PRINT);
+            if (node)
+                node->a = parser_expression (self, true);
+            parser_add (self, body, node);
+            parser_expect (self, TOKEN_PRINT_END, NULL);
+        } else {
+            parser_expect (self, TOKEN_BLOCK_BEGIN, NULL);
+            if (self->failed || s_at_end_word (self, ends))
+                break;
+            parser_add (self, body, s_statement (self));
+        }
+    }
+    if (!self->failed && self->token.kind == TOKEN_END && *ends)
+        parser_fail (self, "the template ends inside a block that %s would close", *ends);
+    self->depth--;
+}
+
+static void
+s_close (parser_t *self, const char *word)
+{
+    parser_expect (self, TOKEN_NAME, word);
+    if (!self->failed && self->token.kind == TOKEN_NAME)
+        parser_next (self);    //  {% endmacro name %}
+    parser_expect (self, TOKEN_BLOCK_END, NULL);
+}
+
+static node_t *
+s_if (parser_t *self)
+{
+    static const char *const ends [] = { "endif", "else", "elif", NULL };
+    static const char *const last [] = { "endif", NULL };
+    node_t *node = parser_node (self, NODE_IF);
+    if (!node)
+        return NULL;
+    node->a = parser_expression (self, true);
+    parser_expect (self, TOKEN_BLOCK_END, NULL);
+    s_body (self, &node->body, ends);
+    if (parser_accept (self, TOKEN_NAME, "elif")) {
+        if (++self->depth > DEPTH_MAX)
+            parser_fail (self, "elif follows elif too often");
+        parser_add (self, &node->otherwise, s_if (self));
+        self->depth--;
+        return node;
+    }
+    if (parser_accept (self, TOKEN_NAME, "else")) {
+        parser_expect (self, TOKEN_BLOCK_END, NULL);
+        s_body (self, &node->otherwise, last);
+    }
+    s_close (self, "endif");
+    return node;
+}
+
+static node_t *
+s_for (parser_t *self)
+{
+    static const char *const ends [] = { "endfor", "else", NULL };
+    static const char *const last [] = { "endfor", NULL };
+    node_t *node = parser_node (self, NODE_FOR);
+    if (!node)
+        return NULL;
+    node->a = parser_target (self);
+    parser_expect (self, TOKEN_NAME, "in");
+    node->b = parser_expression_no_choice (self);
+    if (parser_is (self, TOKEN_OPERATOR, ",")) {    //  for x in a, b
+        node_t *tuple = parser_node (self, NODE_TUPLE);
+        parser_add (self, &tuple->items, node->b);
+        while (parser_accept (self, TOKEN_OPERATOR, ","))
+            parser_add (self, &tuple->items, parser_expression_no_choice (self));
+        node->b = tuple;
+    }
+    if (parser_accept (self, TOKEN_NAME, "if"))
+        node->c = parser_expression (self, false);
+    node->op = parser_accept (self, TOKEN_NAME, "recursive");
+    parser_expect (self, TOKEN_BLOCK_END, NULL);
+    self->loops++;
+    s_body (self, &node->body, ends);
+    self->loops--;
+    if (parser_accept (self, TOKEN_NAME, "else")) {
+        parser_expect (self, TOKEN_BLOCK_END, NULL);
+        s_body (self, &node->otherwise, last);
+    }
+    s_close (self, "endfor");
+    return node;
+}
+
+static node_t *
+s_set (parser_t *self)
+{
+    static const char *const ends [] = { "endset", NULL };
+    node_t *node = parser_node (self, NODE_SET);
+    if (!node)
+        return NULL;
+    node->a = parser_target (self);
+    if (parser_accept (self, TOKEN_OPERATOR, "=")) {
+        node->b = parser_expression (self, true);
+        parser_expect (self, TOKEN_BLOCK_END, NULL);
+        return node;
+    }
+    node->kind = NODE_SET_BLOCK;
+    node->b = parser_filters (self, NULL);
+    parser_expect (self, TOKEN_BLOCK_END, NULL);
+    s_body (self, &node->body, ends);
+    s_close (self, "endset");
+    return node;
+}
+
+static node_t *
+s_macro (parser_t *self)
+{
+    static const char *const ends [] = { "endmacro", NULL };
+    node_t *node = parser_node (self, NODE_MACRO);
+    if (!node)
+        return NULL;
+    node->text = parser_name (self);
+    parser_expect (self, TOKEN_OPERATOR, "(");
+    parser_parameters (self, &node->arguments);
+    parser_expect (self, TOKEN_BLOCK_END, NULL);
+    uint32_t loops = self->loops;
+    self->loops = 0;
+    s_body (self, &node->body, ends);
+    self->loops = loops;
+    s_close (self, "endmacro");
+    return node;
+}
+
+static node_t *
+s_call_block (parser_t *self)
+{
+    static const char *const ends [] = { "endcall", NULL };
+    node_t *node = parser_node (self, NODE_CALL_BLOCK);
+    if (!node)
+        return NULL;
+    if (parser_accept (self, TOKEN_OPERATOR, "("))
+        parser_parameters (self, &node->arguments);
+    node->a = parser_expression (self, false);
+    if (!self->failed && node->a->kind != NODE_CALL)
+        return parser_fail (self, "a call block needs a call");
+    parser_expect (self, TOKEN_BLOCK_END, NULL);
+    s_body (self, &node->body, ends);
+    s_close (self, "endcall");
+    return node;
+}
+
+static node_t *
+s_filter_block (parser_t *self)
+{
+    static const char *const ends [] = { "endfilter", NULL };
+    node_t *node = parser_node (self, NODE_FILTER_BLOCK);
+    if (!node)
+        return NULL;
+    node->b = parser_filters (self, parser_filter (self, NULL));
+    parser_expect (self, TOKEN_BLOCK_END, NULL);
+    s_body (self, &node->body, ends);
+    s_close (self, "endfilter");
+    return node;
+}
+
+static node_t *
+s_generation (parser_t *self)
+{
+    static const char *const ends [] = { "endgeneration", NULL };
+    node_t *node = parser_node (self, NODE_BLOCK);
+    if (!node)
+        return NULL;
+    parser_expect (self, TOKEN_BLOCK_END, NULL);
+    s_body (self, &node->body, ends);
+    s_close (self, "endgeneration");
+    return node;
+}
+
+static node_t *
+s_loop_control (parser_t *self, node_kind_t kind, const char *word)
+{
+    node_t *node = parser_node (self, kind);
+    if (!self->loops)
+        return parser_fail (self, "'%s' outside of a loop", word);
+    parser_expect (self, TOKEN_BLOCK_END, NULL);
+    return node;
+}
+
+static node_t *
+s_break (parser_t *self)
+{
+    return s_loop_control (self, NODE_BREAK, "break");
+}
+
+static node_t *
+s_continue (parser_t *self)
+{
+    return s_loop_control (self, NODE_CONTINUE, "continue");
+}
+
+static const struct {
+    const char *word;       //  First of the tag
+    statement_fn *parse;    //  The rest
+} s_statements [] = {
+    { "if", s_if },
+    { "for", s_for },
+    { "set", s_set },
+    { "macro", s_macro },
+    { "call", s_call_block },
+    { "filter", s_filter_block },
+    { "generation", s_generation },
+    { "break", s_break },
+    { "continue", s_continue },
+};
+
+static node_t *
+s_statement (parser_t *self)
+{
+    for (size_t i = 0; i < sizeof s_statements / sizeof *s_statements; i++)
+        if (parser_accept (self, TOKEN_NAME, s_statements [i].word))
+            return s_statements [i].parse (self);
+    return parser_fail (self, "unknown tag '%.*s'", SPAN_ARG (span_slice (self->token.text, 0, 40)));
+}
+
+status_t
+parser_parse (parser_t *self, span_t source, arena_t *arena, nodes_t *body, error_t *error)
+{
+    static const char *const no_ends [] = { NULL };
+    error_t unasked;
+    *self = (parser_t){ .arena = arena, .error = error ? error : &unasked };
+    error_clear (self->error);
+    lexer_init (&self->lexer, source, arena);
+    parser_next (self);
+    s_body (self, body, no_ends);
+    return self->failed ? self->error->status : STATUS_OK;
+}

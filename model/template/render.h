@@ -1,0 +1,158 @@
+//  render - the state of one rendering, shared by the files of this folder
+//
+//  evaluate.c walks expressions, execute.c statements; filters.c, tests.c, methods.c and globals.c hold the tables of what
+//  Jinja and Python bring.  An error sits in the heap: every function returns at once when it is set, with an undefined
+//  value that nobody looks at.
+
+#ifndef MODEL_TEMPLATE_RENDER_H
+#define MODEL_TEMPLATE_RENDER_H
+
+#include "model/template/ast.h"
+
+enum { RENDER_DEPTH_MAX = 200 };
+
+typedef struct {
+    span_t name;      //  Of the variable
+    value_t value;    //  Its value
+} variable_t;
+
+typedef struct scope scope_t;
+struct scope {
+    scope_t *parent;          //  Where names are looked up next
+    variable_t *variables;    //  In the heap
+    size_t count;             //  Variables
+    size_t capacity;          //  Room
+};
+
+typedef enum { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE } flow_t;
+
+typedef struct {
+    value_heap_t heap;     //  Memory, error, steps
+    buffer_t *out;         //  What is printed goes here
+    size_t out_max;        //  Bytes
+    scope_t *scope;        //  Innermost
+    flow_t flow;           //  A break or continue on its way out
+    uint32_t depth;        //  Of the recursion
+    uint32_t line;         //  Of the statement being executed
+    int64_t now_s;         //  For strftime_now: seconds since 1970 in local time
+} render_t;
+
+//  What a call was given.
+typedef struct {
+    value_t *items;            //  Positional
+    size_t count;              //  How many
+    span_t *names;             //  Of the keyword ones
+    value_t *values;           //  Of the keyword ones
+    size_t keyword_count;      //  How many
+} args_t;
+
+typedef value_t (builtin_fn) (render_t *render, value_t self, const args_t *args);
+
+//  A named function of a table; a table ends with a NULL name.
+typedef struct {
+    const char *name;    //  In templates
+    builtin_fn *call;    //  What it does
+} builtin_t;
+
+struct value_function {
+    const builtin_t *builtin;    //  A global or a bound method
+    value_t self;                //  Of a bound method
+    const node_t *macro;         //  A macro, or a call block
+    scope_t *scope;              //  Where the macro was defined
+    value_t caller;              //  What a call block hands to the macro it calls
+};
+
+struct value_loop {
+    value_t *items;            //  All
+    size_t count;              //  How many
+    size_t index;              //  Present one, from 0
+    uint32_t depth;            //  Recursive loops, from 0
+    const node_t *node;        //  The for
+    value_t changed;           //  Last argument of loop.changed; undefined at first
+    bool has_changed;          //  It was called
+};
+
+//  ---- Evaluating and executing ----
+
+value_t evaluate (render_t *self, const node_t *node);
+void execute (render_t *self, const nodes_t *body);
+
+//  Runs a for node over items; depth for recursive loops.
+void execute_loop (render_t *self, const node_t *node, value_t items, uint32_t depth);
+
+//  Calls a function value.
+value_t render_call (render_t *self, value_t function, const args_t *args);
+
+//  Applies a filter or test by name; for map, select and their kin too.
+value_t render_filter (render_t *self, span_t name, value_t input, const args_t *args);
+bool render_test (render_t *self, span_t name, value_t input, const args_t *args);
+
+//  obj.name, and obj [key]: Python's getattr and getitem as Jinja combines them.
+value_t render_attribute (render_t *self, value_t object, span_t name);
+value_t render_item (render_t *self, value_t object, value_t key);
+value_t render_slice (render_t *self, value_t object, const node_t *slice);
+
+//  The method of this kind of object; NULL where it has none of the name.
+const builtin_t *render_find_method (value_t object, span_t name);
+
+//  A builtin as a value; bound: its object, None for a global.
+value_t render_function (render_t *self, const builtin_t *builtin, value_t bound);
+
+//  A dotted path or a number, as attribute= takes it.
+value_t render_path (render_t *self, value_t object, value_t path);
+
+//  a op b
+value_t render_binary (render_t *self, op_t op, value_t a, value_t b);
+bool render_compare (render_t *self, op_t op, value_t a, value_t b);
+bool render_contains (render_t *self, value_t container, value_t item);
+
+void render_set (render_t *self, span_t name, value_t value);
+
+//  A new innermost scope; whoever pushes puts the old one back.
+void render_push (render_t *self, scope_t *parent);
+
+//  Enters a recursion; false with the error set where it is too deep.
+bool render_enter (render_t *self);
+void render_leave (render_t *self);
+
+//  The value is undefined and may not be used so: sets the error.
+value_t render_undefined_error (render_t *self, value_t value);
+
+//  ---- Arguments ----
+
+//  The argument by position or name; NULL where it was not given.
+const value_t *args_get (const args_t *self, size_t position, const char *name);
+value_t args_or (const args_t *self, size_t position, const char *name, value_t otherwise);
+int64_t args_int (const args_t *self, size_t position, const char *name, int64_t otherwise);
+span_t args_text (const args_t *self, size_t position, const char *name, span_t otherwise);
+
+//  ---- Tables ----
+
+extern const builtin_t globals_table [];
+extern const builtin_t methods_of_text [];
+extern const builtin_t methods_of_list [];
+extern const builtin_t methods_of_dict [];
+
+typedef bool (test_fn) (render_t *render, value_t value, const args_t *args);
+typedef struct {
+    const char *name;    //  In templates
+    test_fn *test;       //  What it asks
+} test_t;
+extern const test_t tests_table [];
+
+const builtin_t *builtin_find (const builtin_t *table, span_t name);
+
+//  json.dumps of a value, as transformers' tojson does.  indent: spaces, -1 for one line.
+typedef struct {
+    int64_t indent;              //  -1: one line
+    span_t item_separator;       //  ", " or "," with an indent
+    span_t key_separator;        //  ": "
+    bool sort_keys;              //  By code point
+    bool ensure_ascii;           //  Escape everything else
+} json_style_t;
+void render_json (render_t *self, value_t value, const json_style_t *style, buffer_t *out);
+
+//  strftime of the rendering's moment.
+value_t render_strftime (render_t *self, span_t format);
+
+#endif

@@ -1,0 +1,104 @@
+#include "model/template/template.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "model/template/parser.h"
+#include "model/template/render.h"
+
+enum { SOURCE_MAX = 4 << 20, TREE_MAX = 64 << 20, OUTPUT_MAX = 64 << 20, SNIPPET_MAX = 80 };
+
+struct template {
+    char *source;     //  Own copy
+    size_t size;      //  Bytes of it
+    arena_t arena;    //  The tree
+    nodes_t body;     //  Its statements
+};
+
+//  The text of a line, for messages.
+static span_t
+s_line (const template_t *self, uint32_t wanted)
+{
+    span_t rest = span_of (self->source, self->size);
+    for (uint32_t line = 1; line < wanted && rest.size; line++)
+        rest = span_slice (rest, span_find_byte (rest, '\n') + 1, rest.size);
+    return span_slice (span_trim (span_slice (rest, 0, span_find_byte (rest, '\n'))), 0, SNIPPET_MAX);
+}
+
+//  "line N: ..." as the parser leaves it gets the line's text.
+static void
+s_add_snippet (const template_t *self, error_t *error)
+{
+    uint64_t line = 0;
+    span_t text = span_from_string (error->text);
+    span_t number = span_starts_with (text, SPAN ("line ")) ? span_slice (text, 5, span_find_byte (text, ':') - 5) : text;
+    if (!span_to_u64 (number, &line))
+        return;
+    error_t plain = *error;
+    error_set (error, plain.status, "%s, in: %.*s", plain.text, SPAN_ARG (s_line (self, (uint32_t)line)));
+}
+
+template_t *
+template_compile (span_t source, error_t *error)
+{
+    error_t unasked;
+    error = error ? error : &unasked;
+    if (source.size > SOURCE_MAX) {
+        error_set (error, STATUS_LIMIT, "a template has at most %d bytes, this one has %zu", SOURCE_MAX, source.size);
+        return NULL;
+    }
+    template_t *self = memory_new (sizeof *self);
+    self->source = memory_copy (source.data, source.size);
+    self->size = source.size;
+    arena_init (&self->arena, TREE_MAX);
+    parser_t parser;
+    if (parser_parse (&parser, span_of (self->source, self->size), &self->arena, &self->body, error)) {
+        s_add_snippet (self, error);
+        template_destroy (&self);
+    }
+    return self;
+}
+
+void
+template_destroy (template_t **self_p)
+{
+    template_t *self = *self_p;
+    if (!self)
+        return;
+    arena_fini (&self->arena);
+    memory_free (self->source);
+    memory_free (self);
+    *self_p = NULL;
+}
+
+static void
+s_set_context (render_t *render, const json_t *context)
+{
+    uintptr_t cursor = 0;
+    span_t key;
+    const json_t *member;
+    while (!value_heap_failed (&render->heap) && json_next (context, &cursor, &key, &member))
+        render_set (render, value_copy_text (&render->heap, key).as.text, value_from_json (&render->heap, member));
+}
+
+status_t
+template_render (const template_t *self, const template_input_t *input, buffer_t *out, error_t *error)
+{
+    size_t before = out->size;
+    size_t most = input->output_max ? input->output_max : OUTPUT_MAX;
+    render_t render = { .out = out, .out_max = before + most, .now_s = input->now_s };
+    value_heap_init (&render.heap, input->memory_max ? input->memory_max : (size_t)256 << 20,
+        input->steps_max ? input->steps_max : 50000000);
+    render_push (&render, NULL);
+    s_set_context (&render, input->context);
+    render_push (&render, render.scope);
+    execute (&render, &self->body);
+    status_t status = render.heap.error.status;
+    if (status) {
+        error_set (error, status, "line %u: %s, in: %.*s", render.line, render.heap.error.text,
+            SPAN_ARG (s_line (self, render.line)));
+        out->size = before;
+    }
+    value_heap_fini (&render.heap);
+    return status;
+}

@@ -1,0 +1,36 @@
+//  template - a chat template: a Jinja program that turns a conversation into a prompt
+//
+//  The language is Jinja2's as transformers runs it: trim_blocks, lstrip_blocks, loop controls, {% generation %},
+//  raise_exception, strftime_now, tojson without HTML escapes (transformers, utils/chat_template_utils.py).  A template is
+//  compiled once and never changes; renderings share it and nothing else.  A rendering is sandboxed: a template reaches
+//  nothing but its context, and its steps, memory, recursion and output are bounded.
+
+#ifndef MODEL_TEMPLATE_TEMPLATE_H
+#define MODEL_TEMPLATE_TEMPLATE_H
+
+#include "base/buffer.h"
+#include "base/error.h"
+#include "base/json.h"
+
+typedef struct template template_t;
+
+//  Compiles a template; copies the source (at most 4 MiB).  Gives it; NULL with "line N: ..." and the line's text.
+template_t *template_compile (span_t source, error_t *error);
+
+//  Nulls the caller's pointer.
+void template_destroy (template_t **self_p);
+
+typedef struct {
+    const json_t *context;    //  An object: its members are the template's variables
+    int64_t now_s;            //  For strftime_now: seconds since 1970, in the time zone that is wanted
+    size_t output_max;        //  Bytes; 0: 64 MiB
+    size_t memory_max;        //  Bytes for values; 0: 256 MiB
+    uint64_t steps_max;       //  Evaluations and iterations; 0: 50 million
+} template_input_t;
+
+//  Appends the prompt.  STATUS_INVALID where the template raises or breaks a rule, STATUS_LIMIT where a bound bites; the
+//  sentence begins with "line N: " and is followed by the line's text.  What was appended before an error is taken back.
+//  Any thread, several at once.
+status_t template_render (const template_t *self, const template_input_t *input, buffer_t *out, error_t *error);
+
+#endif
