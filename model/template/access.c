@@ -221,4 +221,3 @@ render_path (render_t *self, value_t object, value_t path)
     }
     return object;
 }
-

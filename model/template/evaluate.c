@@ -156,9 +156,7 @@ s_add_keyword (args_t *args, span_t name, value_t value, size_t capacity)
 static size_t
 s_spread_size (value_t value)
 {
-    return value.kind == VALUE_DICT ? value.as.dict->count
-        : value_is_sequence (value) ? value.as.list->count
-                                    : 0;
+    return value.kind == VALUE_DICT ? value.as.dict->count : value_is_sequence (value) ? value.as.list->count : 0;
 }
 
 //  Evaluates arguments, *list and **dict spread.
@@ -181,8 +179,8 @@ s_evaluate_arguments (render_t *self, const arguments_t *arguments)
             s_add_keyword (&args, argument->name, values [i], room);
         } else if (argument->stars == 2 && values [i].kind == VALUE_DICT) {
             for (size_t k = 0; k < values [i].as.dict->count; k++)
-                s_add_keyword (&args, values [i].as.dict->pairs [k].key.as.text,
-                    values [i].as.dict->pairs [k].value, room);
+                s_add_keyword (
+                    &args, values [i].as.dict->pairs [k].key.as.text, values [i].as.dict->pairs [k].value, room);
         } else if (argument->stars == 1 && value_is_sequence (values [i])) {
             for (size_t k = 0; k < values [i].as.list->count; k++)
                 args.items [args.count++] = values [i].as.list->items [k];
@@ -254,8 +252,9 @@ s_choice (render_t *self, const node_t *node)
         return evaluate (self, node->a);
     if (node->c)
         return evaluate (self, node->c);
-    return value_undefined (&self->heap, "the inline if-expression on line %u evaluated to false and no else section was "
-                                         "defined.",
+    return value_undefined (&self->heap,
+        "the inline if-expression on line %u evaluated to false and no else section was "
+        "defined.",
         node->line);
 }
 
@@ -300,7 +299,8 @@ s_evaluate (render_t *self, const node_t *node)
         a = evaluate (self, node->a);
         if (node->b && node->b->kind == NODE_SLICE)
             return render_slice (self, a, node->b);
-        return node->b ? render_item (self, a, evaluate (self, node->b)) : value_fail (&self->heap, "an index is missing");
+        return node->b ? render_item (self, a, evaluate (self, node->b))
+                       : value_fail (&self->heap, "an index is missing");
     case NODE_CALL:
         return s_call (self, node);
     case NODE_FILTER:

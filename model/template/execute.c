@@ -196,8 +196,7 @@ s_bind (render_t *self, const node_t *macro, const args_t *args)
         else if (parameter->value)
             render_set (self, parameter->name, evaluate (self, parameter->value));
         else
-            render_set (self, parameter->name,
-                value_undefined (&self->heap, "parameter '%s' was not provided", name));
+            render_set (self, parameter->name, value_undefined (&self->heap, "parameter '%s' was not provided", name));
     }
     if (args->count > parameters->count)
         value_fail (&self->heap, "TypeError: macro '%.*s' takes not more than %zu argument(s)", SPAN_ARG (macro->text),

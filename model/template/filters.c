@@ -23,9 +23,11 @@ s_string (render_t *render, value_t self, const args_t *args)
 }
 
 static value_t
-s_same (render_t *render, value_t self, const args_t *args)
+s_safe (render_t *render, value_t self, const args_t *args)
 {
-    return self;
+    value_t text = value_to_text (&render->heap, self);
+    text.safe = true;
+    return text;
 }
 
 static value_t
@@ -79,8 +81,8 @@ s_title (render_t *render, value_t self, const args_t *args)
     size_t begin = 0;
     for (size_t at = 0, size; at <= text.size; at += size) {
         uint32_t point = at < text.size ? unicode_decode (span_slice (text, at, 4), &size) : ' ';
-        bool cuts = unicode_is_space (point) || point == '-' || point == '(' || point == '{' || point == '[' ||
-            point == '<';
+        bool cuts =
+            unicode_is_space (point) || point == '-' || point == '(' || point == '{' || point == '[' || point == '<';
         if (at == text.size)
             size = 1;
         if (!cuts)
@@ -181,6 +183,8 @@ s_escape (render_t *render, value_t self, const args_t *args)
     } escapes [] = { { '&', "&amp;" }, { '<', "&lt;" }, { '>', "&gt;" }, { '\'', "&#39;" }, { '"', "&#34;" } };
     buffer_t out = { 0 };
     span_t text = s_text_of (render, self);
+    if (self.safe)
+        return self;
     for (size_t i = 0; i < text.size; i++) {
         const char *escape = NULL;
         for (size_t k = 0; k < sizeof escapes / sizeof *escapes; k++)
@@ -191,7 +195,9 @@ s_escape (render_t *render, value_t self, const args_t *args)
         else
             buffer_append_byte (&out, text.data [i]);
     }
-    return value_take_buffer (&render->heap, &out);
+    value_t escaped = value_take_buffer (&render->heap, &out);
+    escaped.safe = true;
+    return escaped;
 }
 
 static value_t
@@ -258,7 +264,7 @@ s_urlencode (render_t *render, value_t self, const args_t *args)
     for (size_t i = 0; i < text.size; i++) {
         uint8_t byte = text.data [i];
         bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
-            (byte && strchr ("_.-~/", byte));
+                     (byte && strchr ("_.-~/", byte));
         if (plain)
             buffer_append_byte (&out, byte);
         else
@@ -374,11 +380,11 @@ s_round (render_t *render, value_t self, const args_t *args)
 //  ---- Printf ----
 
 typedef struct {
-    char flags [8];       //  As written
-    int width;            //  0: none
-    int precision;        //  -1: none
-    char conversion;      //  s, d, f ...
-    span_t name;          //  %(name)s
+    char flags [8];     //  As written
+    int width;          //  0: none
+    int precision;      //  -1: none
+    char conversion;    //  s, d, f ...
+    span_t name;        //  %(name)s
 } directive_t;
 
 //  Reads a directive behind its %; returns its size, 0 where it is malformed.
@@ -437,8 +443,7 @@ s_print_number (render_t *render, buffer_t *out, value_t value, const directive_
     if (real)
         buffer_print (out, format, directive->width, precision, s_float (render, value, &none).as.real);
     else
-        buffer_print (out, format, directive->width, precision,
-            (long long)s_int (render, value, &none).as.integer);
+        buffer_print (out, format, directive->width, precision, (long long)s_int (render, value, &none).as.integer);
 #pragma GCC diagnostic pop
 }
 
@@ -491,8 +496,7 @@ s_format (render_t *render, value_t self, const args_t *args)
         at += size;
         char name [128];
         span_copy_string (directive.name, name, sizeof name);
-        const value_t *value =
-            directive.name.size ? args_get (args, SIZE_MAX, name) : args_get (args, used, NULL);
+        const value_t *value = directive.name.size ? args_get (args, SIZE_MAX, name) : args_get (args, used, NULL);
         if (size && directive.conversion == '%')
             buffer_append_byte (&out, '%');
         else if (!size || !value)
@@ -582,7 +586,7 @@ static const builtin_t s_single [] = {
     { "lower", s_lower },
     { "replace", s_replace },
     { "round", s_round },
-    { "safe", s_same },
+    { "safe", s_safe },
     { "string", s_string },
     { "title", s_title },
     { "tojson", s_to_json },

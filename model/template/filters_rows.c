@@ -45,8 +45,7 @@ s_first (render_t *render, value_t self, const args_t *args)
     row_t row;
     if (!s_row (render, self, &row))
         return self;
-    return row.count ? row.items [0]
-                     : value_undefined (&render->heap, "No first item, sequence was empty.");
+    return row.count ? row.items [0] : value_undefined (&render->heap, "No first item, sequence was empty.");
 }
 
 static value_t
@@ -55,8 +54,7 @@ s_last (render_t *render, value_t self, const args_t *args)
     row_t row;
     if (!s_row (render, self, &row))
         return self;
-    return row.count ? row.items [row.count - 1]
-                     : value_undefined (&render->heap, "No last item, sequence was empty.");
+    return row.count ? row.items [row.count - 1] : value_undefined (&render->heap, "No last item, sequence was empty.");
 }
 
 //  ---- Whole rows ----
@@ -332,6 +330,8 @@ s_choose (render_t *render, value_t self, const value_t *attribute, const args_t
     row_t row;
     value_t list = s_new (render, VALUE_ITERATOR);
     args_t rest = s_rest (args, 1);
+    if (!value_is_true (self))
+        return list;    //  None too: nothing is there to choose from
     if (!s_row (render, self, &row))
         return self;
     for (size_t i = 0; i < row.count && s_step (render); i++) {
@@ -385,14 +385,15 @@ s_map (render_t *render, value_t self, const args_t *args)
     const value_t *attribute = args_get (args, SIZE_MAX, "attribute");
     const value_t *otherwise = args_get (args, SIZE_MAX, "default");
     args_t rest = s_rest (args, 1);
+    if (!value_is_true (self))
+        return list;
     if (!s_row (render, self, &row))
         return self;
     if (!attribute && !args->count)
         return value_fail (&render->heap, "FilterArgumentError: map requires a filter argument");
     for (size_t i = 0; i < row.count && s_step (render); i++) {
-        value_t item = attribute
-            ? render_path (render, row.items [i], *attribute)
-            : render_filter (render, args_text (args, 0, NULL, SPAN ("")), row.items [i], &rest);
+        value_t item = attribute ? render_path (render, row.items [i], *attribute)
+                                 : render_filter (render, args_text (args, 0, NULL, SPAN ("")), row.items [i], &rest);
         s_add (render, list, item.kind == VALUE_UNDEFINED && attribute && otherwise ? *otherwise : item);
     }
     return list;

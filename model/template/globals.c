@@ -28,7 +28,8 @@ s_dict_of (render_t *render, const args_t *args, value_kind_t kind)
 {
     value_t dict = value_new_dict (&render->heap, kind);
     const value_t *from = args_get (args, 0, NULL);
-    for (size_t i = 0; from && from->kind == VALUE_DICT && i < from->as.dict->count && value_step (&render->heap, 1); i++)
+    for (size_t i = 0; from && from->kind == VALUE_DICT && i < from->as.dict->count && value_step (&render->heap, 1);
+         i++)
         value_dict_set (&render->heap, dict.as.dict, from->as.dict->pairs [i].key, from->as.dict->pairs [i].value);
     for (size_t i = 0; i < args->keyword_count && value_step (&render->heap, 1); i++)
         value_dict_set (&render->heap, dict.as.dict, value_text (args->names [i]), args->values [i]);
@@ -76,14 +77,14 @@ const builtin_t globals_table [] = {
 
 //  A moment taken apart (proleptic Gregorian calendar; days by Howard Hinnant's civil_from_days).
 typedef struct {
-    int64_t year;              //  2026
-    int64_t month;             //  1 to 12
-    int64_t day;               //  1 to 31
-    int64_t hour;              //  0 to 23
-    int64_t minute;            //  0 to 59
-    int64_t second;            //  0 to 59
-    int64_t weekday;           //  0: Sunday
-    int64_t day_of_year;       //  1 to 366
+    int64_t year;           //  2026
+    int64_t month;          //  1 to 12
+    int64_t day;            //  1 to 31
+    int64_t hour;           //  0 to 23
+    int64_t minute;         //  0 to 59
+    int64_t second;         //  0 to 59
+    int64_t weekday;        //  0: Sunday
+    int64_t day_of_year;    //  1 to 366
 } moment_t;
 
 static bool
@@ -172,12 +173,12 @@ s_print_moment (buffer_t *out, const moment_t *moment, uint8_t directive, bool p
         buffer_print (out, "%lld", (long long)moment->weekday);
         break;
     case 'F':
-        buffer_print (out, "%lld-%02lld-%02lld", (long long)moment->year, (long long)moment->month,
-            (long long)moment->day);
+        buffer_print (
+            out, "%lld-%02lld-%02lld", (long long)moment->year, (long long)moment->month, (long long)moment->day);
         break;
     case 'T':
-        buffer_print (out, "%02lld:%02lld:%02lld", (long long)moment->hour, (long long)moment->minute,
-            (long long)moment->second);
+        buffer_print (
+            out, "%02lld:%02lld:%02lld", (long long)moment->hour, (long long)moment->minute, (long long)moment->second);
         break;
     case 'D':
         buffer_print (out, "%02lld/%02lld/%02lld", (long long)moment->month, (long long)moment->day,

@@ -107,8 +107,8 @@ s_sorted (printer_t *self, const value_dict_t *dict)
         size_t place = i;
         int compared = 0;
         for (; place > 0; place--) {
-            if (!value_compare (&self->render->heap, dict->pairs [order [place - 1]].key, dict->pairs [i].key,
-                    &compared) ||
+            if (!value_compare (
+                    &self->render->heap, dict->pairs [order [place - 1]].key, dict->pairs [i].key, &compared) ||
                 compared <= 0)
                 break;
             order [place] = order [place - 1];
@@ -164,8 +164,8 @@ s_value (printer_t *self, value_t value)
         s_dict (self, value.as.dict);
         break;
     default:
-        value_fail (&self->render->heap, "TypeError: Object of type %s is not JSON serializable",
-            value_type_name (value));
+        value_fail (
+            &self->render->heap, "TypeError: Object of type %s is not JSON serializable", value_type_name (value));
     }
 }
 

@@ -210,7 +210,7 @@ static bool
 s_is_name_byte (uint8_t byte)
 {
     return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
-        byte == '_' || byte >= 0x80;
+           byte == '_' || byte >= 0x80;
 }
 
 static bool
@@ -236,10 +236,10 @@ s_hex (span_t digits)
     uint32_t value = 0;
     for (size_t i = 0; i < digits.size; i++) {
         uint8_t byte = digits.data [i];
-        uint32_t digit = byte >= '0' && byte <= '9' ? byte - '0'
-            : byte >= 'a' && byte <= 'f'            ? byte - 'a' + 10
-            : byte >= 'A' && byte <= 'F'            ? byte - 'A' + 10
-                                                    : 16;
+        uint32_t digit = byte >= '0' && byte <= '9'   ? byte - '0'
+                         : byte >= 'a' && byte <= 'f' ? byte - 'a' + 10
+                         : byte >= 'A' && byte <= 'F' ? byte - 'A' + 10
+                                                      : 16;
         if (digit == 16)
             return UINT32_MAX;
         value = value * 16 + digit;

@@ -33,15 +33,15 @@ typedef struct {
 } token_t;
 
 typedef struct {
-    span_t source;            //  The template; borrowed
-    arena_t *arena;           //  For resolved strings; borrowed
-    size_t at;                //  Next byte
-    uint32_t line;            //  Of it
-    bool inside;              //  In a tag
-    token_kind_t closing;     //  What ends the tag
-    uint32_t depth;           //  Open brackets in the tag
-    bool strip_next;          //  `-%}`: whitespace behind goes
-    bool trim_next;           //  `%}`: one line end behind goes
+    span_t source;           //  The template; borrowed
+    arena_t *arena;          //  For resolved strings; borrowed
+    size_t at;               //  Next byte
+    uint32_t line;           //  Of it
+    bool inside;             //  In a tag
+    token_kind_t closing;    //  What ends the tag
+    uint32_t depth;          //  Open brackets in the tag
+    bool strip_next;         //  `-%}`: whitespace behind goes
+    bool trim_next;          //  `%}`: one line end behind goes
 } lexer_t;
 
 //  Borrows both.

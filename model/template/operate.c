@@ -121,6 +121,21 @@ s_join_texts (render_t *self, span_t a, span_t b)
     return value_text (span_of (memory, a.size + b.size));
 }
 
+//  What is added to a safe text is escaped, and the sum is safe.
+static value_t
+s_add_texts (render_t *self, value_t a, value_t b)
+{
+    args_t none = { 0 };
+    bool safe = a.safe || b.safe;
+    if (safe)
+        a = render_filter (self, SPAN ("escape"), a, &none);
+    if (safe)
+        b = render_filter (self, SPAN ("escape"), b, &none);
+    value_t sum = s_join_texts (self, a.as.text, b.as.text);
+    sum.safe = safe;
+    return sum;
+}
+
 static value_t
 s_join_lists (render_t *self, value_t a, value_t b)
 {
@@ -182,7 +197,7 @@ render_binary (render_t *self, op_t op, value_t a, value_t b)
     if (value_is_number (a) && value_is_number (b))
         return s_reals (self, op, s_real (a), s_real (b));
     if (op == OP_ADD && a.kind == VALUE_STRING && b.kind == VALUE_STRING)
-        return s_join_texts (self, a.as.text, b.as.text);
+        return s_add_texts (self, a, b);
     if (op == OP_ADD && value_is_sequence (a) && a.kind == b.kind)
         return s_join_lists (self, a, b);
     if (op == OP_ADD)
@@ -230,8 +245,8 @@ render_contains (render_t *self, value_t container, value_t item)
         return false;
     }
     if (container.kind == VALUE_STRING && item.kind != VALUE_STRING) {
-        value_fail (&self->heap, "TypeError: 'in <string>' requires string as left operand, not %s",
-            value_type_name (item));
+        value_fail (
+            &self->heap, "TypeError: 'in <string>' requires string as left operand, not %s", value_type_name (item));
         return false;
     }
     if (container.kind == VALUE_STRING)
@@ -278,4 +293,3 @@ render_compare (render_t *self, op_t op, value_t a, value_t b)
         return order >= 0;
     }
 }
-

@@ -106,12 +106,13 @@ parser_accept (parser_t *self, token_kind_t kind, const char *text)
 void
 parser_expect (parser_t *self, token_kind_t kind, const char *text)
 {
-    static const char *const names [] = { [TOKEN_BLOCK_END] = "%}", [TOKEN_PRINT_END] = "}}", [TOKEN_NAME] = "a name",
-        [TOKEN_END] = "the end" };
+    static const char *const names [] = {
+        [TOKEN_BLOCK_END] = "%}", [TOKEN_PRINT_END] = "}}", [TOKEN_NAME] = "a name", [TOKEN_END] = "the end"
+    };
     if (parser_accept (self, kind, text) || self->failed)
         return;
-    parser_fail (self, "expected %s, found '%.*s'", text ? text : names [kind],
-        SPAN_ARG (span_slice (self->token.text, 0, 40)));
+    parser_fail (
+        self, "expected %s, found '%.*s'", text ? text : names [kind], SPAN_ARG (span_slice (self->token.text, 0, 40)));
 }
 
 span_t
@@ -124,7 +125,7 @@ parser_name (parser_t *self)
 
 //  ---- Statements ----
 
-typedef node_t *(statement_fn) (parser_t *self);
+typedef node_t *(statement_fn)(parser_t *self);
 
 static bool
 s_at_end_word (const parser_t *self, const char *const *ends)

@@ -9,13 +9,13 @@
 #include "model/template/lexer.h"
 
 typedef struct {
-    lexer_t lexer;        //  Where tokens come from
-    token_t token;        //  The next one
-    arena_t *arena;       //  Of the tree
-    uint32_t depth;       //  Of the recursion
-    uint32_t loops;       //  Around the statement being parsed, since the last macro
-    error_t *error;       //  First error
-    bool failed;          //  Stop
+    lexer_t lexer;     //  Where tokens come from
+    token_t token;     //  The next one
+    arena_t *arena;    //  Of the tree
+    uint32_t depth;    //  Of the recursion
+    uint32_t loops;    //  Around the statement being parsed, since the last macro
+    error_t *error;    //  First error
+    bool failed;       //  Stop
 } parser_t;
 
 //  Parses a whole template into its statements.  Borrows source, arena and error.

@@ -179,7 +179,7 @@ static node_t *
 s_slice_part (parser_t *self)
 {
     bool absent = parser_is (self, TOKEN_OPERATOR, ":") || parser_is (self, TOKEN_OPERATOR, "]") ||
-        parser_is (self, TOKEN_OPERATOR, ",");
+                  parser_is (self, TOKEN_OPERATOR, ",");
     return absent ? NULL : parser_expression (self, false);
 }
 
@@ -287,7 +287,7 @@ s_bare_argument (parser_t *self, node_t *test)
 {
     token_kind_t kind = self->token.kind;
     bool begins = kind == TOKEN_NAME || kind == TOKEN_STRING || kind == TOKEN_INTEGER || kind == TOKEN_FLOAT ||
-        parser_is (self, TOKEN_OPERATOR, "[") || parser_is (self, TOKEN_OPERATOR, "{");
+                  parser_is (self, TOKEN_OPERATOR, "[") || parser_is (self, TOKEN_OPERATOR, "{");
     if (!begins || s_ends_test (self))
         return;
     parser_add_argument (self, &test->arguments, (argument_t){ .value = s_unary (self, false) });
@@ -565,7 +565,7 @@ parser_target (parser_t *self)
         return s_leave (self, NULL);
     parser_add (self, &node->items, first);
     while (!self->failed && s_accept_operator (self, ",") && self->token.kind == TOKEN_NAME &&
-        !parser_is (self, TOKEN_NAME, "in"))
+           !parser_is (self, TOKEN_NAME, "in"))
         parser_add (self, &node->items, s_single_target (self));
     return s_leave (self, node);
 }

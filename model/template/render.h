@@ -27,23 +27,23 @@ struct scope {
 typedef enum { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE } flow_t;
 
 typedef struct {
-    value_heap_t heap;     //  Memory, error, steps
-    buffer_t *out;         //  What is printed goes here
-    size_t out_max;        //  Bytes
-    scope_t *scope;        //  Innermost
-    flow_t flow;           //  A break or continue on its way out
-    uint32_t depth;        //  Of the recursion
-    uint32_t line;         //  Of the statement being executed
-    int64_t now_s;         //  For strftime_now: seconds since 1970 in local time
+    value_heap_t heap;    //  Memory, error, steps
+    buffer_t *out;        //  What is printed goes here
+    size_t out_max;       //  Bytes
+    scope_t *scope;       //  Innermost
+    flow_t flow;          //  A break or continue on its way out
+    uint32_t depth;       //  Of the recursion
+    uint32_t line;        //  Of the statement being executed
+    int64_t now_s;        //  For strftime_now: seconds since 1970 in local time
 } render_t;
 
 //  What a call was given.
 typedef struct {
-    value_t *items;            //  Positional
-    size_t count;              //  How many
-    span_t *names;             //  Of the keyword ones
-    value_t *values;           //  Of the keyword ones
-    size_t keyword_count;      //  How many
+    value_t *items;          //  Positional
+    size_t count;            //  How many
+    span_t *names;           //  Of the keyword ones
+    value_t *values;         //  Of the keyword ones
+    size_t keyword_count;    //  How many
 } args_t;
 
 typedef value_t (builtin_fn) (render_t *render, value_t self, const args_t *args);
@@ -63,13 +63,13 @@ struct value_function {
 };
 
 struct value_loop {
-    value_t *items;            //  All
-    size_t count;              //  How many
-    size_t index;              //  Present one, from 0
-    uint32_t depth;            //  Recursive loops, from 0
-    const node_t *node;        //  The for
-    value_t changed;           //  Last argument of loop.changed; undefined at first
-    bool has_changed;          //  It was called
+    value_t *items;        //  All
+    size_t count;          //  How many
+    size_t index;          //  Present one, from 0
+    uint32_t depth;        //  Recursive loops, from 0
+    const node_t *node;    //  The for
+    value_t changed;       //  Last argument of loop.changed; undefined at first
+    bool has_changed;      //  It was called
 };
 
 //  ---- Evaluating and executing ----
@@ -144,11 +144,11 @@ const builtin_t *builtin_find (const builtin_t *table, span_t name);
 
 //  json.dumps of a value, as transformers' tojson does.  indent: spaces, -1 for one line.
 typedef struct {
-    int64_t indent;              //  -1: one line
-    span_t item_separator;       //  ", " or "," with an indent
-    span_t key_separator;        //  ": "
-    bool sort_keys;              //  By code point
-    bool ensure_ascii;           //  Escape everything else
+    int64_t indent;           //  -1: one line
+    span_t item_separator;    //  ", " or "," with an indent
+    span_t key_separator;     //  ": "
+    bool sort_keys;           //  By code point
+    bool ensure_ascii;        //  Escape everything else
 } json_style_t;
 void render_json (render_t *self, value_t value, const json_style_t *style, buffer_t *out);
 

@@ -8,7 +8,8 @@
 
 enum { SOURCE_MAX = 4 << 20, TREE_MAX = 64 << 20, OUTPUT_MAX = 64 << 20, SNIPPET_MAX = 80 };
 
-struct template {
+struct template
+{
     char *source;     //  Own copy
     size_t size;      //  Bytes of it
     arena_t arena;    //  The tree
@@ -31,7 +32,8 @@ s_add_snippet (const template_t *self, error_t *error)
 {
     uint64_t line = 0;
     span_t text = span_from_string (error->text);
-    span_t number = span_starts_with (text, SPAN ("line ")) ? span_slice (text, 5, span_find_byte (text, ':') - 5) : text;
+    span_t number =
+        span_starts_with (text, SPAN ("line ")) ? span_slice (text, 5, span_find_byte (text, ':') - 5) : text;
     if (!span_to_u64 (number, &line))
         return;
     error_t plain = *error;

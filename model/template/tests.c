@@ -37,7 +37,7 @@ static bool
 s_sequence (render_t *render, value_t value, const args_t *args)
 {
     return value.kind == VALUE_STRING || value_is_sequence (value) || value.kind == VALUE_DICT ||
-        value.kind == VALUE_UNDEFINED;
+           value.kind == VALUE_UNDEFINED;
 }
 
 static bool
@@ -115,7 +115,7 @@ s_divisible (render_t *render, value_t value, const args_t *args)
 }
 
 static bool
-s_all_cased (value_t value, bool (*has) (uint32_t point), bool (*not) (uint32_t point))
+s_all_cased (value_t value, bool (*has) (uint32_t point), bool (*not ) (uint32_t point))
 {
     bool found = false;
     for (size_t at = 0, size; value.kind == VALUE_STRING && at < value.as.text.size; at += size) {

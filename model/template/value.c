@@ -359,7 +359,7 @@ static double
 s_real (value_t value)
 {
     return value.kind == VALUE_FLOAT ? value.as.real
-        : value.kind == VALUE_INT    ? (double)value.as.integer
+           : value.kind == VALUE_INT ? (double)value.as.integer
                                      : (double)value.as.truth;
 }
 
@@ -472,21 +472,37 @@ value_compare (value_heap_t *self, value_t a, value_t b, int *order)
 const char *
 value_type_name (value_t value)
 {
-    static const char *const names [] = { [VALUE_UNDEFINED] = "Undefined", [VALUE_NONE] = "NoneType",
-        [VALUE_BOOL] = "bool", [VALUE_INT] = "int", [VALUE_FLOAT] = "float", [VALUE_STRING] = "str",
-        [VALUE_LIST] = "list", [VALUE_TUPLE] = "tuple", [VALUE_DICT] = "dict", [VALUE_NAMESPACE] = "Namespace",
-        [VALUE_ITERATOR] = "generator", [VALUE_FUNCTION] = "function", [VALUE_LOOP] = "LoopContext" };
+    static const char *const names [] = { [VALUE_UNDEFINED] = "Undefined",
+        [VALUE_NONE] = "NoneType",
+        [VALUE_BOOL] = "bool",
+        [VALUE_INT] = "int",
+        [VALUE_FLOAT] = "float",
+        [VALUE_STRING] = "str",
+        [VALUE_LIST] = "list",
+        [VALUE_TUPLE] = "tuple",
+        [VALUE_DICT] = "dict",
+        [VALUE_NAMESPACE] = "Namespace",
+        [VALUE_ITERATOR] = "generator",
+        [VALUE_FUNCTION] = "function",
+        [VALUE_LOOP] = "LoopContext" };
     return names [value.kind];
 }
 
 const char *
 value_object_name (value_t value)
 {
-    static const char *const names [] = { [VALUE_UNDEFINED] = "'undefined'", [VALUE_NONE] = "None",
-        [VALUE_BOOL] = "'bool object'", [VALUE_INT] = "'int object'", [VALUE_FLOAT] = "'float object'",
-        [VALUE_STRING] = "'str object'", [VALUE_LIST] = "'list object'", [VALUE_TUPLE] = "'tuple object'",
-        [VALUE_DICT] = "'dict object'", [VALUE_NAMESPACE] = "'namespace object'",
-        [VALUE_ITERATOR] = "'generator object'", [VALUE_FUNCTION] = "'function object'",
+    static const char *const names [] = { [VALUE_UNDEFINED] = "'undefined'",
+        [VALUE_NONE] = "None",
+        [VALUE_BOOL] = "'bool object'",
+        [VALUE_INT] = "'int object'",
+        [VALUE_FLOAT] = "'float object'",
+        [VALUE_STRING] = "'str object'",
+        [VALUE_LIST] = "'list object'",
+        [VALUE_TUPLE] = "'tuple object'",
+        [VALUE_DICT] = "'dict object'",
+        [VALUE_NAMESPACE] = "'namespace object'",
+        [VALUE_ITERATOR] = "'generator object'",
+        [VALUE_FUNCTION] = "'function object'",
         [VALUE_LOOP] = "'LoopContext object'" };
     return names [value.kind];
 }

@@ -40,6 +40,7 @@ typedef struct value_loop value_loop_t;
 
 struct value {
     value_kind_t kind;    //  Which member counts
+    bool safe;            //  STRING: markupsafe's Markup, which escapes what is added to it
     union {
         bool truth;                    //  BOOL
         int64_t integer;               //  INT

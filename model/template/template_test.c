@@ -1,0 +1,189 @@
+//  Templates against what Jinja2 itself renders (tests/data/chat_templates), and against templates that mean harm.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "model/template/template.h"
+
+#define FOLDER "tests/data/chat_templates/"
+
+static const int64_t NOW_S = 1768478400;    //  2026-01-15T12:00:00
+
+static void
+s_read (const char *path, buffer_t *out)
+{
+    FILE *file = fopen (path, "rb");
+    assert_non_null (file);
+    buffer_clear (out);
+    for (;;) {
+        size_t size = fread (buffer_reserve (out, 65536), 1, 65536, file);
+        if (size == 0)
+            break;
+        buffer_commit (out, size);
+    }
+    fclose (file);
+}
+
+//  The context of a conversation as transformers fills it up.
+static json_t *
+s_context (const json_t *contexts, const char *name)
+{
+    buffer_t text = { 0 };
+    uintptr_t cursor = 0;
+    span_t key;
+    const json_t *value;
+    json_t *context;
+    buffer_append_string (&text, "{\"bos_token\":\"<s>\",\"eos_token\":\"</s>\",\"add_generation_prompt\":true,"
+                                 "\"tools\":null,\"documents\":null");
+    while (json_next (json_get (json_get (contexts, "contexts"), name), &cursor, &key, &value)) {
+        buffer_print (&text, ",\"%.*s\":", SPAN_ARG (key));
+        json_render (value, &text);
+    }
+    buffer_append_byte (&text, '}');
+    assert_int_equal (json_parse (buffer_span (&text), &context, NULL), STATUS_OK);
+    buffer_fini (&text);
+    return context;
+}
+
+static void
+s_string (const json_t *row, const char *key, char out [256])
+{
+    span_copy_string (json_string (json_get (row, key)), out, 256);
+}
+
+static void
+s_check_row (const json_t *row, const json_t *contexts)
+{
+    char name [256], context_name [256], path [512];
+    buffer_t source = { 0 };
+    buffer_t out = { 0 };
+    error_t error = { 0 };
+    s_string (row, "template", name);
+    s_string (row, "context", context_name);
+    snprintf (path, sizeof path, FOLDER "%s", name);
+    s_read (path, &source);
+    template_t *template = template_compile (buffer_span (&source), &error);
+    json_t *context = s_context (contexts, context_name);
+    template_input_t input = { .context = context, .now_s = NOW_S };
+    status_t status = template ? template_render (template, &input, &out, &error) : error.status;
+    bool wants_error = json_get (row, "error") != NULL;
+    if (wants_error != (status != STATUS_OK))
+        fail_msg ("%s with %s: %s", name, context_name, status ? error.text : "rendered, but Jinja2 raises");
+    if (!wants_error && !span_equal (buffer_span (&out), json_string (json_get (row, "text"))))
+        fail_msg ("%s with %s renders otherwise:\n%s", name, context_name, buffer_string (&out));
+    template_destroy (&template);
+    json_destroy (&context);
+    buffer_fini (&source);
+    buffer_fini (&out);
+}
+
+static void
+test_every_published_template_renders_as_jinja_does (void **state)
+{
+    buffer_t text = { 0 };
+    json_t *contexts;
+    size_t rows = 0;
+    s_read (FOLDER "contexts.json", &text);
+    assert_int_equal (json_parse (buffer_span (&text), &contexts, NULL), STATUS_OK);
+    s_read (FOLDER "golden.jsonl", &text);
+    for (span_t rest = buffer_span (&text); rest.size; rows++) {
+        json_t *row;
+        size_t end = span_find_byte (rest, '\n');
+        assert_int_equal (json_parse (span_slice (rest, 0, end), &row, NULL), STATUS_OK);
+        s_check_row (row, contexts);
+        json_destroy (&row);
+        rest = span_slice (rest, end + 1, rest.size);
+    }
+    assert_int_equal (rows, 1035);
+    json_destroy (&contexts);
+    buffer_fini (&text);
+}
+
+//  ---- Templates that mean harm ----
+
+static status_t
+s_render (const char *source, const char *context_text, buffer_t *out, error_t *error)
+{
+    json_t *context;
+    assert_int_equal (json_parse (span_from_string (context_text), &context, NULL), STATUS_OK);
+    template_t *template = template_compile (span_from_string (source), error);
+    template_input_t input = {
+        .context = context, .now_s = NOW_S, .output_max = 1 << 20, .memory_max = 4 << 20, .steps_max = 200000
+    };
+    status_t status = template ? template_render (template, &input, out, error) : error->status;
+    template_destroy (&template);
+    json_destroy (&context);
+    return status;
+}
+
+static void
+test_harm_is_bounded_and_named (void **state)
+{
+    static const struct {
+        const char *source;
+        status_t status;
+    } rows [] = {
+        { "{% for i in range(1000000000) %}x{% endfor %}", STATUS_LIMIT },
+        { "{% macro f(n) %}{{ f(n) }}{% endmacro %}{{ f(1) }}", STATUS_INVALID },
+        { "{{ 'x' * 1000000000 }}", STATUS_INVALID },
+        { "{% for i in range(1000) %}{{ 'x' * 10000 }}{% endfor %}", STATUS_LIMIT },
+        { "{% set ns = namespace(x='a') %}{% for i in range(60) %}{% set ns.x = ns.x + ns.x %}{% endfor %}",
+            STATUS_LIMIT },
+        { "{% set ns = namespace(x=[]) %}{% for i in range(1000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x }}",
+            STATUS_INVALID },
+        { "{{ 9223372036854775807 + 1 }}", STATUS_INVALID },
+        { "{{ 1 // 0 }}", STATUS_INVALID },
+        { "{{ ''.__class__.__mro__ }}", STATUS_INVALID },
+        { "{{ '%*d' % 3 }}", STATUS_INVALID },
+        { "{% if %}", STATUS_INVALID },
+        { "{{ (((((((((( }}", STATUS_INVALID },
+        { "{% endfor %}", STATUS_INVALID },
+        { "{{ 'open", STATUS_INVALID },
+        { "{# open", STATUS_INVALID },
+        { "{% break %}", STATUS_INVALID },
+        { "{{ x.y.z }}", STATUS_INVALID },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        buffer_t out = { 0 };
+        error_t error = { 0 };
+        status_t status = s_render (rows [i].source, "{}", &out, &error);
+        if (status != rows [i].status)
+            fail_msg ("%s: %s, %s", rows [i].source, status_name (status), error.text);
+        assert_true (span_starts_with (span_from_string (error.text), SPAN ("line 1: ")));
+        assert_int_equal (out.size, 0);
+        buffer_fini (&out);
+    }
+}
+
+static void
+test_nesting_without_end_is_refused (void **state)
+{
+    buffer_t source = { 0 };
+    buffer_t out = { 0 };
+    error_t error = { 0 };
+    for (int i = 0; i < 100000; i++)
+        buffer_append_string (&source, "{% if x %}");
+    assert_int_equal (s_render (buffer_string (&source), "{}", &out, &error), STATUS_INVALID);
+    buffer_clear (&source);
+    buffer_append_string (&source, "{{ ");
+    for (int i = 0; i < 100000; i++)
+        buffer_append_string (&source, "not ");
+    assert_int_equal (s_render (buffer_string (&source), "{}", &out, &error), STATUS_INVALID);
+    buffer_fini (&source);
+    buffer_fini (&out);
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_every_published_template_renders_as_jinja_does),
+        cmocka_unit_test (test_harm_is_bounded_and_named),
+        cmocka_unit_test (test_nesting_without_end_is_refused),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
