@@ -539,7 +539,7 @@ s_aborted (scene_t *scene)
 static void
 test_a_response_that_breaks_off_is_an_error (void **state)
 {
-    s_play (s_aborted, "io ");
+    s_play (s_aborted, "unreachable ");
 }
 
 static void
