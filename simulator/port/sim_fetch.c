@@ -140,7 +140,7 @@ s_on_drain (realm_event_t *event)
         return;
     if (!self->inbox.count) {
         if (self->broken)
-            s_end (self, STATUS_UNREACHABLE, "the connection broke before the response was whole");
+            s_end (self, STATUS_IO, "the connection broke before the response was whole");
         return;
     }
     arrived_t first = *(arrived_t *)array_at (&self->inbox, 0);

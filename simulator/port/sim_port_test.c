@@ -610,7 +610,7 @@ test_the_client_hears_of_a_server_that_broke_off (void **state)
     TABLE (0)->exchange_abort (s_exchange);
     s_run_ms (100);
     assert_int_equal (s_taken, 4);
-    assert_int_equal (s_ended, STATUS_UNREACHABLE);
+    assert_int_equal (s_ended, STATUS_IO);
     TABLE (0)->listener_close (listener);
 }
 

@@ -535,7 +535,7 @@ s_aborted (scene_t *scene)
 static void
 test_a_response_that_breaks_off_is_an_error (void **state)
 {
-    s_play (s_aborted, "unreachable ");
+    s_play (s_aborted, "io ");
 }
 
 static void
