@@ -141,7 +141,7 @@ cache_reserve (cache_t *self, size_t blocks)
     if (blocks > self->capacity - in_use)
         return false;
     self->reserved += blocks;
-    size_t taken = table_count (&self->blocks) + self->reserved;
+    size_t taken = self->blocks.count + self->reserved;
     if (taken > self->capacity)
         s_evict (self, taken - self->capacity);
     return true;
@@ -194,7 +194,7 @@ cache_release (cache_t *self, const uint64_t *hashes, size_t count)
 size_t
 cache_clear (cache_t *self)
 {
-    size_t idle = table_count (&self->blocks) - self->pinned;
+    size_t idle = self->blocks.count - self->pinned;
     s_evict (self, idle);
     return idle;
 }
@@ -203,7 +203,7 @@ void
 cache_stats (const cache_t *self, cache_stats_t *stats)
 {
     *stats = (cache_stats_t){ .capacity = self->capacity,
-        .cached = table_count (&self->blocks),
+        .cached = self->blocks.count,
         .pinned = self->pinned,
         .reserved = self->reserved,
         .evicted = self->evicted };

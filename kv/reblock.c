@@ -75,7 +75,7 @@ s_part (const reblock_t *self, uint32_t number)
 static void
 s_free_all (reblock_t *self)
 {
-    for (uint32_t number = 1; number < self->parts.bound; number++)
+    for (uint32_t number = 1; number < table_bound (&self->parts); number++)
         if (s_part (self, number)->node.key)
             memory_free (s_part (self, number)->ended);
     table_fini (&self->blocks);
@@ -340,7 +340,7 @@ s_store_part (reblock_t *self, uint32_t parent, uint64_t hash, const uint32_t *t
     uint32_t number = s_find_part (self, hash);
     if (number)
         self->counters.conflicts += s_part (self, number)->parent != parent;
-    else if (table_count (&self->parts) < self->limit)
+    else if (self->parts.count < self->limit)
         number = s_add_part (self, parent, hash, tokens);
     else
         return TABLE_NONE;
@@ -414,6 +414,6 @@ void
 reblock_stats (const reblock_t *self, reblock_stats_t *stats)
 {
     *stats = self->counters;
-    stats->parts = table_count (&self->parts);
-    stats->blocks = table_count (&self->blocks);
+    stats->parts = self->parts.count;
+    stats->blocks = self->blocks.count;
 }

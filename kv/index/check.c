@@ -53,16 +53,17 @@ s_check_seats (const index_t *self, sums_t *sums)
         const seat_t *seat = index_seat (self, number);
         s_check_parked (self, seat, number, &sums [number]);
         parked += seat->parked.count;
-        if (seat->holder == HOLDER_NONE)
+        uint32_t holder = index_holder_of (self, number);
+        if (holder == HOLDER_NONE)
             continue;
-        BUG_ON (index_seat_of (self, seat->holder) != number || !index_holder (self, seat->holder));
+        BUG_ON (index_seat_of (self, holder) != number || !index_holder (self, holder));
         BUG_ON (seat->blocks != sums [number].blocks || seat->digest != sums [number].digest);
         memberships += seat->blocks;
     }
     BUG_ON (memberships != self->memberships || parked != park_count (&self->park));
     for (uint32_t i = 0; i < self->free_seats.count; i++) {
         uint32_t number = *(uint32_t *)array_at (&self->free_seats, i);
-        BUG_ON (index_seat (self, number)->holder != HOLDER_NONE || sums [number].blocks);
+        BUG_ON (index_holder_of (self, number) != HOLDER_NONE || sums [number].blocks);
     }
 }
 
@@ -83,7 +84,7 @@ index_check (const index_t *self)
             offset = stretch.end;
         }
     }
-    BUG_ON (repeated != table_count (&self->surplus.counts));
+    BUG_ON (repeated != self->surplus.counts.count);
     s_check_seats (self, sums);
     memory_free (sums);
 }

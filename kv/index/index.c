@@ -31,11 +31,13 @@ index_new (const index_options_t *options)
     self->holders = holder_table_new ();
     array_init (&self->seat_of, sizeof (uint32_t));
     array_init (&self->seats, sizeof (seat_t));
+    array_init (&self->holder_of, sizeof (uint32_t));
     array_init (&self->free_seats, sizeof (uint32_t));
     array_init (&self->dying, sizeof (uint32_t));
     array_init (&self->doomed, sizeof (uint32_t));
     array_init (&self->adopting, sizeof (uint64_t));
-    ((seat_t *)array_add (&self->seats))->holder = HOLDER_NONE;
+    array_add (&self->seats);
+    *(uint32_t *)array_add (&self->holder_of) = HOLDER_NONE;
     return self;
 }
 
@@ -49,6 +51,7 @@ index_destroy (index_t **self_p)
     array_fini (&self->doomed);
     array_fini (&self->dying);
     array_fini (&self->free_seats);
+    array_fini (&self->holder_of);
     array_fini (&self->seats);
     array_fini (&self->seat_of);
     holder_table_destroy (&self->holders);
@@ -74,6 +77,12 @@ index_seat (const index_t *self, uint32_t seat)
     return (seat_t *)self->seats.data + seat;
 }
 
+static void
+s_set_holder (index_t *self, uint32_t seat, uint32_t holder)
+{
+    ((uint32_t *)self->holder_of.data) [seat] = holder;
+}
+
 static uint32_t
 s_take_seat (index_t *self, uint32_t holder)
 {
@@ -85,8 +94,10 @@ s_take_seat (index_t *self, uint32_t holder)
         seat = (uint32_t)self->seats.count;
         BUG_ON (seat > SETS_MEMBER_MAX);
         array_add (&self->seats);
+        array_add (&self->holder_of);
     }
-    *index_seat (self, seat) = (seat_t){ .holder = holder, .change = ++self->change };
+    *index_seat (self, seat) = (seat_t){ .change = ++self->change };
+    s_set_holder (self, seat, holder);
     return seat;
 }
 
@@ -137,7 +148,7 @@ index_set_is_live (const index_t *self, set_t set)
     set_view_t view;
     sets_view (self->sets, set, &view);
     for (uint32_t i = 0; i < view.count; i++)
-        if (index_seat (self, view.members [i])->holder != HOLDER_NONE)
+        if (index_holder_of (self, view.members [i]) != HOLDER_NONE)
             return true;
     return false;
 }
@@ -357,10 +368,11 @@ s_store_slowly (index_t *self, store_t *store, uint64_t parent, uint64_t hash, b
     return true;
 }
 
+//  Whether so many more blocks may be too many: each may begin a run, and those that wait for it too.
 static bool
-s_is_full (const index_t *self)
+s_is_full (const index_t *self, size_t count)
 {
-    if (runs_bound (&self->runs) > RUN_LIMIT - RUN_LIMIT / 64)
+    if (runs_room (&self->runs) < count + park_count (&self->park))
         return true;
     if (!self->options.memory_limit)
         return false;
@@ -403,10 +415,10 @@ index_store (index_t *self, uint32_t holder, uint64_t parent, const uint64_t *ha
     store_t store = { .seat = index_seat_of (self, holder) };
     if (!store.seat)
         return s_refuse_stranger (self, holder, error);
-    if (s_is_full (self)) {
+    if (s_is_full (self, count)) {
         self->counters.refused += count;
-        return error_set (error, STATUS_LIMIT, "the index is full: %llu bytes are its bound",
-            (unsigned long long)self->options.memory_limit);
+        return error_set (error, STATUS_LIMIT, "the index is full: its bounds are %llu bytes (0: none) and %d runs",
+            (unsigned long long)self->options.memory_limit, RUN_LIMIT);
     }
     index_seat (self, store.seat)->change = ++self->change;
     status_t status = s_store_all (self, &store, parent, hashes, count, error);
@@ -514,7 +526,7 @@ s_vacate (index_t *self, uint32_t seat_number)
     if (!seat->blocks)
         return true;
     self->memberships -= seat->blocks;
-    seat->holder = HOLDER_NONE;
+    s_set_holder (self, seat_number, HOLDER_NONE);
     *(uint32_t *)array_add (&self->doomed) = seat_number;
     self->clears++;
     return false;
@@ -541,7 +553,7 @@ index_retire (index_t *self, uint32_t holder, error_t *error)
     if (!seat)
         return s_refuse_stranger (self, holder, error);
     if (s_vacate (self, seat)) {
-        index_seat (self, seat)->holder = HOLDER_NONE;
+        s_set_holder (self, seat, HOLDER_NONE);
         *(uint32_t *)array_add (&self->free_seats) = seat;
     }
     ((uint32_t *)self->seat_of.data) [holder] = 0;
@@ -558,7 +570,7 @@ s_dead_member (const index_t *self, set_t set)
     set_view_t view;
     sets_view (self->sets, set, &view);
     for (uint32_t i = 0; i < view.count; i++)
-        if (index_seat (self, view.members [i])->holder == HOLDER_NONE)
+        if (index_holder_of (self, view.members [i]) == HOLDER_NONE)
             return view.members [i];
     return 0;
 }

@@ -73,6 +73,7 @@ typedef struct {
 //  A match: the leading blocks of a query that anybody holds, cut where the holders change.
 typedef struct {
     array_t segments;    //  index_segment_t, in order, without gaps
+    array_t scratch;     //  uint64_t: room for index_overlaps
 } index_match_t;
 
 typedef struct {
@@ -153,7 +154,7 @@ void index_match (const index_t *self, const uint64_t *hashes, size_t count, ind
 void index_segment_holders (const index_t *self, const index_segment_t *segment, array_t *holders);
 
 //  Appends the overlap (index_overlap_t) of every holder that has one, in no order that means anything.
-void index_overlaps (const index_t *self, const index_match_t *match, array_t *overlaps);
+void index_overlaps (const index_t *self, index_match_t *match, array_t *overlaps);
 
 //  Why a holder has the overlap it has; reads the index afresh and costs accordingly.
 index_explanation_t index_explain (const index_t *self, uint32_t holder, const uint64_t *hashes, size_t count);

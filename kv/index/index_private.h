@@ -10,7 +10,6 @@
 
 //  A holder between two clears: sets name seats, so that a clear only has to give the holder another one.
 typedef struct {
-    uint32_t holder;       //  Whose it is; HOLDER_NONE once cleared, and for seats nobody has
     uint32_t blocks;       //  Held
     uint64_t digest;       //  Sum of the mixed hashes of all references, parked ones too
     uint64_t change;       //  Number of its last change
@@ -26,6 +25,7 @@ struct index {
     holder_table_t *holders;    //  Their numbers
     array_t seat_of;            //  uint32_t by holder; 0 for none
     array_t seats;              //  seat_t; the first is nobody's
+    array_t holder_of;          //  uint32_t by seat: whose it is; HOLDER_NONE once cleared, and for seats nobody has
     array_t free_seats;         //  uint32_t: in no set
     array_t dying;              //  uint32_t: cleared before this pass of the sweep began
     array_t doomed;             //  uint32_t: cleared since
@@ -49,6 +49,13 @@ index_mix (uint64_t hash)
 //  0 where there is no such holder.
 uint32_t index_seat_of (const index_t *self, uint32_t holder);
 seat_t *index_seat (const index_t *self, uint32_t seat);
+
+//  Whose a seat is; HOLDER_NONE for nobody's.
+static inline uint32_t
+index_holder_of (const index_t *self, uint32_t seat)
+{
+    return ((uint32_t *)self->holder_of.data) [seat];
+}
 
 //  Whether a seat has a block; its place, where anybody has it.
 bool index_seat_has (const index_t *self, uint32_t seat, uint64_t hash, place_t *place);

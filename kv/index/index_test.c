@@ -382,10 +382,13 @@ test_bytes_are_bounded (void **state)
     index_stats_t stats = s_stats (index);
     assert_int_equal (stats.refused, 64);
     assert_true (stats.blocks > 20000 && stats.bytes < (1 << 20) + 64 * 64);
-    for (uint64_t i = 0; i < 64; i++)
-        hashes [i] = hash_u64 ((run - 1) * 64 + i);
-    index_remove (index, a, hashes, 64, NULL);
-    parent = hash_u64 ((run - 1) * 64 - 1);
+    for (uint64_t back = 0; back < 4; back++) {
+        run--;
+        for (uint64_t i = 0; i < 64; i++)
+            hashes [i] = hash_u64 (run * 64 + i);
+        index_remove (index, a, hashes, 64, NULL);
+    }
+    parent = hash_u64 (run * 64 - 1);
     assert_int_equal (index_store (index, a, parent, hashes, 64, NULL), STATUS_OK);
     index_destroy (&index);
 }

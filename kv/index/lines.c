@@ -19,27 +19,21 @@ void
 lines_init (lines_t *self, uint32_t row_bits)
 {
     *self = (lines_t){ .row_bits = row_bits, .lines = SLAB, .span = SLAB };
-    array_init (&self->rows, sizeof (uint64_t *));
+    pile_init (&self->rows, sizeof (uint64_t *));
+    pile_init (&self->further, sizeof (line_t));
+    pile_add (&self->further);
     array_init (&self->slabs, sizeof (void *));
-    array_init (&self->further, sizeof (line_t *));
-    array_add (&self->further);
     s_add_slab (self);
-}
-
-static void
-s_free_all (array_t *pointers)
-{
-    for (size_t i = 0; i < pointers->count; i++)
-        memory_free (((void **)pointers->data) [i]);
-    array_fini (pointers);
 }
 
 void
 lines_fini (lines_t *self)
 {
-    s_free_all (&self->further);
-    s_free_all (&self->slabs);
-    array_fini (&self->rows);
+    for (size_t i = 0; i < self->slabs.count; i++)
+        memory_free (((void **)self->slabs.data) [i]);
+    array_fini (&self->slabs);
+    pile_fini (&self->further);
+    pile_fini (&self->rows);
 }
 
 //  Slabs are a line larger than needed, so that the lines in them begin where cache lines do.
@@ -54,7 +48,7 @@ s_line (const lines_t *self, uint32_t position)
 static line_t *
 s_further (const lines_t *self, uint32_t number)
 {
-    return number ? ((line_t **)self->further.data) [number] : NULL;
+    return number ? pile_at (&self->further, number) : NULL;
 }
 
 static line_t *
@@ -78,7 +72,7 @@ s_add_further (lines_t *self, line_t *line)
         self->free = s_further (self, number)->further;
     else {
         number = (uint32_t)self->further.count;
-        *(line_t **)array_add (&self->further) = memory_new (sizeof (line_t));
+        pile_add (&self->further);
     }
     self->further_used++;
     line->further = number;
@@ -116,27 +110,32 @@ s_put (lines_t *self, line_t *line, uint32_t number, uint16_t tag)
     line->tags [slot] = tag;
 }
 
+//  Moves the numbers of a line that was cut out of its place to where they belong now.
+static void
+s_divide (lines_t *self, const line_t *old, uint32_t bit, line_t *low, line_t *high)
+{
+    uint32_t used = s_used (old);
+    for (uint32_t i = 0; i < used; i++)
+        s_put (self, old->tags [i] & bit ? high : low, old->numbers [i], old->tags [i]);
+}
+
 //  One more line: takes over those numbers of its lower twin whose hash has the next bit set.
 static void
 s_split (lines_t *self)
 {
     if (self->lines == self->span)
         self->span *= 2;
-    uint32_t upper = self->lines++, bit = self->span / 2;
+    uint32_t upper = self->lines++, below = self->span / 2, bit = below >> SLAB_BITS;
     if (upper >> SLAB_BITS == self->slabs.count)
         s_add_slab (self);
-    line_t *low = s_line (self, upper & (bit - 1)), *high = s_line (self, upper);
-    line_t old = *low;
+    line_t *low = s_line (self, upper & (below - 1)), *high = s_line (self, upper), old = *low;
     memset (low, 0, sizeof *low);
-    for (bool more = true; more;) {
-        for (uint32_t i = 0; i < LINE_SLOTS && old.numbers [i]; i++)
-            s_put (self, old.tags [i] & (bit >> SLAB_BITS) ? high : low, old.numbers [i], old.tags [i]);
+    s_divide (self, &old, bit, low, high);
+    while (old.further) {
         uint32_t further = old.further;
-        more = further != 0;
-        if (more) {
-            old = *s_further (self, further);
-            s_free_further (self, further);
-        }
+        old = *s_further (self, further);
+        s_free_further (self, further);
+        s_divide (self, &old, bit, low, high);
     }
 }
 

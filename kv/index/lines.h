@@ -15,7 +15,7 @@
 
 #include <stdbool.h>
 
-#include "base/array.h"
+#include "kv/pile.h"
 
 enum { LINE_SLOTS = 10 };
 
@@ -26,10 +26,10 @@ typedef struct {
 } line_t;
 
 typedef struct {
-    array_t rows;             //  const uint64_t *: the owner's
+    pile_t rows;              //  const uint64_t *: the owner's
     uint32_t row_bits;        //  Low bits of a number: position in the row
-    array_t slabs;            //  char *: lines in order
-    array_t further;          //  line_t *: further lines
+    array_t slabs;            //  char *: 1024 lines each, in order
+    pile_t further;           //  line_t: further lines; the first is nobody's
     uint32_t free;            //  First further line that is nobody's
     uint32_t count;           //  Numbers
     uint32_t lines;           //  Without further ones; more than half of `span`
@@ -47,7 +47,7 @@ void lines_fini (lines_t *self);
 static inline uint64_t
 lines_hash (const lines_t *self, uint32_t number)
 {
-    const uint64_t *row = ((const uint64_t *const *)self->rows.data) [number >> self->row_bits];
+    const uint64_t *row = *(const uint64_t **)pile_at (&self->rows, number >> self->row_bits);
     return row [number & ((1u << self->row_bits) - 1)];
 }
 

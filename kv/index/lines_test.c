@@ -20,7 +20,7 @@ s_begin (lines_t *lines, random_t *random)
 {
     lines_init (lines, ROW_BITS);
     for (uint32_t row = 0; row < ROWS; row++) {
-        *(uint64_t **)array_add (&lines->rows) = s_rows [row];
+        *(uint64_t **)pile_add (&lines->rows) = s_rows [row];
         for (uint32_t i = 0; i < ROW; i++)
             s_rows [row][i] = random_u64 (random);
     }
@@ -67,7 +67,7 @@ test_a_line_goes_on_as_long_as_it_must (void **state)
     uint64_t hashes [ROW * 4];
     lines_init (&lines, ROW_BITS);
     for (uint32_t i = 0; i < 4; i++)
-        *(uint64_t **)array_add (&lines.rows) = &hashes [i * ROW];
+        *(uint64_t **)pile_add (&lines.rows) = &hashes [i * ROW];
     for (uint64_t i = 1; i < ROW * 4; i++) {
         hashes [i] = i << 32 | 7;
         lines_add (&lines, (uint32_t)i);

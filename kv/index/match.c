@@ -7,15 +7,19 @@
 #include "base/bug.h"
 #include "kv/index/index_private.h"
 
+enum { STRIDE = 16 };
+
 void
 index_match_init (index_match_t *match)
 {
     array_init (&match->segments, sizeof (index_segment_t));
+    array_init (&match->scratch, sizeof (uint64_t));
 }
 
 void
 index_match_fini (index_match_t *match)
 {
+    array_fini (&match->scratch);
     array_fini (&match->segments);
 }
 
@@ -34,14 +38,20 @@ s_add_segment (const index_t *self, array_t *segments, uint32_t first, uint32_t 
     return true;
 }
 
-//  How many blocks from a place on are those of the query.
+//  How many blocks from a place on are those of the query; the first is.
 static uint32_t
 s_common (const index_t *self, place_t place, const uint64_t *hashes, size_t count)
 {
     uint32_t blocks = runs_at (&self->runs, place.run)->count - place.offset, common = 1;
+    if (blocks < count)
+        lines_prefetch (&self->runs.blocks, hashes [blocks]);
+    if (blocks + RUN_MAX < count)    //  Most runs of a long prompt are full
+        lines_prefetch (&self->runs.blocks, hashes [blocks + RUN_MAX]);
     if (blocks > count)
         blocks = (uint32_t)count;
     const uint64_t *ours = runs_hashes (&self->runs, place);
+    while (common + STRIDE <= blocks && !memcmp (ours + common, hashes + common, STRIDE * sizeof *hashes))
+        common += STRIDE;
     while (common < blocks && ours [common] == hashes [common])
         common++;
     return common;
@@ -84,61 +94,63 @@ index_segment_holders (const index_t *self, const index_segment_t *segment, arra
     set_view_t view;
     sets_view (self->sets, segment->set, &view);
     for (uint32_t i = 0; i < view.count; i++) {
-        uint32_t holder = index_seat (self, view.members [i])->holder;
+        uint32_t holder = index_holder_of (self, view.members [i]);
         if (holder != HOLDER_NONE)
             *(uint32_t *)array_add (holders) = holder;
     }
 }
 
+//  Appends the overlap of the seats whose bits are set in one word.
 static void
-s_add_overlap (const index_t *self, uint32_t seat, uint32_t blocks, array_t *overlaps)
+s_add_overlaps (const index_t *self, uint64_t bits, size_t word, uint32_t blocks, array_t *overlaps)
 {
-    *(index_overlap_t *)array_add (overlaps) = (index_overlap_t){ index_seat (self, seat)->holder, blocks };
-}
-
-//  Keeps the seats that the view has too; the others' overlap ends here.
-static void
-s_intersect (const index_t *self, array_t *leading, const set_view_t *view, uint32_t blocks, array_t *overlaps)
-{
-    uint32_t *seats = leading->data, kept = 0, position = 0;
-    for (uint32_t i = 0; i < leading->count; i++) {
-        while (position < view->count && view->members [position] < seats [i])
-            position++;
-        if (position < view->count && view->members [position] == seats [i])
-            seats [kept++] = seats [i];
+    index_overlap_t *next = array_append (overlaps, NULL, (size_t)__builtin_popcountll (bits));
+    size_t dead = 0;
+    for (; bits; bits &= bits - 1) {
+        uint32_t holder = index_holder_of (self, (uint32_t)(word * 64) + (uint32_t)__builtin_ctzll (bits));
+        if (holder == HOLDER_NONE)
+            dead++;
         else
-            s_add_overlap (self, seats [i], blocks, overlaps);
+            *next++ = (index_overlap_t){ holder, blocks };
     }
-    array_cut (leading, kept);
+    array_cut (overlaps, overlaps->count - dead);
 }
 
-static void
-s_begin_leading (const index_t *self, const set_view_t *view, array_t *leading)
+//  The overlap of those that are leading and not in the segment ends where that begins.  True while anybody leads.
+static bool
+s_end_overlaps (const index_t *self, uint64_t *leading, size_t words, uint64_t *room, const index_segment_t *segment,
+    array_t *overlaps)
 {
-    for (uint32_t i = 0; i < view->count; i++)
-        if (index_seat (self, view->members [i])->holder != HOLDER_NONE)
-            *(uint32_t *)array_add (leading) = view->members [i];
+    uint32_t count;
+    const uint64_t *now = sets_bits (self->sets, segment->set, room, &count);
+    uint64_t any = 0;
+    for (size_t word = 0; word < words; word++) {
+        uint64_t here = word < count ? now [word] : 0, ended = leading [word] & ~here;
+        if (ended)
+            s_add_overlaps (self, ended, word, segment->first, overlaps);
+        any |= leading [word] &= here;
+    }
+    return any;
 }
 
 void
-index_overlaps (const index_t *self, const index_match_t *match, array_t *overlaps)
+index_overlaps (const index_t *self, index_match_t *match, array_t *overlaps)
 {
-    array_t leading;
-    uint32_t end = 0;
-    array_init (&leading, sizeof (uint32_t));
-    for (size_t i = 0; i < match->segments.count && (i == 0 || leading.count); i++) {
-        const index_segment_t *segment = array_at (&match->segments, i);
-        set_view_t view;
-        sets_view (self->sets, segment->set, &view);
-        if (i == 0)
-            s_begin_leading (self, &view, &leading);
-        else
-            s_intersect (self, &leading, &view, segment->first, overlaps);
+    if (!match->segments.count)
+        return;
+    const index_segment_t *segment = match->segments.data, *last = segment + match->segments.count - 1;
+    size_t words = self->seats.count / 64 + 1;
+    array_cut (&match->scratch, 0);
+    uint64_t *leading = array_append (&match->scratch, NULL, 2 * words), *room = leading + words;
+    uint32_t count;
+    const uint64_t *first = sets_bits (self->sets, segment->set, room, &count);
+    memcpy (leading, first, count * sizeof *first);
+    uint32_t end = segment->end;
+    while (segment < last && s_end_overlaps (self, leading, words, room, ++segment, overlaps))
         end = segment->end;
-    }
-    for (size_t i = 0; i < leading.count; i++)
-        s_add_overlap (self, *(uint32_t *)array_at (&leading, i), end, overlaps);
-    array_fini (&leading);
+    for (size_t word = 0; word < words; word++)
+        if (leading [word])
+            s_add_overlaps (self, leading [word], word, end, overlaps);
 }
 
 static void

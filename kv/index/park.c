@@ -34,7 +34,7 @@ park_fini (park_t *self)
 uint32_t
 park_count (const park_t *self)
 {
-    return table_count (&self->blocks);
+    return self->blocks.count;
 }
 
 static block_t *

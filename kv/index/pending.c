@@ -77,7 +77,7 @@ pending_add (pending_t *self, uint32_t owner, const uint64_t *hashes, size_t cou
     uint64_t expiry_ns, uint64_t *id, error_t *error)
 {
     *id = 0;
-    if (count > self->limit - table_count (&self->blocks)) {
+    if (count > self->limit - self->blocks.count) {
         self->counters.refused++;
         return error_set (error, STATUS_LIMIT, "%u blocks that are being computed are the bound", self->limit);
     }
@@ -161,5 +161,5 @@ void
 pending_stats (const pending_t *self, pending_stats_t *stats)
 {
     *stats = self->counters;
-    stats->blocks = table_count (&self->blocks);
+    stats->blocks = self->blocks.count;
 }

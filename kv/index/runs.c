@@ -12,14 +12,14 @@ runs_init (runs_t *self, sets_t *sets)
 {
     *self = (runs_t){ .sets = sets };
     lines_init (&self->blocks, RUN_BITS);
-    array_init (&self->free, sizeof (uint32_t));
-    array_add (&self->blocks.rows);
+    pile_init (&self->free, sizeof (uint32_t));
+    pile_add (&self->blocks.rows);
 }
 
 bool
 runs_has (const runs_t *self, uint32_t run)
 {
-    return ((run_t **)self->blocks.rows.data) [run] != NULL;
+    return *(run_t **)pile_at (&self->blocks.rows, run) != NULL;
 }
 
 uint32_t
@@ -28,16 +28,16 @@ runs_bound (const runs_t *self)
     return (uint32_t)self->blocks.rows.count;
 }
 
-bool
-runs_is_full (const runs_t *self)
+size_t
+runs_room (const runs_t *self)
 {
-    return self->blocks.rows.count == RUN_LIMIT && !self->free.count;
+    return RUN_LIMIT - self->blocks.rows.count + self->free.count;
 }
 
 static void
 s_set_run (runs_t *self, uint32_t number, run_t *run)
 {
-    ((run_t **)self->blocks.rows.data) [number] = run ? run + 1 : NULL;
+    *(run_t **)pile_at (&self->blocks.rows, number) = run ? run + 1 : NULL;
 }
 
 static size_t
@@ -184,7 +184,7 @@ s_free_run (runs_t *self, uint32_t number)
     memory_free (run->stretches);
     memory_free (run);
     s_set_run (self, number, NULL);
-    *(uint32_t *)array_add (&self->free) = number;
+    *(uint32_t *)pile_add (&self->free) = number;
 }
 
 void
@@ -201,7 +201,7 @@ runs_fini (runs_t *self)
         memory_free (run->stretches);
         memory_free (run);
     }
-    array_fini (&self->free);
+    pile_fini (&self->free);
     lines_fini (&self->blocks);
 }
 
@@ -227,11 +227,11 @@ s_add_run (runs_t *self, uint64_t parent, set_t set, size_t wanted)
 {
     uint32_t number = runs_bound (self);
     if (self->free.count) {
-        number = *(uint32_t *)array_at (&self->free, self->free.count - 1);
-        array_cut (&self->free, self->free.count - 1);
+        number = *(uint32_t *)pile_at (&self->free, self->free.count - 1);
+        pile_cut (&self->free);
     } else {
         BUG_ON (number == RUN_LIMIT);
-        array_add (&self->blocks.rows);
+        pile_add (&self->blocks.rows);
     }
     size_t capacity = s_clamp_capacity (wanted);
     run_t *run = memory_resize (NULL, s_run_bytes (capacity));
@@ -333,8 +333,8 @@ s_trim (runs_t *self, uint32_t number)
     rewrite_t rewrite;
     memcpy (rewrite.stretches, stretches, kept * sizeof *stretches);
     s_set_stretches (self, run, rewrite.stretches, kept);
-    if (count * 4 < run->capacity)
-        s_resize_run (self, number, s_clamp_capacity (count * 2));
+    if (count * 2 <= run->capacity)
+        s_resize_run (self, number, s_clamp_capacity (count));
 }
 
 void

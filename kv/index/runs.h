@@ -41,7 +41,7 @@ typedef struct {
 typedef struct {
     lines_t blocks;        //  Where each is; a row is the hashes of a run, NULL while nobody's
     sets_t *sets;          //  Borrowed
-    array_t free;          //  uint32_t: runs that are nobody's
+    pile_t free;           //  uint32_t: runs that are nobody's
     uint64_t bytes;        //  Of runs and stretches
     uint64_t stretches;    //  Of all runs
 } runs_t;
@@ -59,7 +59,7 @@ bool runs_find (const runs_t *self, uint64_t hash, place_t *place);
 static inline run_t *
 runs_at (const runs_t *self, uint32_t run)
 {
-    return ((run_t **)self->blocks.rows.data) [run] - 1;
+    return *(run_t **)pile_at (&self->blocks.rows, run) - 1;
 }
 
 //  Whether a number below runs_bound is a run's.
@@ -68,8 +68,8 @@ bool runs_has (const runs_t *self, uint32_t run);
 //  Numbers of runs are below this.
 uint32_t runs_bound (const runs_t *self);
 
-//  Runs there is room for.
-bool runs_is_full (const runs_t *self);
+//  How many more runs there can be.
+size_t runs_room (const runs_t *self);
 
 //  The hashes of a block and of those behind it in its run.  Valid until a block is appended or removed.
 static inline const uint64_t *

@@ -6,12 +6,13 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-enum { INTERNED = 0x40000000, MEMO_BITS = 10 };
+enum { INTERNED = 0x40000000, MEMO_BITS = 10, DENSE = 32 };
 
 typedef struct {
     node_t node;            //  Key: xor of the mixed members
     uint32_t count;         //  Members, at least 2
     uint32_t *members;      //  Ascending
+    uint64_t *bits;         //  The same, where one in DENSE below the largest is a member; else NULL
     uint64_t serial;        //  Of this set, so that a remembered step notices that the number is another's; 0: nobody's
     uint32_t references;    //  Never 0
     uint32_t mark;          //  The caller's
@@ -54,10 +55,12 @@ sets_destroy (sets_t **self_p)
     sets_t *self = *self_p;
     if (!self)
         return;
-    for (uint32_t number = 1; number < self->interned.bound; number++) {
+    for (uint32_t number = 1; number < table_bound (&self->interned); number++) {
         interned_t *each = s_interned (self, number);
-        if (each->node.key)
-            memory_free (each->members);
+        if (!each->node.key)
+            continue;
+        memory_free (each->bits);
+        memory_free (each->members);
     }
     table_fini (&self->interned);
     memory_free (self);
@@ -104,6 +107,37 @@ sets_has (const sets_t *self, set_t set, uint32_t member)
     return position < interned->count && interned->members [position] == member;
 }
 
+static uint32_t
+s_words (uint32_t member)
+{
+    return member / 64 + 1;
+}
+
+static void
+s_write_bits (const set_view_t *view, uint64_t *words)
+{
+    for (uint32_t i = 0; i < view->count; i++)
+        words [view->members [i] / 64] |= 1ull << view->members [i] % 64;
+}
+
+static uint64_t
+s_member_bytes (const interned_t *interned)
+{
+    uint32_t words = interned->bits ? s_words (interned->members [interned->count - 1]) : 0;
+    return interned->count * sizeof (uint32_t) + words * sizeof (uint64_t);
+}
+
+static void
+s_add_bits (interned_t *interned)
+{
+    set_view_t view = { .members = interned->members, .count = interned->count };
+    uint32_t largest = view.members [view.count - 1];
+    if (largest / DENSE >= view.count)
+        return;
+    interned->bits = memory_new (s_words (largest) * sizeof (uint64_t));
+    s_write_bits (&view, interned->bits);
+}
+
 void
 sets_retain (sets_t *self, set_t set)
 {
@@ -122,8 +156,9 @@ sets_release (sets_t *self, set_t set)
     self->references--;
     if (--interned->references)
         return;
-    self->member_bytes -= interned->count * sizeof (uint32_t);
+    self->member_bytes -= s_member_bytes (interned);
     interned->serial = 0;
+    memory_free (interned->bits);
     memory_free (interned->members);
     table_remove (&self->interned, set & ~(uint32_t)INTERNED);
 }
@@ -188,7 +223,8 @@ s_step (sets_t *self, set_t set, uint32_t member, bool adding)
         interned_t *interned = s_interned (self, number);
         s_fill (interned, &view, position, member, adding);
         interned->serial = ++self->serial;
-        self->member_bytes += interned->count * sizeof (uint32_t);
+        s_add_bits (interned);
+        self->member_bytes += s_member_bytes (interned);
     }
     return number | INTERNED;
 }
@@ -232,6 +268,19 @@ sets_without (sets_t *self, set_t set, uint32_t member)
     return set == member ? SETS_EMPTY : s_remembered_step (self, set, member, false);
 }
 
+const uint64_t *
+sets_bits (const sets_t *self, set_t set, uint64_t *words, uint32_t *count)
+{
+    set_view_t view;
+    sets_view (self, set, &view);
+    *count = view.count ? s_words (view.members [view.count - 1]) : 0;
+    if ((set & INTERNED) && s_interned (self, set)->bits)
+        return s_interned (self, set)->bits;
+    memset (words, 0, *count * sizeof *words);
+    s_write_bits (&view, words);
+    return words;
+}
+
 bool
 sets_is_marked (const sets_t *self, set_t set, uint32_t mark)
 {
@@ -254,7 +303,7 @@ sets_is_interned (set_t set)
 uint32_t
 sets_count (const sets_t *self)
 {
-    return table_count (&self->interned);
+    return self->interned.count;
 }
 
 uint64_t
@@ -278,7 +327,7 @@ sets_check (const sets_t *self, uint64_t references)
 {
     uint64_t counted = 0;
     table_check (&self->interned);
-    for (uint32_t number = 1; number < self->interned.bound; number++) {
+    for (uint32_t number = 1; number < table_bound (&self->interned); number++) {
         const interned_t *interned = s_interned (self, number);
         if (!interned->node.key)
             continue;

@@ -2,7 +2,8 @@
 //
 //  Thousands of blocks in a row have the same holders, so a block does not keep its set but the set's number.  The empty
 //  set and sets of one are their own numbers; larger ones are interned: a sorted row of members, counted references, found
-//  by the xor of the mixed members, which is one step away from that of a neighbour set.  What "this set with that member"
+//  by the xor of the mixed members, which is one step away from that of a neighbour set.  Where that is not much larger, it is
+//  kept as bits too, for those who look at many sets.  What "this set with that member"
 //  was last time is remembered, so that only the first block of a run pays for making the set.
 //
 //  A number that is kept holds a reference; sets_with and sets_without take the caller's and give one on the result.
@@ -44,6 +45,10 @@ bool sets_has (const sets_t *self, set_t set, uint32_t member);
 
 //  Borrowed while the set has references and the view stays where it is.
 void sets_view (const sets_t *self, set_t set, set_view_t *view);
+
+//  The set as bits: member m is bit m % 64 of word m / 64.  Returns words that are there (borrowed like a view) or were
+//  written to `words`, and in *count how many: at most what the largest member needs, for which there must be room.
+const uint64_t *sets_bits (const sets_t *self, set_t set, uint64_t *words, uint32_t *count);
 
 //  Whether somebody marked this set with this number; marks of sets of one are not kept.
 bool sets_is_marked (const sets_t *self, set_t set, uint32_t mark);

@@ -18,6 +18,11 @@ s_mask (const sets_t *sets, set_t set)
     uint32_t mask = 0;
     for (uint32_t i = 0; i < view.count; i++)
         mask |= 1u << view.members [i];
+    uint64_t words [1];
+    uint32_t count;
+    const uint64_t *bits = sets_bits (sets, set, words, &count);
+    assert_int_equal (count, mask != 0);
+    assert_true (mask == 0 || bits [0] == mask);
     return mask;
 }
 
