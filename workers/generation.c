@@ -19,6 +19,7 @@ struct generation {
     uint32_t received;            //  From the engine
     array_t tokens;               //  uint32_t, parked
     array_t sizes;                //  uint32_t, bytes of text of each
+    uint64_t taken_ns;            //  When the reader last took some, or nothing was parked
     buffer_t text;                //  Of the parked tokens
     engine_end_t end;             //  Once `run` is NULL
     buffer_t detail;              //  Of the end
@@ -45,6 +46,8 @@ s_park (generation_t *self, const engine_tokens_t *tokens, error_t *error)
         budget_take (actor_budget (self->worker->actor), tokens->count * PRICE + tokens->text.size, error);
     if (status)
         return status;
+    if (!self->tokens.count)
+        self->taken_ns = actor_now (self->worker->actor);
     array_append (&self->tokens, tokens->tokens, tokens->count);
     array_append (&self->sizes, tokens->sizes, tokens->count);
     buffer_append (&self->text, tokens->text);
@@ -206,6 +209,7 @@ s_flush (generation_t *self)
             .text = span_slice (buffer_span (&self->text), 0, text) };
         incoming_send (self->incoming, count, &item);
         s_unpark (self, count, text);
+        self->taken_ns = actor_now (self->worker->actor);
     }
     if (!self->run)
         s_finish (self);
@@ -273,6 +277,22 @@ s_bound_parked (worker_t *worker)
         }
         report_count (worker, COUNT_OVERRUN, 1);
         generation_fail (slowest, STATUS_LIMIT, "too many tokens wait here for readers, and most of them for this one");
+    }
+}
+
+//  A reader that is gone without a word shows in nothing but its silence.
+void
+generation_check_readers (worker_t *worker)
+{
+    uint64_t now = actor_now (worker->actor);
+    list_link_t *next;
+    for (list_link_t *link = list_first (&worker->generations); worker->parked && link; link = next) {
+        next = list_next (&worker->generations, link);
+        generation_t *self = LIST_ENTRY (link, generation_t, link);
+        if (!self->tokens.count || now - self->taken_ns < worker->options.read_timeout_ns)
+            continue;
+        report_count (worker, COUNT_UNREAD, 1);
+        generation_fail (self, STATUS_DEADLINE, "nobody has taken a token for too long");
     }
 }
 

@@ -33,6 +33,9 @@ static const struct {
                             "Generations cut off because the engine said more than there was room for", METRIC_COUNTER,
                             0, NULL, 0 },
         "" },
+    [COUNT_UNREAD] = { { "stator_worker_unread_total", "Generations given up because nobody took their tokens",
+                           METRIC_COUNTER, 0, NULL, 0 },
+        "" },
     [COUNT_SUSPECT] = { { "stator_worker_suspect_total", "Times the engine had work and moved no token", METRIC_COUNTER,
                             0, NULL, 0 },
         "" },
@@ -264,6 +267,7 @@ s_on_beat (void *self_, actor_t *actor, void *arg)
         s_publish_load (self);
     s_wait_heartbeat (self);
     worker_check_movement (self);
+    generation_check_readers (self);
 }
 
 void

@@ -35,6 +35,13 @@ const option_t worker_options_table [] = {
         .offset = FIELD (parked_max),
         .doc = "Tokens kept for readers slower than the engine, all requests together; beyond it the slowest one is "
                "cancelled." },
+    { .name = "read_timeout",
+        .type = OPTION_DURATION,
+        .fallback = "5min",
+        .min = 1000000,
+        .max = INT64_MAX,
+        .offset = FIELD (read_timeout_ns),
+        .doc = "A request whose tokens wait for so long while its reader takes none is given up." },
     { .name = "suspect_after",
         .type = OPTION_DURATION,
         .fallback = "30s",

@@ -10,6 +10,7 @@ typedef struct {
     uint64_t load_interval_ns;    //  Least time between two load reports
     int64_t requests_max;         //  Accepted at once
     int64_t parked_max;           //  Tokens that wait for credit, all requests together
+    uint64_t read_timeout_ns;     //  Tokens wait, and their reader takes none
     uint64_t suspect_after_ns;    //  Without a token though there is work
 } worker_options_t;
 

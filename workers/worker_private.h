@@ -20,6 +20,7 @@ typedef enum {
     COUNT_PREDICTED,    //  Of these, believed there
     COUNT_GENERATED,    //  Tokens
     COUNT_OVERRUN,      //  Generations cut off
+    COUNT_UNREAD,       //  Generations given up because nobody read
     COUNT_SUSPECT,      //  Times that the engine stood still
     GAUGE_RUNNING,      //  Requests
     GAUGE_WAITING,      //  Requests
@@ -79,6 +80,9 @@ void generation_on_end (void *worker, void *generation, const engine_end_t *end)
 
 //  Takes it from the engine, tells the caller why, and frees it.
 void generation_fail (generation_t *self, status_t status, const char *why);
+
+//  Gives up what nobody has read for too long.
+void generation_check_readers (worker_t *worker);
 
 //  Fails all that the engine has not ended.
 void generation_fail_all (worker_t *worker, status_t status, const char *why);

@@ -18,6 +18,7 @@ s_begin (void)
         .load_interval_ns = 100000000,
         .requests_max = 100,
         .parked_max = 100000,
+        .read_timeout_ns = 300000000000,
         .suspect_after_ns = 30000000000 };
     static const llamacpp_options_t options = { .api_key = "secret",
         .connect_timeout_ns = 1000000000,

@@ -192,12 +192,30 @@ test_a_slow_reader_gets_everything_in_order (void **state)
 }
 
 static void
+test_a_reader_that_is_gone_is_given_up (void **state)
+{
+    s_begin ();
+    generate_t request = stage_request ("anybody?", 50);
+    talk_t *gone = stage_generate (&request, 5, 0);
+    talk_t *slow = stage_generate (&request, 5, 0);
+    for (uint64_t credit = 6; credit < 30; credit++) {
+        stage_run_ms (60000);
+        stream_credit (&slow->stream, credit);
+    }
+    assert_int_equal (gone->status, STATUS_DEADLINE);
+    assert_false (slow->ended);
+    assert_int_equal (stage_metric ("stator_worker_unread_total"), 1);
+    stage_end ();
+}
+
+static void
 test_the_slowest_reader_goes_when_too_much_waits (void **state)
 {
     worker_options_t common = { .block_size = 64,
         .load_interval_ns = 100 * MS,
         .requests_max = 10,
         .parked_max = 100,
+        .read_timeout_ns = 300000000000,
         .suspect_after_ns = 30000 * MS };
     stage_begin (1, &(worker_setup_t){ .engine = &mock_engine, .engine_options = &s_options, .common = &common });
     generate_t request = stage_request ("a", 400);
@@ -507,6 +525,7 @@ main (void)
         cmocka_unit_test_setup (test_a_prompt_that_is_all_cached_still_computes_one_token, s_set_up),
         cmocka_unit_test_setup (test_nothing_is_sent_beyond_the_credit, s_set_up),
         cmocka_unit_test_setup (test_a_slow_reader_gets_everything_in_order, s_set_up),
+        cmocka_unit_test_setup (test_a_reader_that_is_gone_is_given_up, s_set_up),
         cmocka_unit_test_setup (test_the_slowest_reader_goes_when_too_much_waits, s_set_up),
         cmocka_unit_test_setup (test_a_cancel_frees_the_engine, s_set_up),
         cmocka_unit_test_setup (test_a_resumed_request_goes_on_with_the_same_tokens, s_set_up),

@@ -396,6 +396,7 @@ test_too_many_at_once_are_refused (void **state)
         .load_interval_ns = 100000000,
         .requests_max = 2,
         .parked_max = 1000,
+        .read_timeout_ns = 300000000000,
         .suspect_after_ns = 30000000000 };
     stage_begin (1, &(worker_setup_t){ .engine = &s_puppet, .common = &common });
     generate_t request = stage_request ("hello", 10);
