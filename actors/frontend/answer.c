@@ -39,11 +39,14 @@ answer_describe (answer_t *self, bool stream, const chat_identity_t *identity, c
 void
 answer_set_header (answer_t *self, const char *name, span_t value)
 {
-    if (self->begun || self->header_count == ANSWER_HEADERS_MAX)
+    size_t position = 0;
+    while (position < self->header_count && !span_equal_string (self->headers [position].name, name))
+        position++;
+    span_t copy = self->begun || position == ANSWER_HEADERS_MAX ? SPAN ("") : arena_copy (&self->arena, value);
+    if (copy.size == 0)
         return;
-    span_t copy = arena_copy (&self->arena, value);
-    if (copy.data)
-        self->headers [self->header_count++] = (http_header_t){ span_from_string (name), copy };
+    self->headers [position] = (http_header_t){ span_from_string (name), copy };
+    self->header_count += position == self->header_count;
 }
 
 //  ---- Streams ---------------------------------------------------------------------------------------------------------

@@ -45,7 +45,8 @@ void answer_fini (answer_t *self);
 void answer_describe (
     answer_t *self, bool stream, const chat_identity_t *identity, const span_t *stops, size_t stop_count);
 
-//  A header of the response, while it has not begun.  name: a literal.  Copies the value.
+//  A header of the response, while it has not begun; a later value replaces an earlier one.  name: a literal.  Copies the
+//  value.
 void answer_set_header (answer_t *self, const char *name, span_t value);
 
 //  Bytes of tokens.  STATUS_OK; STATUS_AGAIN: taken, but wait until the client has read; STATUS_CANCELLED: taken, and a
@@ -61,7 +62,7 @@ void answer_fail (answer_t *self, const api_error_t *error);
 //  The client has left.
 void answer_abandon (answer_t *self);
 
-//  The status that the client was told, or will be.
+//  The HTTP status that answer_fail says, or that was said when the response began.
 int answer_status (const answer_t *self, const api_error_t *error);
 
 #endif

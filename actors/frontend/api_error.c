@@ -62,7 +62,6 @@ api_error_from_status (status_t status)
         [STATUS_UNREACHABLE] = API_NO_WORKER,
         [STATUS_DEADLINE] = API_TIMEOUT,
         [STATUS_UNSUPPORTED] = API_UNSUPPORTED,
-        [STATUS_REFUSED] = API_INVALID_VALUE,
     };
     return status < STATUS_COUNT && kinds [status] ? (api_error_kind_t)kinds [status] : API_WORKER_FAILED;
 }

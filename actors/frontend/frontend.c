@@ -71,6 +71,10 @@ s_on_hand_over (void *self_, actor_t *actor, incoming_t *incoming, const void *m
 {
     frontend_t *self = self_;
     const hand_over_t *request = message;
+    if (self->draining) {
+        incoming_fail (incoming, STATUS_AGAIN, "this frontend is draining");
+        return;
+    }
     array_t headers;
     array_init (&headers, sizeof (http_header_t));
     for (size_t i = 0; i < request->headers_count; i++)

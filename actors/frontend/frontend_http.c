@@ -29,26 +29,42 @@ http_header (const http_request_t *http, const char *name)
     return SPAN ("");
 }
 
-//  ---- Short answers ---------------------------------------------------------------------------------------------------
-
-static void
-s_respond (frontend_t *self, port_exchange_t *exchange, int status, const char *type, span_t body)
+bool
+http_client_id (const http_request_t *http, char id [CLIENT_ID_SIZE])
 {
-    http_header_t headers [] = { { SPAN ("content-type"), span_from_string (type) } };
-    actor_port (self->actor)->table->exchange_respond (exchange, status, headers, 1, body);
+    span_t given = span_trim (http_header (http, "x-request-id"));
+    bool plain = given.size > 0 && given.size < CLIENT_ID_SIZE;
+    for (size_t i = 0; i < given.size && plain; i++)
+        plain = given.data [i] > 0x20 && given.data [i] < 0x7f;
+    span_copy_string (plain ? given : SPAN (""), id, CLIENT_ID_SIZE);
+    return plain;
 }
 
-//  allow: for 405, the method there is; NULL otherwise.
+//  ---- Short answers ---------------------------------------------------------------------------------------------------
+
+//  JSON, and the client's own id back.  allow: for 405, the method there is; NULL otherwise.
 static void
-s_refuse (frontend_t *self, port_exchange_t *exchange, const api_error_t *error, const char *allow)
+s_respond (frontend_t *self, port_exchange_t *exchange, const http_request_t *http, int status, const char *allow,
+    const buffer_t *body)
+{
+    char id [CLIENT_ID_SIZE];
+    http_header_t headers [3] = { { SPAN ("content-type"), SPAN ("application/json") } };
+    size_t count = 1;
+    if (http_client_id (http, id))
+        headers [count++] = (http_header_t){ SPAN ("x-request-id"), span_from_string (id) };
+    if (allow)
+        headers [count++] = (http_header_t){ SPAN ("allow"), span_from_string (allow) };
+    actor_port (self->actor)->table->exchange_respond (exchange, status, headers, count, buffer_span (body));
+}
+
+static void
+s_refuse (frontend_t *self, port_exchange_t *exchange, const http_request_t *http, const api_error_t *error,
+    const char *allow)
 {
     const api_error_row_t *row = api_error_row (error->kind);
-    http_header_t headers [2] = { { SPAN ("content-type"), SPAN ("application/json") },
-        { SPAN ("allow"), span_from_string (allow) } };
     buffer_t body = { 0 };
     api_error_render (error, &body);
-    actor_port (self->actor)
-        ->table->exchange_respond (exchange, row->status, headers, allow ? 2 : 1, buffer_span (&body));
+    s_respond (self, exchange, http, row->status, allow, &body);
     buffer_fini (&body);
     counts_answered (&self->counts, SPAN (""), row->status);
 }
@@ -94,7 +110,7 @@ s_serve_models (frontend_t *self, port_exchange_t *exchange, const http_request_
         s_write_model (&json, name, model);
     json_write_end_array (&json);
     json_write_end_object (&json);
-    s_respond (self, exchange, 200, "application/json", buffer_span (&body));
+    s_respond (self, exchange, http, 200, NULL, &body);
     buffer_fini (&body);
 }
 
@@ -106,14 +122,14 @@ s_serve_model (frontend_t *self, port_exchange_t *exchange, const http_request_t
         api_error_t error;
         api_error_set (&error, API_NO_MODEL, "model", "The model '%.*s' does not exist here.",
             SPAN_ARG (span_slice (rest, 0, 128)));
-        s_refuse (self, exchange, &error, NULL);
+        s_refuse (self, exchange, http, &error, NULL);
         return;
     }
     buffer_t body = { 0 };
     json_writer_t json;
     json_writer_init (&json, &body);
     s_write_model (&json, rest, model);
-    s_respond (self, exchange, 200, "application/json", buffer_span (&body));
+    s_respond (self, exchange, http, 200, NULL, &body);
     buffer_fini (&body);
 }
 
@@ -122,7 +138,10 @@ s_serve_model (frontend_t *self, port_exchange_t *exchange, const http_request_t
 static void
 s_serve_live (frontend_t *self, port_exchange_t *exchange, const http_request_t *http, span_t rest)
 {
-    s_respond (self, exchange, 200, "application/json", SPAN ("{\"status\":\"live\"}"));
+    buffer_t body = { 0 };
+    buffer_append_string (&body, "{\"status\":\"live\"}");
+    s_respond (self, exchange, http, 200, NULL, &body);
+    buffer_fini (&body);
 }
 
 //  Whether a request that comes now can be served.
@@ -136,7 +155,7 @@ s_serve_health (frontend_t *self, port_exchange_t *exchange, const http_request_
     buffer_t body = { 0 };
     buffer_print (&body, "{\"status\":\"%s\",\"models\":%zu,\"workers\":%zu,\"requests\":%zu}", status,
         models_count (self->models), workers, self->turns.count);
-    s_respond (self, exchange, ready ? 200 : 503, "application/json", buffer_span (&body));
+    s_respond (self, exchange, http, ready ? 200 : 503, NULL, &body);
     buffer_fini (&body);
 }
 
@@ -238,11 +257,11 @@ frontend_on_request (void *self_, port_exchange_t *exchange, const http_request_
     if (!route) {
         api_error_set (&error, API_NOT_FOUND, NULL, "Invalid URL (%.*s %.*s).",
             SPAN_ARG (span_slice (http->method, 0, 16)), SPAN_ARG (span_slice (http->path, 0, 128)));
-        s_refuse (self, exchange, &error, NULL);
+        s_refuse (self, exchange, http, &error, NULL);
     } else if (!span_equal_string (http->method, route->method)) {
         api_error_set (&error, API_METHOD, NULL, "%s takes %s, not %.*s.", route->path, route->method,
             SPAN_ARG (span_slice (http->method, 0, 16)));
-        s_refuse (self, exchange, &error, route->method);
+        s_refuse (self, exchange, http, &error, route->method);
     } else
         route->serve (self, exchange, http, rest);
     buffer_fini (&path);

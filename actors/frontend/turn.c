@@ -17,17 +17,12 @@ s_make_ids (turn_t *self, const http_request_t *http)
     actor_t *actor = self->frontend->actor;
     uint64_t high = actor_random (actor), low = actor_random (actor);
     snprintf (self->completion_id, sizeof self->completion_id, "chatcmpl-%016" PRIx64 "%016" PRIx64, high, low);
-    span_t given = span_trim (http_header (http, "x-request-id"));
-    bool plain = given.size > 0 && given.size <= CLIENT_ID_MAX;
-    for (size_t i = 0; i < given.size && plain; i++)
-        plain = given.data [i] > 0x20 && given.data [i] < 0x7f;
-    if (plain) {
-        span_copy_string (given, self->client_id, sizeof self->client_id);
+    if (http_client_id (http, self->client_id)) {
         snprintf (self->request_id, sizeof self->request_id, "%s.%016" PRIx64, self->client_id, low);
-    } else {
-        snprintf (self->request_id, sizeof self->request_id, "%016" PRIx64 "%016" PRIx64, high, low);
-        span_copy_string (span_from_string (self->request_id), self->client_id, sizeof self->client_id);
+        return;
     }
+    snprintf (self->request_id, sizeof self->request_id, "%016" PRIx64 "%016" PRIx64, high, low);
+    span_copy_string (span_from_string (self->request_id), self->client_id, sizeof self->client_id);
 }
 
 //  Version, trace, parent and flags in lower-case hex: what is not of this form is no trace.
@@ -95,7 +90,7 @@ turn_new (frontend_t *frontend, const http_request_t *http)
     self->frontend = frontend;
     self->arrived_ns = actor_now (frontend->actor);
     array_init (&self->tokens, sizeof (uint32_t));
-    array_init (&self->failed, ADDRESS_MAX);
+    array_init (&self->failures, sizeof (turn_failure_t));
     arena_init (&self->hint_arena, 64 << 10);
     hints_init (&self->hints, &self->hint_arena);
     s_make_ids (self, http);
@@ -124,7 +119,7 @@ s_free (turn_t *self)
     budget_give (actor_budget (self->frontend->actor), self->memory);
     sequence_destroy (&self->chain);
     array_fini (&self->tokens);
-    array_fini (&self->failed);
+    array_fini (&self->failures);
     arena_fini (&self->hint_arena);
     chat_request_fini (&self->request);
     memory_free (self);
@@ -191,7 +186,7 @@ s_publish_end (turn_t *self, int code, const char *reason)
         .route_us = s_us_since_arrival (self, self->routed_ns),
         .first_token_us = s_us_since_arrival (self, self->first_token_ns),
         .duration_us = s_us_since_arrival (self, actor_now (actor)),
-        .migrations = (uint32_t)self->failed.count,
+        .migrations = (uint32_t)self->failures.count,
         .has_session = self->envelope.has_session,
         .session = self->envelope.session,
     };

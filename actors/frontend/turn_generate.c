@@ -42,7 +42,7 @@ turn_on_writable (void *arg)
         s_grant (self, self->generation.position);
 }
 
-//  The first headers of the response that can be known.
+//  Headers of the response that are known before its first token.
 static void
 s_describe_worker (turn_t *self)
 {
@@ -50,8 +50,7 @@ s_describe_worker (turn_t *self)
     snprintf (queue, sizeof queue, "%" PRIu64, (self->routed_ns - self->arrived_ns) / MS_NS);
     answer_set_header (&self->answer, "x-stator-worker", span_from_string (self->worker));
     answer_set_header (&self->answer, "x-stator-queue-ms", span_from_string (queue));
-    if (self->request.stream)
-        turn_set_receipt (self);
+    turn_set_receipt (self);
 }
 
 static void
@@ -62,7 +61,6 @@ s_count_tokens (turn_t *self, uint64_t now, size_t count)
         self->first_token_ns = now;
         metric_observe (metrics [COUNTS_TTFT], now - self->arrived_ns);
         metric_add (self->frontend->counts.waiting, -1);
-        s_describe_worker (self);
     } else
         metric_observe (metrics [COUNTS_ITL], (now - self->last_token_ns) / count);
     self->last_token_ns = now;
@@ -108,7 +106,7 @@ static void
 s_take_end (turn_t *self, const generate_end_t *end)
 {
     uint32_t cached = end->cached_tokens < self->prompt_tokens ? end->cached_tokens : self->prompt_tokens;
-    if (self->failed.count == 0)
+    if (self->failures.count == 0)
         self->cached_tokens = cached;
     hints_answer_all (&self->hints, end->receipts, end->receipts_count);
 }
@@ -141,6 +139,7 @@ s_on_generated (void *state, void *arg, call_result_t result, const void *messag
 void
 turn_generate (turn_t *self)
 {
+    s_describe_worker (self);
     sampling_t sampling = self->request.sampling;
     sampling.has_max_tokens = true;
     sampling.max_tokens = self->max_tokens - turn_generated (self);

@@ -14,17 +14,23 @@
 #include "kv/sequence.h"
 #include "runtime/stream.h"
 
-enum { TURN_ID_SIZE = 128, CLIENT_ID_MAX = 80, TRACE_SIZE = 55 };
+enum { TURN_ID_SIZE = 128, TRACE_SIZE = 55 };
+
+//  A worker that failed a request.  Restarted, it is another one.
+typedef struct {
+    char address [ADDRESS_MAX];    //  Of the worker
+    uint64_t incarnation;          //  Which one
+} turn_failure_t;
 
 struct turn {
-    frontend_t *frontend;                  //  Whose
-    list_link_t in_list;                   //  Of turns, or of those that are over
-    uint64_t arrived_ns;                   //  When it was new
-    char request_id [TURN_ID_SIZE];        //  Unique in the fleet
-    char client_id [CLIENT_ID_MAX + 1];    //  x-request-id of the client, or ours
-    char completion_id [64];               //  "chatcmpl-..."
-    char trace [TRACE_SIZE + 1];           //  W3C traceparent of the client; empty: none
-    uint64_t memory;                       //  Charged to the actor's budget
+    frontend_t *frontend;               //  Whose
+    list_link_t in_list;                //  Of turns, or of those that are over
+    uint64_t arrived_ns;                //  When it was new
+    char request_id [TURN_ID_SIZE];     //  Unique in the fleet
+    char client_id [CLIENT_ID_SIZE];    //  x-request-id of the client, or ours
+    char completion_id [64];            //  "chatcmpl-..."
+    char trace [TRACE_SIZE + 1];        //  W3C traceparent of the client; empty: none
+    uint64_t memory;                    //  Charged to the actor's budget
 
     chat_request_t request;    //  What was asked
     arena_t hint_arena;        //  Texts of the hints
@@ -55,9 +61,10 @@ struct turn {
     actor_timer_t wait;             //  Before asking again; for a worker to end
     uint64_t routed_ns;             //  When the first decision came; 0: none yet
     uint32_t predicted_tokens;      //  Of the prompt, expected in the cache
-    array_t failed;                 //  char [ADDRESS_MAX]: workers that failed it
+    array_t failures;               //  turn_failure_t: workers that failed it
 
     char worker [ADDRESS_MAX];    //  Where it runs, or ran last
+    uint64_t incarnation;         //  Of that worker
     uint16_t rank;                //  There
     stream_t generation;          //  From there
     bool began_there;             //  The present worker sent a token

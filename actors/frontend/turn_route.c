@@ -6,7 +6,7 @@
 
 static const uint64_t RETRY_NS = 200000000;    //  Before a router is asked again, doubled each time
 
-enum { ROUTER_ATTEMPTS = 5, FAILED_MAX = 64 };
+enum { ROUTER_ATTEMPTS = 5, FAILURES_MAX = 64 };
 
 //  ---- Routing ---------------------------------------------------------------------------------------------------------
 
@@ -16,12 +16,12 @@ s_on_retry (void *state, actor_t *actor, void *arg)
     turn_route (arg);
 }
 
-//  Routers are restarted, too: it is asked again for some seconds.
+//  Routers are restarted, and so are workers that failed: it is asked again for some seconds.
 static void
-s_ask_again (turn_t *self, const char *why)
+s_ask_again (turn_t *self, api_error_kind_t kind, const char *why)
 {
     if (++self->route_attempts >= ROUTER_ATTEMPTS) {
-        turn_fail_from (self, API_NO_ROUTER, "No router decides", why);
+        turn_fail_from (self, kind, "The request could not be placed", why);
         return;
     }
     timer_start (&self->wait, self->frontend->actor, RETRY_NS << self->route_attempts, s_on_retry, self);
@@ -31,7 +31,9 @@ static void
 s_take_decision (turn_t *self, const route_reply_t *reply)
 {
     uint64_t predicted = (uint64_t)reply->overlap_blocks * self->ns.block_size;
+    const actor_entry_t *worker = directory_find (self->frontend->actor, reply->worker);
     span_copy_string (reply->worker, self->worker, sizeof self->worker);
+    self->incarnation = worker ? worker->incarnation : 0;
     self->rank = reply->rank;
     self->route_attempts = 0;
     hints_answer_all (&self->hints, reply->receipts, reply->receipts_count);
@@ -57,12 +59,14 @@ s_not_routed (turn_t *self, call_result_t result)
 {
     const error_t *why = call_error (&self->route);
     status_t status = result == CALL_DEADLINE ? STATUS_DEADLINE : why->status;
-    if (status == STATUS_UNREACHABLE && !s_router_stands (self))
-        s_ask_again (self, why->text);
-    else if (self->failed.count)
-        turn_fail_from (self, API_WORKER_FAILED, "The request cannot go on elsewhere", why->text);
-    else
+    if (status != STATUS_UNREACHABLE)
         turn_fail_from (self, api_error_from_status (status), "The request could not be placed", why->text);
+    else if (!s_router_stands (self))
+        s_ask_again (self, API_NO_ROUTER, why->text);
+    else if (self->failures.count)
+        s_ask_again (self, API_WORKER_FAILED, why->text);
+    else
+        turn_fail_from (self, API_NO_WORKER, "The request could not be placed", why->text);
 }
 
 static void
@@ -87,12 +91,26 @@ s_extend_chain (turn_t *self)
     sequence_extend (self->chain, tokens + hashed, self->tokens.count - hashed);
 }
 
+//  Workers that failed it and were not restarted since.
+static size_t
+s_exclude (const turn_t *self, span_t excluded [FAILURES_MAX])
+{
+    size_t count = 0;
+    for (size_t i = 0; i < self->failures.count; i++) {
+        const turn_failure_t *failure = array_at (&self->failures, i);
+        span_t address = span_from_string (failure->address);
+        const actor_entry_t *worker = directory_find (self->frontend->actor, address);
+        if (worker && worker->incarnation == failure->incarnation)
+            excluded [count++] = address;
+    }
+    return count;
+}
+
 static void
 s_call_router (turn_t *self)
 {
-    span_t failed [FAILED_MAX];
-    for (size_t i = 0; i < self->failed.count; i++)
-        failed [i] = span_from_string (array_at (&self->failed, i));
+    span_t excluded [FAILURES_MAX];
+    size_t excluded_count = s_exclude (self, excluded);
     size_t count;
     const hash128_t *hashes = sequence_hashes (self->chain, &count);
     buffer_t packed = { 0 };
@@ -107,8 +125,8 @@ s_call_router (turn_t *self)
         .prompt_tokens = (uint32_t)self->tokens.count,
         .has_max_tokens = true,
         .max_tokens = self->max_tokens - turn_generated (self),
-        .exclude = failed,
-        .exclude_count = self->failed.count,
+        .exclude = excluded,
+        .exclude_count = excluded_count,
         .has_envelope = true,
         .envelope = self->envelope,
     };
@@ -124,7 +142,7 @@ turn_route (turn_t *self)
     span_t key = self->envelope.has_session ? self->envelope.session : span_from_string (self->request_id);
     const actor_entry_t *router = directory_owner (self->frontend->actor, "router", key);
     if (!router) {
-        s_ask_again (self, "none is registered");
+        s_ask_again (self, API_NO_ROUTER, "no router is registered");
         return;
     }
     span_copy_string (router->address, self->router, sizeof self->router);
@@ -139,10 +157,9 @@ turn_route (turn_t *self)
 static bool
 s_is_hopeless (status_t status)
 {
-    return status == STATUS_INVALID || status == STATUS_UNSUPPORTED || status == STATUS_REFUSED;
+    return status == STATUS_INVALID || status == STATUS_UNSUPPORTED;
 }
 
-//  Goes on at another worker, from the tokens that are there.
 void
 turn_move_on (turn_t *self, status_t status, const char *why)
 {
@@ -153,12 +170,14 @@ turn_move_on (turn_t *self, status_t status, const char *why)
     }
     actor_log (frontend->actor, LOG_WARNING, "request %s moves on from %s after %" PRIu32 " tokens: %s",
         self->request_id, self->worker, turn_generated (self), why);
-    if (self->failed.count + 1 >= (size_t)frontend->options.attempts || self->failed.count == FAILED_MAX) {
+    if (self->failures.count + 1 >= (size_t)frontend->options.attempts || self->failures.count == FAILURES_MAX) {
         api_error_kind_t kind = api_error_from_status (status);
         turn_fail_from (self, kind == API_NO_WORKER ? API_WORKER_FAILED : kind, self->worker, why);
         return;
     }
-    span_copy_string (span_from_string (self->worker), array_add (&self->failed), ADDRESS_MAX);
+    turn_failure_t *failure = array_add (&self->failures);
+    span_copy_string (span_from_string (self->worker), failure->address, sizeof failure->address);
+    failure->incarnation = self->incarnation;
     if (turn_generated (self))
         counts_migrated (&frontend->counts, self->model_name, status_name (status));
     else

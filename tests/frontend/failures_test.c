@@ -41,6 +41,26 @@ test_a_killed_worker_is_replaced_once_its_lease_is_lost (void **state)
     fixture_end ();
 }
 
+//  Even the only one: restarted, it is another worker, and goes on where its predecessor was.
+static void
+test_a_worker_restarted_in_the_middle_of_a_text_goes_on (void **state)
+{
+    fixture_begin (1);
+    fixture_scripts [0].pause_ns = 100 * REALM_MS;
+    chat_t *chat = fixture_ask (CHAT (",\"stream\":true,\"max_tokens\":60"));
+    stage_run (fixture_stage, REALM_SECOND);
+    stage_crash (fixture_stage, "worker/a");
+    stage_run (fixture_stage, REALM_SECOND);
+    stage_start (fixture_stage, "worker/a");
+    stage_run (fixture_stage, 10 * REALM_SECOND);
+    assert_true (chat->ended && chat->end == STATUS_OK);
+    fixture_check_streamed (chat, 60, "length");
+    assert_true (fixture_scripts [0].delivered > 0);
+    assert_int_equal (fixture_ended.last.migrations, 1);
+    fixture_check_router_is_idle ();
+    fixture_end ();
+}
+
 static void
 test_a_worker_that_says_nothing_is_left (void **state)
 {
@@ -64,7 +84,7 @@ test_when_nobody_can_the_client_hears_it_in_the_stream (void **state)
     fixture_begin (2);
     fixture_scripts [0].fail_after = fixture_scripts [1].fail_after = 6;
     chat_t *chat = fixture_ask (CHAT (",\"stream\":true"));
-    stage_run (fixture_stage, 2 * REALM_SECOND);
+    stage_run (fixture_stage, 10 * REALM_SECOND);
     assert_true (chat->ended);
     fixture_check_streamed (chat, 12, "");
     assert_true (fixture_contains (chat, "data: {\"error\":{"));
@@ -202,6 +222,7 @@ main (void)
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_a_failing_worker_is_replaced_in_the_middle_of_a_text),
         cmocka_unit_test (test_a_killed_worker_is_replaced_once_its_lease_is_lost),
+        cmocka_unit_test (test_a_worker_restarted_in_the_middle_of_a_text_goes_on),
         cmocka_unit_test (test_a_worker_that_says_nothing_is_left),
         cmocka_unit_test (test_when_nobody_can_the_client_hears_it_in_the_stream),
         cmocka_unit_test (test_what_an_engine_refuses_is_not_tried_elsewhere),
