@@ -79,7 +79,9 @@ house_t *
 house_new (const assembly_actor_t *actors, size_t count, const house_options_t *options, error_t *error)
 {
     house_t *self = memory_new (sizeof *self);
-    world_options_t world_options = { .log_level = options->log_level, .log_form = options->log_form };
+    world_options_t world_options = {
+        .log_path = options->log_path, .log_level = options->log_level, .log_form = options->log_form
+    };
     s_block_signals (self);
     self->world = world_new (&world_options, error);
     self->residents = memory_new (count * sizeof *self->residents);

@@ -15,6 +15,7 @@ typedef struct house house_t;
 
 typedef struct {
     const char *state_dir;    //  Of stores and files
+    const char *log_path;     //  File for log lines; NULL: standard error
     log_form_t log_form;      //  For people or for programs
     log_level_t log_level;    //  The least that is logged
 } house_options_t;

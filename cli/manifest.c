@@ -246,6 +246,26 @@ s_check_workers (check_t *self)
     }
 }
 
+//  Frontends listen on ports in a row, as engines do.
+static void
+s_check_frontend_ports (check_t *self)
+{
+    const manifest_frontend_t *frontend = &self->fleet->frontend;
+    int64_t port = frontend->options.port, count = frontend->instances;
+    if (!port)
+        return;
+    if (port + count - 1 > PORT_MAX)
+        complaints_add (self->complaints, s_section_place (self, "frontend", "port"),
+            "frontend.port: the last of its ports is above 65535");
+    for (size_t i = 0; i < self->fleet->workers.count; i++) {
+        const manifest_worker_t *worker = manifest_worker (self->fleet, i);
+        if (worker->command.count && worker->port < port + count && port < worker->port + worker->count)
+            complaints_add (self->complaints, s_place (self, "workers", i, "port"),
+                "workers[%zu] starts an engine on port %lld, where the frontend listens; give it another 'port'", i,
+                (long long)port);
+    }
+}
+
 static bool
 s_is_local (span_t host)
 {
@@ -290,6 +310,7 @@ s_check (check_t *self)
     s_check_name (self, s_section_place (self, "cluster", "name"), "cluster.name", self->fleet->cluster.name);
     s_check_models (self);
     s_check_workers (self);
+    s_check_frontend_ports (self);
     s_check_reach (self);
     if (self->fleet->host.restart_delay_ns > self->fleet->host.restart_delay_max_ns)
         complaints_add (self->complaints, s_section_place (self, "host", "restart_delay"),

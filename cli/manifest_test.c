@@ -156,6 +156,11 @@ static const bad_t s_bad [] = {
         "fleet.yaml:3:61: workers[0] and workers[1] start engines on the same ports; give one another 'port'\n" },
     { "workers:\n  - {engine: mock, model: a}\n  - {engine: mock, name: b, model: a, block_size: 16}\n",
         "fleet.yaml:3:51: workers[1].block_size: model 'a' has blocks of 64 tokens in workers[0]\n" },
+    { "frontend: {port: 65535, instances: 2}\n",
+        "fleet.yaml:1:18: frontend.port: the last of its ports is above 65535\n" },
+    { "frontend: {port: 8211}\nworkers:\n  - {engine: llamacpp, model: a, command: x, count: 2}\n",
+        "fleet.yaml:3:5: workers[0] starts an engine on port 8211, where the frontend listens; give it another "
+        "'port'\n" },
     { "frontend:\n  host: 0.0.0.0\n", "fleet.yaml:2:9: frontend.host: '0.0.0.0' can be reached from other machines and "
                                       "nobody is asked for a key; set "
                                       "frontend.allow_public to allow it\n" },

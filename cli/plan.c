@@ -18,6 +18,7 @@ struct plan {
     const char *program;    //  Ours
     const char *config;     //  What they read
     const char *run_dir;    //  Of logs
+    const char *log;        //  Where our own processes write; NULL: where the host does
     const char *parent;     //  Process they must not outlive
 };
 
@@ -73,6 +74,7 @@ s_add (plan_t *self, const char *name, size_t unit, unsigned rank, bool drains)
 {
     host_program_t *program = array_add (&self->programs);
     program->supervised = (supervised_t){ .name = name, .unit = unit, .rank = rank, .drains = drains };
+    program->output = self->log;
     return program;
 }
 
@@ -162,15 +164,16 @@ s_add_worker (plan_t *self, const manifest_worker_t *worker, size_t position, si
 //  ---- Life ----------------------------------------------------------------------------------------------------------------
 
 plan_t *
-plan_new (const manifest_t *fleet, const char *program, const char *config, const char *run_dir, int64_t parent)
+plan_new (const manifest_t *fleet, const plan_options_t *options)
 {
     plan_t *self = memory_new (sizeof *self);
     arena_init (&self->memory, SIZE_MAX);
     array_init (&self->programs, sizeof (host_program_t));
-    self->program = s_keep (self, span_from_string (program));
-    self->config = s_keep (self, span_from_string (config));
-    self->run_dir = s_keep (self, span_from_string (run_dir));
-    self->parent = s_print (self, "%lld", (long long)parent);
+    self->program = s_keep (self, span_from_string (options->program));
+    self->config = s_keep (self, span_from_string (options->config));
+    self->run_dir = s_keep (self, span_from_string (options->run_dir));
+    self->log = options->log ? s_keep (self, span_from_string (options->log)) : NULL;
+    self->parent = s_print (self, "%lld", (long long)options->parent);
     size_t unit = 0;
     host_program_t *broker = s_add (self, "broker", unit++, RANK_BROKER, false);
     broker->argv = s_argv (self, "broker", NULL);

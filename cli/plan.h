@@ -11,10 +11,16 @@
 
 typedef struct plan plan_t;
 
-//  program: path of this program.  config: file that the processes read.  run_dir: of engines' logs.  parent: the process
-//  they must not outlive.  Gives the plan; never NULL.  All strings are copied.
-plan_t *plan_new (
-    const manifest_t *fleet, const char *program, const char *config, const char *run_dir, int64_t parent);
+typedef struct {
+    const char *program;    //  Path of this program
+    const char *config;     //  File that the processes read
+    const char *run_dir;    //  Where engines' logs go
+    const char *log;        //  Where our own go; NULL: where the host's go
+    int64_t parent;         //  Process that they must not outlive; 0: none
+} plan_options_t;
+
+//  Gives the plan; never NULL.  All strings are copied.
+plan_t *plan_new (const manifest_t *fleet, const plan_options_t *options);
 void plan_destroy (plan_t **self_p);
 
 size_t plan_count (const plan_t *self);

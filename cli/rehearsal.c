@@ -272,7 +272,8 @@ static void
 s_add_roots (rehearsal_t *self)
 {
     if (self->machines == 1) {
-        self->plan = plan_new (self->fleet, "stator", RUN_DIR "/fleet.yaml", RUN_DIR, 0);
+        self->plan = plan_new (
+            self->fleet, &(plan_options_t){ .program = "stator", .config = RUN_DIR "/fleet.yaml", .run_dir = RUN_DIR });
         s_add_root (self, FIRST_MACHINE, (const char *[]){ "stator", "up", NULL });
         return;
     }

@@ -1,7 +1,8 @@
 //  stator up, stator run - a whole fleet on this machine
 //
 //  The host actor runs here and starts everything else as processes of its own: this program again, with the verb actor,
-//  and the engines.  `run` asks the fleet one question once it is ready, over its real HTTP port.
+//  and the engines.  `run` asks the fleet one question once it is ready, over its real HTTP port; its log goes to a file, so that the
+//  terminal is the answer's.
 
 #include <pthread.h>
 #include <signal.h>
@@ -100,6 +101,8 @@ s_ask (void *arg)
         .prompt = question->flags->prompt,
         .patience_s = (unsigned)(question->site->fleet->host.ready_timeout_ns / 1000000000),
     };
+    printf ("Starting; what it does is written to %s/stator.log\n", question->site->folders.run);
+    fflush (stdout);
     question->result = chat_run (&chat);
     if (question->flags->once)
         kill (getpid (), SIGTERM);
@@ -129,11 +132,18 @@ s_run_host (const invocation_t *invocation, const site_t *site, const run_flags_
 {
     char program [PROGRAM_MAX], config [FOLDER_PATH_MAX], endpoint [FOLDER_PATH_MAX + SOCKET_NAME_MAX];
     char broker [ENDPOINT_MAX], events [ENDPOINT_MAX];
+    char log [FOLDER_PATH_MAX];
     s_program (invocation, program);
+    folders_path (&site->folders, "stator.log", log, sizeof log);
     folders_path (&site->folders, SITE_CONFIG, config, sizeof config);
     snprintf (endpoint, sizeof endpoint, "ipc://%s/host", site->folders.run);
     assembly_broker (site->fleet, &site->assembly, broker, events);
-    plan_t *plan = plan_new (site->fleet, program, config, site->folders.run, getpid ());
+    plan_options_t plan_options = { .program = program,
+        .config = config,
+        .run_dir = site->folders.run,
+        .log = flags ? log : NULL,
+        .parent = getpid () };
+    plan_t *plan = plan_new (site->fleet, &plan_options);
     host_setup_t setup = {
         .options = &site->fleet->host, .programs = plan_programs (plan), .count = plan_count (plan)
     };
@@ -147,6 +157,7 @@ s_run_host (const invocation_t *invocation, const site_t *site, const run_flags_
             .host = site->machine },
     };
     house_options_t options = { .state_dir = site->folders.state,
+        .log_path = flags ? log : NULL,
         .log_level = (log_level_t)site->fleet->observability.log_level,
         .log_form = (log_form_t)site->fleet->observability.log_format };
     error_t error;

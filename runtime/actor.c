@@ -451,11 +451,12 @@ actor_log (actor_t *self, log_level_t level, const char *format, ...)
 {
     char line [1024];
     va_list arguments;
+    int head = snprintf (line, sizeof line, "%s: ", self->address);
     va_start (arguments, format);
-    int size = vsnprintf (line, sizeof line, format, arguments);
+    int size = vsnprintf (line + head, sizeof line - (size_t)head, format, arguments);
     va_end (arguments);
     if (size < 0)
         return;
-    size_t shown = (size_t)size < sizeof line ? (size_t)size : sizeof line - 1;
-    self->port->table->log (self->port, level, span_of (line, shown));
+    size_t shown = (size_t)(head + size);
+    self->port->table->log (self->port, level, span_of (line, shown < sizeof line ? shown : sizeof line - 1));
 }

@@ -192,7 +192,7 @@ void actor_set_card (actor_t *self, span_t card);
 //  says so in init.
 void actor_set_ready (actor_t *self, bool ready);
 
-//  One line, as printf.
+//  One line, as printf; the actor's address is put before it.
 void actor_log (actor_t *self, log_level_t level, const char *format, ...) __attribute__ ((format (printf, 3, 4)));
 
 //  Sequence number of the last event this actor published on a stream; 0 where there is none.

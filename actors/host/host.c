@@ -96,8 +96,10 @@ s_on_changed (void *arg, size_t process, const char *reason)
     event.has_reason = reason != NULL;
     event.reason = span_from_string (reason);
     log_level_t level = event.process.state == PROCESS_STATE_LOOPING ? LOG_ERROR : reason ? LOG_WARNING : LOG_INFO;
-    actor_log (self->actor, level, "%s is %s%s%s", child->program->supervised.name,
-        process_state_name (event.process.state), reason ? ": " : "", reason ? reason : "");
+    const char *output = level >= LOG_WARNING ? child->program->output : NULL;
+    actor_log (self->actor, level, "%s is %s%s%s%s%s", child->program->supervised.name,
+        process_state_name (event.process.state), reason ? ": " : "", reason ? reason : "", output ? "; see " : "",
+        output ? output : "");
     actor_publish (self->actor, &process_changed_message, &event);
 }
 
