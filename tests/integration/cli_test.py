@@ -34,8 +34,8 @@ class MistakesTest(unittest.TestCase):
         self.assertIn("Usage: stator VERB", said)
 
     def test_a_wrong_verb_is_refused_with_what_was_meant(self):
-        code, _, said = stator("chekc")
-        self.assertEqual((code, said), (2, "stator: unknown verb 'chekc'; did you mean 'check'?\n"))
+        code, _, said = stator("chek")
+        self.assertEqual((code, said), (2, "stator: unknown verb 'chek'; did you mean 'check'?\n"))
 
     def test_a_wrong_flag_is_refused_with_what_was_meant(self):
         code, _, said = stator("up", "--router-moed", "kv")

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import tempfile
@@ -138,8 +139,7 @@ class HostTest(unittest.TestCase):
         thread.join()
         self.assertEqual([line for line in lines if line][-1], "data: [DONE]")
         self.assertEqual(fleet.process.wait(20), 0)
-        stops = [line for line in fleet.output().splitlines() if "is stopped" in line]
-        order = [line.split("is stopped")[0].split("\"")[-1].strip() for line in stops]
+        order = re.findall(r": ([a-z0-9/-]+) is stopped", fleet.output())
         self.assertEqual((order[0], order[-1]), ("core", "broker"))
 
     def test_a_second_signal_ends_it_at_once(self):
@@ -173,7 +173,7 @@ class HostTest(unittest.TestCase):
                                "--state-dir", self.folder / "state", "--prompt", "Are you there?"],
                               capture_output=True, text=True, timeout=60, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
-        question, answer = done.stdout.strip().splitlines()[:2]
+        question, answer = done.stdout.split("\n\n", 1)[1].splitlines()[:2]
         self.assertEqual(question, "mock> Are you there?")
         self.assertGreater(len(answer), 10)
         self.assertLess(time.monotonic() - started, 30)
