@@ -15,7 +15,7 @@
 
 #include "runtime/port/real_port.h"
 
-enum { FIXTURE_PATH_MAX = 64, FIXTURE_WATCHDOG_SECONDS = 120 };
+enum { FIXTURE_PATH_MAX = 64, FIXTURE_WATCHDOG_SECONDS = 60 };
 
 typedef struct {
     world_t *world;                    //  Of the test program

@@ -1,5 +1,7 @@
 //  Message sockets in the loop: nothing stalls, nothing is torn, and every refusal has a sentence.
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <pthread.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -319,6 +321,49 @@ test_a_taken_port_names_its_occupant (void **state)
     fixture_fini (&fixture);
 }
 
+//  The child: listens, says where, and waits to be killed.
+static int
+s_listen_for_ever (void)
+{
+    struct sockaddr_in address = { .sin_family = AF_INET, .sin_addr.s_addr = htonl (INADDR_LOOPBACK) };
+    socklen_t size = sizeof address;
+    int fd = socket (AF_INET, SOCK_STREAM, 0);
+    if (bind (fd, (struct sockaddr *)&address, size) != 0 || listen (fd, 1) != 0)
+        return 1;
+    getsockname (fd, (struct sockaddr *)&address, &size);
+    printf ("tcp://127.0.0.1:%d\n", ntohs (address.sin_port));
+    fflush (stdout);
+    pause ();
+    return 0;
+}
+
+static const char *s_program;
+
+static void
+test_a_port_taken_by_another_process_names_it (void **state)
+{
+    fixture_t fixture;
+    fixture_init (&fixture);
+    const port_table_t *table = fixture.port->table;
+    const char *argv [] = { s_program, "listen", NULL };
+    process_options_t options = { .argv = argv, .output = "output" };
+    port_process_t *other = table->process_start (fixture.port, &options, NULL);
+    assert_non_null (other);
+    buffer_t endpoint = { 0 };
+    while (!endpoint.size || endpoint.data [endpoint.size - 1] != '\n') {
+        fixture_run_for (&fixture, MILLISECOND);
+        buffer_clear (&endpoint);
+        table->file_read (fixture.port, "output", 100, &endpoint, NULL);
+    }
+    endpoint.size--;
+    char sentence [80];
+    snprintf (sentence, sizeof sentence, "held by runtime_port_zm (pid %lld)", (long long)table->process_id (other));
+    s_expect_refusal (&fixture, buffer_string (&endpoint), STATUS_EXISTS, sentence);
+    buffer_fini (&endpoint);
+    table->process_close (other);
+    fixture_fini (&fixture);
+}
+
 static void
 test_endpoints_that_are_none_are_refused (void **state)
 {
@@ -369,8 +414,11 @@ test_a_stale_socket_file_is_replaced_and_a_live_one_kept (void **state)
 }
 
 int
-main (void)
+main (int argc, char **argv)
 {
+    if (argc == 2)
+        return s_listen_for_ever ();
+    s_program = argv [0];
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_bursts_and_a_timer_do_not_stall_over_inproc),
         cmocka_unit_test (test_bursts_and_a_timer_do_not_stall_over_tcp),
@@ -381,6 +429,7 @@ main (void)
         cmocka_unit_test (test_too_many_frames_or_bytes_are_dropped_and_counted),
         cmocka_unit_test (test_a_socket_closed_by_its_own_callback_hears_nothing_more),
         cmocka_unit_test (test_a_taken_port_names_its_occupant),
+        cmocka_unit_test (test_a_port_taken_by_another_process_names_it),
         cmocka_unit_test (test_endpoints_that_are_none_are_refused),
         cmocka_unit_test (test_a_stale_socket_file_is_replaced_and_a_live_one_kept),
     };
