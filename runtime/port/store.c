@@ -304,10 +304,7 @@ s_open_environment (port_store_t *self, uint64_t size_max, error_t *error)
     BUG_ON (mdb_env_set_maxdbs (self->env, DATABASES) != 0);
     int rc = mdb_env_set_mapsize (self->env, size_max ? size_max : SIZE_DEFAULT);
     if (!rc)
-        rc = mdb_env_open (self->env, self->path, MDB_NOSUBDIR | MDB_NOTLS | MDB_NOSYNC, MODE_OWNER);
-    int dead;
-    if (!rc)
-        rc = mdb_reader_check (self->env, &dead);
+        rc = mdb_env_open (self->env, self->path, MDB_NOSUBDIR | MDB_NOLOCK | MDB_NOSYNC, MODE_OWNER);
     return rc ? s_fail (self, error, "open", rc) : STATUS_OK;
 }
 

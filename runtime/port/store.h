@@ -1,8 +1,9 @@
 //  store - ordered keys on disk: LMDB, one writer
 //
-//  A store belongs to one actor: a lock on the file refuses a second opener, in this process or another.  Puts go into a
-//  write transaction that opens with the first of them; reads see it while it is open, and a read transaction that is
-//  renewed for every call otherwise, so that no old page is pinned.
+//  A store belongs to one actor: a lock on the file refuses a second opener, in this process or another.  So LMDB's own
+//  locks are left out: they would tie an open transaction to the thread that began it, and an actor may go on in another.
+//  Puts go into a write transaction that opens with the first of them; reads see it while it is open, and a read
+//  transaction that is renewed for every call otherwise, so that no page of an old state is in use when one is written.
 //
 //  Not synced unless asked: what was committed survives a crash of the process, not of the machine.  The map has its
 //  final size from the start, because LMDB pulls a map away under its readers when it is resized.

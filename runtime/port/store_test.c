@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <pthread.h>
 #include <sys/stat.h>
 
 #include "runtime/port/port_fixture.h"
@@ -116,6 +117,34 @@ test_a_walk_starts_at_or_behind_a_key (void **state)
     assert_false (store_next (store, SPAN ("d"), true, &key, &value));
     assert_non_null (store_get (store, SPAN ("d")).data);
     assert_null (store_get (store, SPAN ("x")).data);
+    store_close (store);
+    fixture_fini (&fixture);
+}
+
+static void *
+s_put_elsewhere (void *arg)
+{
+    store_put (arg, SPAN ("a"), SPAN ("1"), NULL);
+    return NULL;
+}
+
+//  An actor's loop may go on in another thread, also between a put and its commit.
+static void
+test_a_transaction_goes_on_in_another_thread (void **state)
+{
+    fixture_t fixture;
+    fixture_init (&fixture);
+    port_store_t *store = s_open (&fixture);
+    pthread_t thread;
+    pthread_create (&thread, NULL, s_put_elsewhere, store);
+    pthread_join (thread, NULL);
+    assert_int_equal (store_commit (store, false, NULL), STATUS_OK);
+    assert_int_equal (store_put (store, SPAN ("b"), SPAN ("2"), NULL), STATUS_OK);
+    assert_int_equal (store_commit (store, false, NULL), STATUS_OK);
+    store_close (store);
+    store = s_open (&fixture);
+    assert_true (span_equal (store_get (store, SPAN ("a")), SPAN ("1")));
+    assert_true (span_equal (store_get (store, SPAN ("b")), SPAN ("2")));
     store_close (store);
     fixture_fini (&fixture);
 }
@@ -337,6 +366,7 @@ main (int argc, char **argv)
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_equals_a_list_of_pairs_across_commits_and_reopenings),
         cmocka_unit_test (test_a_walk_starts_at_or_behind_a_key),
+        cmocka_unit_test (test_a_transaction_goes_on_in_another_thread),
         cmocka_unit_test (test_keys_that_are_none_are_refused),
         cmocka_unit_test (test_a_killed_writer_loses_nothing_it_acknowledged),
         cmocka_unit_test (test_another_format_is_refused_with_the_way_out),

@@ -15,7 +15,7 @@
 //  ---- Two actors in two threads, bursts of random sizes, and a timer on the same socket ---------------------------------
 //  (libzmq tells a sender what was read in steps of half a queue, so half of it is what may safely be in flight.)
 
-enum { MESSAGES = 100000, IN_FLIGHT_MAX = 450, BURST_MAX = 300, TICK_NS = 300000 };
+enum { MESSAGES = 100000, IN_FLIGHT_MAX = 450, BURST_MAX = 300, TICK_NS = 100000 };
 
 typedef struct {
     port_t *port;             //  Of this side's thread
