@@ -265,8 +265,9 @@ generation_start_probe (worker_t *worker)
 
 //  The slowest reader goes while more waits than may.
 static void
-s_bound_parked (worker_t *worker)
+s_bound_parked (void *state, actor_t *actor, void *arg)
 {
+    worker_t *worker = state;
     while (worker->parked > (uint64_t)worker->options.parked_max) {
         generation_t *slowest = NULL;
         for (list_link_t *link = list_first (&worker->generations); link;
@@ -349,7 +350,9 @@ generation_on_tokens (void *worker_, void *generation, const engine_tokens_t *to
     if (overrun)
         s_cut_off (self);
     s_flush (self);
-    s_bound_parked (worker);
+    //  Not now: the engine is in the middle of its report, and it may be another's request that goes.
+    if (worker->parked > (uint64_t)worker->options.parked_max)
+        timer_start (&worker->overfull, worker->actor, 0, s_bound_parked, NULL);
 }
 
 static void

@@ -70,8 +70,11 @@ static void
 s_on_health (void *arg, const char *why)
 {
     worker_t *self = arg;
-    if (why)
+    bool is_news = why && !span_equal_string (buffer_span (&self->trouble), why);
+    if (is_news && self->known)
         actor_log (self->actor, LOG_WARNING, "the engine is unwell: %s", why);
+    else if (is_news)
+        actor_log (self->actor, LOG_INFO, "waits for the engine: %s", why);
     s_set_trouble (self, why);
 }
 
@@ -144,10 +147,12 @@ s_check_state (const worker_t *self, error_t *error)
 {
     if (actor_is_draining (self->actor))
         return error_set (error, STATUS_AGAIN, "this worker is draining; ask another one");
+    span_t trouble = buffer_span (&self->trouble);
     if (!self->known)
-        return error_set (error, STATUS_AGAIN, "the engine is still starting");
-    if (self->trouble.size)
-        return error_set (error, STATUS_AGAIN, "the engine is unwell: %.*s", SPAN_ARG (buffer_span (&self->trouble)));
+        return error_set (
+            error, STATUS_AGAIN, "the engine is not there yet%s%.*s", trouble.size ? ": " : "", SPAN_ARG (trouble));
+    if (trouble.size)
+        return error_set (error, STATUS_AGAIN, "the engine is unwell: %.*s", SPAN_ARG (trouble));
     if (self->suspect)
         return error_set (error, STATUS_AGAIN, "the engine is suspect: it had work but moved no token");
     if (self->generations.count >= (size_t)self->options.requests_max)
@@ -250,7 +255,7 @@ static status_t
 s_check_ask (const worker_t *self, span_t model, error_t *error)
 {
     if (!self->known)
-        return error_set (error, STATUS_AGAIN, "the engine is still starting");
+        return error_set (error, STATUS_AGAIN, "the engine is not there yet");
     if (!self->class->renders)
         return error_set (error, STATUS_UNSUPPORTED, "%s has neither chat template nor tokenizer", self->class->name);
     if (!s_serves (self, model))
@@ -389,6 +394,7 @@ s_fini (void *self_, actor_t *actor)
 {
     worker_t *self = self_;
     report_stop (self);
+    timer_stop (&self->overfull);
     if (self->probe)
         generation_drop (self->probe);
     generation_drop_all (self);

@@ -56,6 +56,7 @@ struct worker {
     holdings_t *holdings;                //  Blocks told to the fleet
     buffer_t packed;                     //  Scratch: hashes of one event
     array_t gone;                        //  Scratch: hash128_t
+    actor_timer_t overfull;              //  More is parked than may be: somebody has to go
     actor_timer_t beat;                  //  Load reports, and a look at the engine
     bool load_changed;                   //  Since the last beat
     worker_load_t load;                  //  As last published

@@ -204,7 +204,7 @@ s_on_request (void *arg, port_exchange_t *exchange, const http_request_t *reques
         json_parse (request->body, &json, NULL);
     if (span_equal_string (request->path, "/health"))
         s_respond (exchange, fake_llama.loading ? 503 : 200, "{\"status\":\"ok\"}");
-    else if (span_equal_string (request->path, "/props"))
+    else if (span_equal_string (request->path, "/props") && !fake_llama.stranger)
         s_respond (exchange, 200,
             "{\"total_slots\":2,\"default_generation_settings\":{\"n_ctx\":512},\"bos_token\":\"<s>\","
             "\"chat_template\":\"x\",\"model_path\":\"/m/fake.gguf\",\"build_info\":\"b1\"}");

@@ -12,6 +12,7 @@ enum { FAKE_SLOTS = 2, FAKE_CONTEXT = 512 };
 
 typedef struct {
     bool loading;            //  /health says 503
+    bool stranger;           //  /props is not there
     bool hangs;              //  Healthy, but no token moves
     uint64_t fails_at;       //  Every answer fails at this token; 0: none
     bool cuts;               //  Answers end inside a character

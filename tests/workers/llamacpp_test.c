@@ -264,12 +264,24 @@ test_a_loading_server_is_waited_for (void **state)
     generate_t request = stage_request ("early", 4);
     talk_t *talk = s_finish (&request);
     assert_int_equal (talk->status, STATUS_AGAIN);
-    assert_string_equal (talk->error, "the engine is still starting");
+    assert_string_equal (talk->error, "the engine is not there yet: the engine answered with HTTP status 503");
     fake_llama.loading = false;
     stage_run_ms (2000);
     assert_int_equal (stage_observed ()->card.slots, 2);
     talk = s_finish (&request);
     assert_int_equal (talk->tokens.count, 4);
+    stage_end ();
+}
+
+static void
+test_a_server_of_another_kind_is_named_as_such (void **state)
+{
+    fake_llama.stranger = true;
+    s_begin ();
+    generate_t request = stage_request ("anybody?", 4);
+    talk_t *talk = s_finish (&request);
+    assert_int_equal (talk->status, STATUS_AGAIN);
+    assert_string_equal (talk->error, "the engine is not there yet: the engine says: no messages");
     stage_end ();
 }
 
@@ -308,6 +320,7 @@ main (void)
         cmocka_unit_test_setup (test_a_dead_server_takes_no_work_until_it_is_back, s_set_up),
         cmocka_unit_test_setup (test_a_hung_server_is_suspect, s_set_up),
         cmocka_unit_test_setup (test_a_loading_server_is_waited_for, s_set_up),
+        cmocka_unit_test_setup (test_a_server_of_another_kind_is_named_as_such, s_set_up),
         cmocka_unit_test_setup (test_a_prompt_begins_as_the_servers_own_chat, s_set_up),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -208,27 +208,38 @@ test_a_reader_that_is_gone_is_given_up (void **state)
     stage_end ();
 }
 
+//  Whoever tips the scales: the one that goes may be any of them, and the engine is in the middle of its report.
 static void
-test_the_slowest_reader_goes_when_too_much_waits (void **state)
+s_overfill (int64_t parked_max)
 {
     worker_options_t common = { .block_size = 64,
         .load_interval_ns = 100 * MS,
         .requests_max = 10,
-        .parked_max = 100,
+        .parked_max = parked_max,
         .read_timeout_ns = 300000000000,
         .suspect_after_ns = 30000 * MS };
     stage_begin (1, &(worker_setup_t){ .engine = &mock_engine, .engine_options = &s_options, .common = &common });
     generate_t request = stage_request ("a", 400);
-    talk_t *slow = stage_generate (&request, 0, 0);
-    talk_t *slower = stage_generate (&request, 10, 0);
+    talk_t *slow = stage_generate (&request, 10, 0);
+    talk_t *slowest = stage_generate (&request, 0, 0);
     talk_t *good = stage_generate (&request, 50, 50);
+    for (int i = 0; i < 10000 && !slowest->ended; i++)
+        stage_run_ms (1);
+    assert_int_equal (slowest->status, STATUS_LIMIT);
+    assert_false (slow->ended);
     stage_finish (good);
     assert_int_equal (good->tokens.count, 400);
-    assert_true (slow->ended && slower->ended);
     assert_int_equal (slow->status, STATUS_LIMIT);
     assert_int_equal (stage_metric ("stator_worker_overruns_total"), 2);
     assert_int_equal (stage_metric ("stator_worker_parked_tokens"), 0);
     stage_end ();
+}
+
+static void
+test_the_slowest_reader_goes_when_too_much_waits (void **state)
+{
+    s_overfill (100);
+    s_overfill (101);
 }
 
 static void

@@ -29,7 +29,7 @@ static void
 s_fail (engine_t *self, bool refuses, const char *why)
 {
     s_later (self);
-    if (!self->ready || (!refuses && ++self->failures < FAILURES_MAX))
+    if (self->ready && !refuses && ++self->failures < FAILURES_MAX)
         return;
     self->ready = false;
     self->watch.on_health (self->watch.arg, why);
