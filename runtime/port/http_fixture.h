@@ -31,6 +31,8 @@ typedef struct {
     int told [2];                 //  A pipe of letters, from the server's thread
     char seen [SEEN_MAX];         //  Paths of the requests, one a line; for after the end
     size_t refusals;              //  How often a write said AGAIN
+    size_t visits;                //  Open exchanges
+    bool is_stopping;             //  The port stops with the last of them
 } server_t;
 
 typedef struct {
@@ -47,12 +49,22 @@ server_tell (server_t *self, char letter)
 }
 
 static inline void
+visit_end (visit_t *self)
+{
+    server_t *server = self->server;
+    free (self);
+    server->visits--;
+    if (server->visits == 0 && server->is_stopping)
+        real_port_stop (server->base.port);
+}
+
+static inline void
 visit_gone (void *arg)
 {
     visit_t *self = arg;
     server_t *server = self->server;
     server->base.port->table->exchange_abort (self->exchange);
-    free (self);
+    visit_end (self);
     server_tell (server, 'g');
 }
 
@@ -74,7 +86,7 @@ visit_flood (visit_t *self)
     if (self->written < FLOOD_BYTES)
         return;
     table->exchange_end (self->exchange);
-    free (self);
+    visit_end (self);
 }
 
 static inline void
@@ -91,6 +103,7 @@ visit_new (server_t *server, port_exchange_t *exchange)
     *self = (visit_t){ .server = server, .exchange = exchange };
     exchange_watch_t watch = { .on_gone = visit_gone, .on_writable = visit_writable, .arg = self };
     server->base.port->table->exchange_watch (exchange, &watch);
+    server->visits++;
     return self;
 }
 
@@ -184,11 +197,15 @@ server_start (server_t *self, listener_options_t options)
     pthread_create (&self->thread, NULL, server_run, self);
 }
 
+//  The clients have left, but the server may not have noticed yet: its port runs on, here, until it has.
 static inline void
 server_stop (server_t *self)
 {
     real_port_stop (self->base.port);
     pthread_join (self->thread, NULL);
+    self->is_stopping = true;
+    if (self->visits)
+        fixture_run (&self->base, 20 * SECOND);
     self->base.port->table->listener_close (self->listener);
     close (self->told [0]);
     close (self->told [1]);
