@@ -121,8 +121,9 @@ typedef struct {
     void (*reload) (void *self, actor_t *actor, const void *options);
     //  One sentence on how it is, for get_status.  NULL: none.
     void (*describe) (void *self, actor_t *actor, buffer_t *out);
-    //  The broker's three: the ring it keeps of somebody else's stream (NULL where it has none), for replay; a source hands over a batch (frames: topic, header, payload; the answer is actor_acknowledge), and
-    //  its own batches, which it hands to nobody but fans out.  NULL in every other class.
+    //  The broker's three: the ring it keeps of somebody else's stream (NULL where it has none), for replay; a source hands
+    //  over a batch (frames: topic, header, payload; the answer is actor_acknowledge); and its own batches, which it hands
+    //  to nobody but fans out.  NULL in every other class.
     const struct ring *(*find_ring) (void *self, uint64_t source, uint16_t stream, uint64_t incarnation);
     void (*on_handover) (void *self, actor_t *actor, span_t peer, const span_t frames [3]);
     void (*on_publish) (void *self, actor_t *actor, const span_t frames [3]);

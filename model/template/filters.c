@@ -303,13 +303,7 @@ s_parse_int (span_t text, int64_t base, int64_t *value)
 static bool
 s_parse_float (span_t text, double *value)
 {
-    char digits [80];
-    char *end;
-    text = unicode_strip (text, NULL, true, true);
-    if (text.size == 0 || !span_copy_string (text, digits, sizeof digits))
-        return false;
-    *value = strtod (digits, &end);
-    return *end == 0 && strlen (digits) == text.size && digits [strcspn (digits, "xX")] == 0;
+    return span_to_double (unicode_strip (text, NULL, true, true), value);
 }
 
 static value_t
@@ -356,7 +350,7 @@ s_float (render_t *render, value_t self, const args_t *args)
 static value_t
 s_round (render_t *render, value_t self, const args_t *args)
 {
-    double real;
+    double real = 0;
     int64_t precision = args_int (args, 0, "precision", 0);
     span_t method = args_text (args, 1, "method", SPAN ("common"));
     char text [400];
@@ -374,7 +368,8 @@ s_round (render_t *render, value_t self, const args_t *args)
     if (precision < 0 || precision > 300)
         return value_fail (&render->heap, "a rounding to %" PRId64 " places is not supported", precision);
     snprintf (text, sizeof text, "%.*f", (int)precision, real);
-    return value_float (strtod (text, NULL));
+    span_to_double (span_from_string (text), &real);
+    return value_float (real);
 }
 
 //  ---- Printf ----

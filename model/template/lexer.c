@@ -1,6 +1,5 @@
 #include "model/template/lexer.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -336,7 +335,9 @@ s_take_number (lexer_t *self, token_t *token, error_t *error)
     text [size] = 0;
     token->kind = real ? TOKEN_FLOAT : TOKEN_INTEGER;
     token->text = span_slice (self->source, self->at, at - self->at);
-    token->real = real ? strtod (text, NULL) : 0;
+    token->real = 0;
+    if (real && !span_to_double (span_from_string (text), &token->real))
+        return error_set (error, STATUS_INVALID, "line %u: %s is no number", self->line, text);
     uint64_t integer = 0;
     if (!real && (!span_to_u64 (span_from_string (text), &integer) || integer > INT64_MAX))
         return error_set (error, STATUS_INVALID, "line %u: the number %s is too large", self->line, text);

@@ -577,10 +577,13 @@ value_print_float (double real, buffer_t *out)
         return;
     }
     int precision = 1;
+    double again = 0;
     do
         snprintf (text, sizeof text, "%.*e", precision - 1, real);
-    while (strtod (text, NULL) != real && ++precision <= 17);
-    int exponent = atoi (strchr (text, 'e') + 1);
+    while ((!span_to_double (span_from_string (text), &again) || again != real) && ++precision <= 17);
+    uint64_t digits = 0;
+    span_to_u64 (span_from_string (strchr (text, 'e') + 2), &digits);
+    int exponent = strchr (text, 'e') [1] == '-' ? -(int)digits : (int)digits;
     if (exponent < -4 || exponent >= 16) {
         char *mark = strchr (text, 'e');
         buffer_append (out, span_of (text, (size_t)(mark - text)));
