@@ -48,7 +48,10 @@ s_check_head (turn_t *self, const http_request_t *http)
     if (encoding.size && !span_equal_nocase (encoding, SPAN ("identity")))
         return api_error_set (&self->error, API_MEDIA_TYPE, NULL,
             "Bodies in content-encoding '%.*s' are not read here.", SPAN_ARG (span_slice (encoding, 0, 64)));
-    if (type.size && !span_equal_nocase (type, SPAN ("application/json")))
+    bool read =
+        type.size == 0 || span_equal_nocase (type, SPAN ("application/json")) ||
+        span_equal_nocase (type, SPAN ("application/x-www-form-urlencoded"));    //  What curl -d says of any text
+    if (!read)
         return api_error_set (&self->error, API_MEDIA_TYPE, NULL,
             "Bodies of content-type '%.*s' are not read here: send application/json.",
             SPAN_ARG (span_slice (type, 0, 64)));
