@@ -77,12 +77,12 @@ index_check (const index_t *self)
     table_check (&self->park.waiting);
     sets_check (self->sets, runs_check (&self->runs));
     for (uint32_t run = 0; run < runs_bound (&self->runs); run++) {
-        uint32_t count = runs_has (&self->runs, run) ? runs_at (&self->runs, run)->count : 0, start;
-        for (uint32_t offset = 0; offset < count;) {
-            stretch_t stretch = runs_stretch (runs_at (&self->runs, run), offset, &start);
-            s_check_stretch (self, run, start, stretch, sums, &repeated);
-            offset = stretch.end;
-        }
+        if (!runs_has (&self->runs, run))
+            continue;
+        stretch_t single;
+        const stretch_t *stretches = runs_stretches (runs_at (&self->runs, run), &single);
+        for (uint32_t i = 0, start = 0; i < runs_at (&self->runs, run)->stretch_count; start = stretches [i++].end)
+            s_check_stretch (self, run, start, stretches [i], sums, &repeated);
     }
     BUG_ON (repeated != self->surplus.counts.count);
     s_check_seats (self, sums);

@@ -171,8 +171,7 @@ s_prefetch (const index_t *self, const uint64_t *hashes, size_t position, size_t
 static set_t
 s_set_at (const index_t *self, place_t place)
 {
-    uint32_t start;
-    return runs_stretch (runs_at (&self->runs, place.run), place.offset, &start).set;
+    return runs_stretch (runs_at (&self->runs, place.run), place.offset).set;
 }
 
 bool
@@ -227,8 +226,7 @@ s_flush_store (index_t *self, store_t *store)
 static void
 s_read_stretch (const index_t *self, store_t *store)
 {
-    uint32_t start;
-    stretch_t stretch = runs_stretch (runs_at (&self->runs, store->at.run), store->at.offset, &start);
+    stretch_t stretch = runs_stretch (runs_at (&self->runs, store->at.run), store->at.offset);
     store->stretch_end = stretch.end;
     store->has = sets_has (self->sets, stretch.set, store->seat);
 }
@@ -390,6 +388,7 @@ s_store_all (index_t *self, store_t *store, uint64_t parent, const uint64_t *has
     for (size_t i = 0; i < count; i++) {
         if (hashes [i] == INDEX_ROOT) {
             self->counters.invalid += count - i;
+            self->counters.stored += i - refused;
             return error_set (error, STATUS_INVALID, "block %zu of a store has hash 0, which is no block's", i);
         }
         s_prefetch (self, hashes, i, count);
@@ -589,18 +588,18 @@ s_strip (index_t *self, uint32_t number)
     if (!runs_has (&self->runs, number))
         return false;
     const run_t *run = runs_at (&self->runs, number);
-    uint32_t start;
-    for (uint32_t offset = 0; offset < run->count;) {
-        stretch_t stretch = runs_stretch (run, offset, &start);
-        uint32_t seat = sets_is_marked (self->sets, stretch.set, self->clears) ? 0 : s_dead_member (self, stretch.set);
-        if (seat) {
-            if (run->repeated)
-                s_forget_repeats (self, seat, number, start, stretch.end);
-            runs_remove_member (&self->runs, number, start, stretch.end, seat);
-            return true;
-        }
-        sets_mark (self->sets, stretch.set, self->clears);
-        offset = stretch.end;
+    stretch_t single;
+    const stretch_t *stretches = runs_stretches (run, &single);
+    for (uint32_t i = 0, start = 0; i < run->stretch_count; start = stretches [i++].end) {
+        set_t set = stretches [i].set;
+        uint32_t seat = sets_is_marked (self->sets, set, self->clears) ? 0 : s_dead_member (self, set);
+        sets_mark (self->sets, set, seat ? 0 : self->clears);
+        if (!seat)
+            continue;
+        if (run->repeated)
+            s_forget_repeats (self, seat, number, start, stretches [i].end);
+        runs_remove_member (&self->runs, number, start, stretches [i].end, seat);
+        return true;
     }
     return false;
 }

@@ -57,18 +57,20 @@ s_common (const index_t *self, place_t place, const uint64_t *hashes, size_t cou
     return common;
 }
 
-//  Adds the stretches of the run that the query runs along.  Returns how many blocks that is; 0 where nobody has the first.
+//  Adds the stretches of the run that the query runs along.  Returns how many blocks that is; 0 where nobody has the next.
 static uint32_t
 s_match_run (
     const index_t *self, place_t place, const uint64_t *hashes, uint32_t position, size_t count, array_t *segments)
 {
-    const run_t *run = runs_at (&self->runs, place.run);
-    uint32_t common = s_common (self, place, hashes + position, count - position), done = 0, start;
-    while (done < common) {
-        uint32_t left = runs_stretch (run, place.offset + done, &start).end - place.offset - done;
-        set_t set = runs_stretch (run, place.offset + done, &start).set;
-        uint32_t blocks = left < common - done ? left : common - done;
-        if (!s_add_segment (self, segments, position + done, position + done + blocks, set))
+    stretch_t single;
+    const stretch_t *stretch = runs_stretches (runs_at (&self->runs, place.run), &single);
+    uint32_t common = s_common (self, place, hashes + position, count - position), done = 0;
+    for (; done < common; stretch++) {
+        uint32_t here = place.offset + done, end = place.offset + common;
+        if (stretch->end <= here)
+            continue;
+        uint32_t blocks = (stretch->end < end ? stretch->end : end) - here;
+        if (!s_add_segment (self, segments, position + done, position + done + blocks, stretch->set))
             return 0;
         done += blocks;
     }

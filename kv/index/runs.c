@@ -58,14 +58,6 @@ s_stretch_capacity (size_t count)
     return capacity;
 }
 
-//  All stretches of a run; `single` is where the only one is put.
-static const stretch_t *
-s_stretches (const run_t *run, stretch_t *single)
-{
-    *single = (stretch_t){ run->count, run->set };
-    return run->stretches ? run->stretches : single;
-}
-
 static size_t
 s_stretch_bytes (size_t count)
 {
@@ -89,18 +81,6 @@ s_set_stretches (runs_t *self, run_t *run, const stretch_t *stretches, size_t co
     self->bytes += bytes - before;
     self->stretches += count - run->stretch_count;
     run->stretch_count = (uint8_t)count;
-}
-
-stretch_t
-runs_stretch (const run_t *run, uint32_t offset, uint32_t *start)
-{
-    *start = 0;
-    if (!run->stretches)
-        return (stretch_t){ run->count, run->set };
-    uint32_t at = 0;
-    while (run->stretches [at].end <= offset)
-        *start = run->stretches [at++].end;
-    return run->stretches [at];
 }
 
 //  Stretches of a run being rewritten: it holds a reference for each.
@@ -141,7 +121,7 @@ static void
 s_rewrite (runs_t *self, run_t *run, uint32_t first, uint32_t end, uint32_t member, bool adding)
 {
     stretch_t single;
-    const stretch_t *old = s_stretches (run, &single);
+    const stretch_t *old = runs_stretches (run, &single);
     rewrite_t rewrite;
     rewrite.count = 0;
     uint32_t start = 0;
@@ -195,7 +175,7 @@ runs_fini (runs_t *self)
             continue;
         stretch_t single;
         run_t *run = runs_at (self, number);
-        const stretch_t *stretches = s_stretches (run, &single);
+        const stretch_t *stretches = runs_stretches (run, &single);
         for (size_t i = 0; i < run->stretch_count; i++)
             sets_release (self->sets, stretches [i].set);
         memory_free (run->stretches);
@@ -247,7 +227,7 @@ static void
 s_extend_stretch (runs_t *self, run_t *run, set_t set)
 {
     stretch_t single;
-    const stretch_t *old = s_stretches (run, &single);
+    const stretch_t *old = runs_stretches (run, &single);
     size_t count = run->stretch_count;
     if (old [count - 1].set == set) {
         if (run->stretches)
@@ -318,7 +298,7 @@ s_trim (runs_t *self, uint32_t number)
 {
     run_t *run = runs_at (self, number);
     stretch_t single;
-    const stretch_t *stretches = s_stretches (run, &single);
+    const stretch_t *stretches = runs_stretches (run, &single);
     size_t kept = run->stretch_count;
     if (stretches [kept - 1].set != SETS_EMPTY)
         return;
@@ -355,7 +335,7 @@ s_check_run (const runs_t *self, uint32_t number)
 {
     const run_t *run = runs_at (self, number);
     stretch_t single;
-    const stretch_t *stretches = s_stretches (run, &single);
+    const stretch_t *stretches = runs_stretches (run, &single);
     uint64_t references = 0;
     uint32_t end = 0;
     BUG_ON (run->count == 0 || run->count > run->capacity || run->capacity > RUN_MAX);

@@ -88,8 +88,24 @@ runs_hash (const runs_t *self, place_t place)
 //  The hash of the block before it.
 uint64_t runs_parent (const runs_t *self, place_t place);
 
-//  The stretch a block is in; *start is its first position.
-stretch_t runs_stretch (const run_t *run, uint32_t offset, uint32_t *start);
+//  The stretches of a run, run->stretch_count of them; `single` is where the only one is put.  Valid until the run changes.
+static inline const stretch_t *
+runs_stretches (const run_t *run, stretch_t *single)
+{
+    *single = (stretch_t){ run->count, run->set };
+    return run->stretches ? run->stretches : single;
+}
+
+//  The stretch a block is in.
+static inline stretch_t
+runs_stretch (const run_t *run, uint32_t offset)
+{
+    stretch_t single;
+    const stretch_t *stretch = runs_stretches (run, &single);
+    while (stretch->end <= offset)
+        stretch++;
+    return *stretch;
+}
 
 //  Adds a block that is nowhere, for a set of one; behind the place of its parent where that is the end of a run with room,
 //  else (or where behind.run is 0) as a run of its own.  more: how many blocks come behind it, a guess.

@@ -70,8 +70,7 @@ s_look_on (index_walk_t *self)
         self->at = (place_t){ self->at.run + 1, 0 };
         return;
     }
-    uint32_t start;
-    stretch_t stretch = runs_stretch (runs_at (runs, self->at.run), self->at.offset, &start);
+    stretch_t stretch = runs_stretch (runs_at (runs, self->at.run), self->at.offset);
     if (sets_has (self->index->sets, stretch.set, self->seat))
         s_line_up (self, self->at);
     else
