@@ -65,6 +65,7 @@ typedef struct {
     void (*on_health) (void *arg, const char *why);
     //  Its prompt is being computed: there is life, though no token.
     void (*on_progress) (void *arg, void *request);
+    //  This request, and no other, may be cancelled before it returns.
     void (*on_tokens) (void *arg, void *request, const engine_tokens_t *tokens);
     //  The run is gone when this returns.
     void (*on_end) (void *arg, void *request, const engine_end_t *end);

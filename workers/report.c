@@ -6,7 +6,7 @@
 #include "schemas/kv.h"
 #include "workers/worker_private.h"
 
-enum { MILLION = 1000000, BEAT_NS = 1000000000 };
+enum { MILLION = 1000000, BEAT_NS = 1000000000, EVENT_HASHES_MAX = 4096 };
 
 //  clang-format off
 static const metric_desc_t s_refused_metric = { "stator_worker_refused_total", "Generations that were not begun",
@@ -153,15 +153,18 @@ report_on_removed (void *worker, const uint64_t *hashes, size_t count)
     worker_t *self = worker;
     array_cut (&self->gone, 0);
     hash128_t *gone = array_append (&self->gone, NULL, count);
-    size_t gone_count = holdings_remove (self->holdings, hashes, count, gone);
-    if (!gone_count)
-        return;
-    kv_removed_t event = {
-        .namespace_id = self->space.id,
-        .tier = TIER_DEVICE,
-        .hashes = s_pack (self, gone, gone_count),
-    };
-    actor_publish (self->actor, &kv_removed_message, &event);
+    size_t left = holdings_remove (self->holdings, hashes, count, gone);
+    while (left) {
+        size_t part = left < EVENT_HASHES_MAX ? left : EVENT_HASHES_MAX;
+        kv_removed_t event = {
+            .namespace_id = self->space.id,
+            .tier = TIER_DEVICE,
+            .hashes = s_pack (self, gone, part),
+        };
+        actor_publish (self->actor, &kv_removed_message, &event);
+        gone += part;
+        left -= part;
+    }
     s_note_held (self);
 }
 
