@@ -4,6 +4,7 @@
 #include <setjmp.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -240,6 +241,20 @@ test_identities_are_bounded_text (void **state)
     }
 }
 
+//  The manual's table is kept by hand: it must name every source.
+static void
+test_the_manual_names_every_source (void **state)
+{
+    static char text [1 << 16];
+    FILE *file = fopen ("docs/http.md", "r");
+    assert_non_null (file);
+    text [fread (text, 1, sizeof text - 1, file)] = '\0';
+    fclose (file);
+    for (size_t i = 0; i < hint_source_count; i++)
+        if (hint_sources [i].rule != HINT_READS_NOT)
+            assert_non_null (strstr (text, hint_sources [i].name));
+}
+
 int
 main (void)
 {
@@ -254,6 +269,7 @@ main (void)
         cmocka_unit_test (test_each_hint_has_one_final_answer),
         cmocka_unit_test (test_receipts_fit_a_header),
         cmocka_unit_test (test_identities_are_bounded_text),
+        cmocka_unit_test (test_the_manual_names_every_source),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
