@@ -260,7 +260,7 @@ test_a_stopped_child_goes_on_when_told (void **state)
 {
     child_t child = { 0 };
     fixture_init (&child.fixture);
-    s_start (&child, "echo $$; while :; do sleep 0.01; done", (process_options_t){ 0 });
+    s_start (&child, "echo $$; exec sleep 1000", (process_options_t){ 0 });
     long id = s_grandchild (&child);
     const port_table_t *table = child.fixture.port->table;
     table->process_signal (child.process, PROCESS_SIGNAL_STOP);
