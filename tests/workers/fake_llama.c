@@ -75,6 +75,11 @@ s_step (fake_slot_t *slot)
     char chunk [256];
     uint64_t token = 300 + slot->said++;
     slot->tokens [slot->count++] = (uint32_t)token;
+    if (slot->said == fake_llama.hangs_up_at) {
+        s_port->table->exchange_end (slot->exchange);
+        slot->exchange = NULL;
+        return;
+    }
     if (slot->said == fake_llama.fails_at) {
         s_finish (slot, "{\"error\":{\"code\":500,\"message\":\"Compute error\",\"type\":\"server_error\"}}");
         return;
@@ -140,6 +145,10 @@ s_complete (port_exchange_t *exchange, const json_t *json)
     if (json_count (prompt) >= FAKE_CONTEXT) {
         s_respond (exchange, 400,
             "{\"error\":{\"code\":400,\"message\":\"too long\",\"type\":\"exceed_context_size_error\"}}");
+        return;
+    }
+    if (fake_llama.refuses) {
+        s_respond (exchange, 400, "{\"error\":{\"code\":400,\"message\":\"Prompt contains invalid tokens\"}}");
         return;
     }
     fake_slot_t *slot = &s_slots [number % FAKE_SLOTS];

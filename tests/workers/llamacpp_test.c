@@ -188,6 +188,19 @@ test_failures_come_with_a_sentence (void **state)
     assert_int_equal (talk->tokens.count, 3);
     fake_llama.fails_at = 0;
 
+    fake_llama.hangs_up_at = 4;
+    talk = s_finish (&request);
+    assert_int_equal (talk->status, STATUS_UNREACHABLE);
+    assert_string_equal (talk->error, "the engine stopped in the middle of an answer");
+    assert_int_equal (talk->tokens.count, 3);
+    fake_llama.hangs_up_at = 0;
+
+    fake_llama.refuses = true;
+    talk = s_finish (&request);
+    assert_int_equal (talk->status, STATUS_INVALID);
+    assert_string_equal (talk->error, "the engine says: Prompt contains invalid tokens");
+    fake_llama.refuses = false;
+
     fake_llama.cuts = true;
     talk = s_finish (&request);
     assert_int_equal (talk->result, CALL_REPLIED);

@@ -13,6 +13,7 @@
 #include "runtime/directory.h"
 #include "schemas/event.h"
 #include "schemas/kv.h"
+#include "schemas/status.h"
 #include "simulator/port/sim_port.h"
 
 static const uint64_t HOUR = UINT64_C (3600000000000), MS = 1000000;
@@ -38,6 +39,7 @@ static worker_options_t s_common;
 static arena_t s_memory;
 static list_t s_talks;
 static observed_t s_observed;
+static char s_warning [1024];
 static column_t s_bytes;
 static buffer_t s_text;
 
@@ -201,7 +203,7 @@ static void
 s_on_log (void *arg, uint64_t now_ns, const char *process, log_level_t level, span_t line)
 {
     if (level >= LOG_WARNING)
-        print_message ("%9.3f %s: %.*s\n", (double)now_ns / 1e9, process, SPAN_ARG (line));
+        span_copy_string (line, s_warning, sizeof s_warning);
 }
 
 void
@@ -210,6 +212,7 @@ stage_begin (uint64_t seed, const worker_setup_t *setup)
     arena_init (&s_memory, 16 << 20);
     list_init (&s_talks);
     s_observed = (observed_t){ .blocks = map_new (0) };
+    *s_warning = 0;
     s_setup = *setup;
     if (!s_setup.secret.size)
         s_setup.secret = SPAN ("secret");
@@ -351,6 +354,8 @@ s_keep_bytes (question_t *question, const void *reply)
     else if (question->call.type == &tokenize_message)
         bytes = span_of (
             ((const tokenize_reply_t *)reply)->tokens.data, ((const tokenize_reply_t *)reply)->tokens.count * 4);
+    else if (question->call.type == &get_status_message)
+        bytes = ((const actor_status_t *)reply)->detail;
     bytes = span_slice (bytes, 0, sizeof question->bytes - 1);
     if (bytes.size)
         memcpy (question->bytes, bytes.data, bytes.size);
@@ -388,6 +393,12 @@ actor_t *
 stage_worker (void)
 {
     return s_worker.actor;
+}
+
+const char *
+stage_warning (void)
+{
+    return s_warning;
 }
 
 int64_t

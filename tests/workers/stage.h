@@ -37,7 +37,7 @@ typedef struct {
     call_result_t result;    //  How
     status_t status;         //  Of the error
     char error [512];        //  Its sentence
-    char bytes [256];        //  Prompt of a render_reply, tokens of a tokenize_reply; cut to fit
+    char bytes [256];    //  Prompt of a render_reply, tokens of a tokenize_reply, detail of an actor_status; cut to fit
 } question_t;
 
 typedef struct {
@@ -86,8 +86,11 @@ void stage_restart_client (void);
 //  What the client has seen so far.
 const observed_t *stage_observed (void);
 
-//  The worker itself, for what only its own process can ask.
+//  The worker itself, for what only its own process can ask; NULL where it could not be made.
 actor_t *stage_worker (void);
+
+//  The last thing that somebody warned of, "" where nobody did.
+const char *stage_warning (void);
 
 //  Value of a metric of the worker whose name this is, all labels together.
 int64_t stage_metric (const char *name);

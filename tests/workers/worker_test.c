@@ -415,6 +415,23 @@ test_too_many_at_once_are_refused (void **state)
     stage_end ();
 }
 
+static void
+test_a_bad_setup_is_no_worker (void **state)
+{
+    static const char secret [65] = { 1 };
+    stage_begin (1, &(worker_setup_t){ .engine = &s_puppet, .secret = span_of (secret, sizeof secret) });
+    assert_null (stage_worker ());
+    assert_non_null (strstr (stage_warning (), "worker/0: a cluster secret has 1 to 64 bytes"));
+    stage_end ();
+
+    char name [300];
+    memset (name, 'x', sizeof name);
+    stage_begin (1, &(worker_setup_t){ .engine = &s_puppet, .model = span_of (name, sizeof name) });
+    assert_null (stage_worker ());
+    assert_non_null (strstr (stage_warning (), "model"));
+    stage_end ();
+}
+
 int
 main (void)
 {
@@ -429,6 +446,7 @@ main (void)
         cmocka_unit_test (test_a_suspect_engine_is_probed_until_it_answers),
         cmocka_unit_test (test_a_hint_the_engine_acts_on_is_accepted),
         cmocka_unit_test (test_too_many_at_once_are_refused),
+        cmocka_unit_test (test_a_bad_setup_is_no_worker),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
