@@ -1,0 +1,66 @@
+#include "model/tokenizer/alphabet.h"
+
+#include "base/utf8.h"
+#include "model/tokenizer/letters.h"
+
+enum { SHIFTED = 256, SHIFTED_COUNT = 68 };
+
+//  Bytes that do not print, in order: U+0100 stands for the first.
+static const uint8_t s_unprinted [][2] = { { 0, 32 }, { 127, 160 }, { 173, 173 } };
+
+static uint32_t
+s_code (uint8_t byte)
+{
+    uint32_t before = 0;
+    for (size_t i = 0; i < sizeof s_unprinted / sizeof *s_unprinted; i++) {
+        if (byte >= s_unprinted [i][0] && byte <= s_unprinted [i][1])
+            return SHIFTED + before + byte - s_unprinted [i][0];
+        before += s_unprinted [i][1] - s_unprinted [i][0] + 1u;
+    }
+    return byte;
+}
+
+//  The byte a character stands for; -1 for one that is not in the alphabet.
+static int
+s_byte (uint32_t code)
+{
+    if (code < SHIFTED)
+        return s_code ((uint8_t)code) == code ? (int)code : -1;
+    if (code >= SHIFTED + SHIFTED_COUNT)
+        return -1;
+    uint32_t left = code - SHIFTED;
+    for (size_t i = 0;; i++) {
+        uint32_t count = s_unprinted [i][1] - s_unprinted [i][0] + 1u;
+        if (left < count)
+            return (int)(s_unprinted [i][0] + left);
+        left -= count;
+    }
+}
+
+bool
+alphabet_to_bytes (span_t text, buffer_t *bytes)
+{
+    size_t size_before = bytes->size;
+    uint8_t *out = buffer_reserve (bytes, text.size);
+    size_t used = 0, size;
+    for (size_t at = 0; at < text.size; at += size) {
+        size = utf8_sequence (span_slice (text, at, text.size));
+        int byte = size ? s_byte (letters_decode (text.data + at, &size)) : -1;
+        if (byte < 0) {
+            bytes->size = size_before;
+            return false;
+        }
+        out [used++] = (uint8_t)byte;
+    }
+    buffer_commit (bytes, used);
+    return true;
+}
+
+void
+alphabet_from_bytes (span_t bytes, buffer_t *text)
+{
+    for (size_t i = 0; i < bytes.size; i++) {
+        uint8_t *out = buffer_reserve (text, 4);
+        buffer_commit (text, letters_encode (s_code (bytes.data [i]), out));
+    }
+}

@@ -1,0 +1,56 @@
+//  body - what a tokenizer is made of
+//
+//  For the loaders, which fill it, and tokenizer.c, which uses it; nobody else includes this.
+
+#ifndef MODEL_TOKENIZER_BODY_H
+#define MODEL_TOKENIZER_BODY_H
+
+#include "model/tokenizer/added.h"
+#include "model/tokenizer/bpe.h"
+#include "model/tokenizer/cache.h"
+#include "model/tokenizer/normalizer.h"
+#include "model/tokenizer/parts.h"
+#include "model/tokenizer/splitter.h"
+#include "model/tokenizer/tokenizer.h"
+#include "model/tokenizer/unigram.h"
+
+enum { STAGED = 1024 };
+
+struct tokenizer {
+    vocabulary_t *vocabulary;    //  What pieces are encoded to
+    vocabulary_t *texts;         //  What tokens say, added ones included
+    added_t added;               //  Found in the text first
+    normalizer_t normalizer;     //  Then what lies between is normalised,
+    splitter_t splitter;         //  cut,
+    bool is_unigram;             //  and encoded by `unigram`, else
+    bpe_t bpe;                   //  by rules
+    unigram_t unigram;           //  by scores
+    parts_t parts;               //  Where long pieces fall apart
+    array_t before;              //  uint32_t: what add_special puts before the text
+    array_t behind;              //  uint32_t: and behind it
+    array_t marks;               //  uint8_t by token: MARK_ bits
+    uint8_t strip;               //  Spaces dropped at the start of what is decoded, at most
+
+    //  Room to work in.
+    cache_t cache;               //  What pieces became
+    normalized_t normalized;     //  A text without added tokens
+    pieces_t pieces;             //  The same in pieces
+    uint32_t staged [STAGED];    //  Ids on their way out
+    size_t staged_count;         //  How many
+};
+
+enum { MARK_SPECIAL = 1, MARK_SEAM = 2 };
+
+//  An empty body; never NULL. tokenizer_destroy frees it, however far it was filled.
+tokenizer_t *body_new (void);
+
+//  Everything is filled in: builds what follows from it.
+void body_seal (tokenizer_t *self);
+
+//  A copy of a text that the body will own.
+span_t body_copy (span_t text);
+
+//  The byte a token <0xXX> stands for; -1 for any other text.
+int body_byte_of (span_t text);
+
+#endif

@@ -1,0 +1,304 @@
+#include "model/tokenizer/bpe.h"
+
+#include <string.h>
+
+#include "base/utf8.h"
+
+enum {
+    FEW = 48,             //  Symbols that are searched one by one
+    KEPT_MAX = 1 << 20    //  Bytes of work room that are kept for the next piece
+};
+
+typedef struct {
+    uint32_t id;        //  TOKEN_NONE: a text that is no token
+    uint32_t rank;      //  Of it and the next
+    uint32_t merged;    //  What the two become
+    uint32_t start;     //  First byte of the piece
+    uint32_t end;       //  Behind the last
+    uint32_t next;      //  Position of the next symbol, for many
+    uint32_t prev;      //  Position of the one before
+} symbol_t;
+
+#define END UINT32_MAX
+
+void
+bpe_init (bpe_t *self, const vocabulary_t *vocabulary)
+{
+    *self = (bpe_t){ .vocabulary = vocabulary, .unknown = TOKEN_NONE };
+    merges_init (&self->merges);
+    memset (self->bytes, 0xff, sizeof self->bytes);
+    array_init (&self->score_ranks, sizeof (uint32_t));
+    array_init (&self->symbols, sizeof (symbol_t));
+    array_init (&self->queue, sizeof (uint64_t));
+}
+
+void
+bpe_fini (bpe_t *self)
+{
+    merges_fini (&self->merges);
+    array_fini (&self->score_ranks);
+    array_fini (&self->symbols);
+    array_fini (&self->queue);
+}
+
+//  ---- Symbols ---------------------------------------------------------------------------------------------------------
+
+static void
+s_add (bpe_t *self, uint32_t id, size_t start, size_t end)
+{
+    symbol_t symbol = { id, MERGE_NONE, TOKEN_NONE, (uint32_t)start, (uint32_t)end, 0, 0 };
+    array_append (&self->symbols, &symbol, 1);
+}
+
+static bool
+s_has_bytes (const bpe_t *self, span_t text)
+{
+    for (size_t i = 0; i < text.size; i++)
+        if (self->bytes [text.data [i]] == TOKEN_NONE)
+            return false;
+    return true;
+}
+
+//  A character that is no token. Returns whether it is an unknown one now.
+static bool
+s_add_unknown (bpe_t *self, span_t piece, size_t at, size_t size, bool after_unknown)
+{
+    if (self->byte_fallback && s_has_bytes (self, span_slice (piece, at, size))) {
+        for (size_t i = 0; i < size; i++)
+            s_add (self, self->bytes [piece.data [at + i]], at + i, at + i + 1);
+        return false;
+    }
+    if (self->unknown == TOKEN_NONE)
+        return false;
+    if (self->fuse_unknown && after_unknown)
+        ((symbol_t *)array_at (&self->symbols, self->symbols.count - 1))->end = (uint32_t)(at + size);
+    else
+        s_add (self, self->unknown, at, at + size);
+    return true;
+}
+
+static void
+s_add_characters (bpe_t *self, span_t piece)
+{
+    bool unknown = false;
+    for (size_t at = 0, size; at < piece.size; at += size) {
+        span_t rest = span_slice (piece, at, piece.size);
+        size = utf8_sequence (rest);
+        size = size ? size : 1;
+        uint32_t id = vocabulary_find (self->vocabulary, span_slice (rest, 0, size));
+        if (id == TOKEN_NONE && !self->score_ranks.count)
+            unknown = s_add_unknown (self, piece, at, size, unknown);
+        else {
+            s_add (self, id, at, at + size);
+            unknown = false;
+        }
+    }
+}
+
+static void
+s_add_bytes (bpe_t *self, span_t piece)
+{
+    array_cut (&self->symbols, 0);
+    symbol_t *symbols = array_append (&self->symbols, NULL, piece.size);
+    size_t count = 0;
+    for (size_t at = 0; at < piece.size; at++) {
+        uint32_t id = self->bytes [piece.data [at]];
+        id = id == TOKEN_NONE ? self->unknown : id;
+        if (id != TOKEN_NONE)
+            symbols [count++] = (symbol_t){ id, MERGE_NONE, TOKEN_NONE, (uint32_t)at, (uint32_t)at + 1, 0, 0 };
+    }
+    array_cut (&self->symbols, count);
+}
+
+//  ---- Merging ---------------------------------------------------------------------------------------------------------
+
+//  Looks up what a symbol and its next become.
+static inline void
+s_pair (const bpe_t *self, span_t piece, symbol_t *left, const symbol_t *right)
+{
+    if (!self->score_ranks.count) {
+        const merge_t *rule = merges_find (&self->merges, left->id, right->id);
+        left->rank = rule->rank;
+        left->merged = rule->id;
+        return;
+    }
+    uint32_t id = vocabulary_find (self->vocabulary, span_slice (piece, left->start, right->end - left->start));
+    left->rank = id == TOKEN_NONE ? MERGE_NONE : ((const uint32_t *)self->score_ranks.data) [id];
+    left->merged = id;
+}
+
+//  The symbols lie close together; what is merged away is closed up.
+static void
+s_merge_few (bpe_t *self, span_t piece)
+{
+    symbol_t *symbols = self->symbols.data;
+    size_t count = self->symbols.count;
+    for (size_t i = 0; i + 1 < count; i++)
+        s_pair (self, piece, &symbols [i], &symbols [i + 1]);
+    for (;;) {
+        size_t best = 0;
+        for (size_t i = 1; i < count; i++)
+            if (symbols [i].rank < symbols [best].rank)
+                best = i;
+        if (count < 2 || symbols [best].rank == MERGE_NONE)
+            break;
+        symbol_t *merged = &symbols [best];
+        *merged = (symbol_t){ merged->merged, MERGE_NONE, TOKEN_NONE, merged->start, merged [1].end, 0, 0 };
+        memmove (merged + 1, merged + 2, (--count - best - 1) * sizeof *symbols);
+        if (best + 1 < count)
+            s_pair (self, piece, merged, merged + 1);
+        if (best > 0)
+            s_pair (self, piece, merged - 1, merged);
+    }
+    array_cut (&self->symbols, count);
+}
+
+//  The heap holds rank and position of every pair there was; one that is no more is recognised when it comes up.
+static void
+s_sift_down (uint64_t *heap, size_t count, size_t at)
+{
+    uint64_t value = heap [at];
+    for (size_t child; (child = 2 * at + 1) < count; at = child) {
+        if (child + 1 < count && heap [child + 1] < heap [child])
+            child++;
+        if (heap [child] >= value)
+            break;
+        heap [at] = heap [child];
+    }
+    heap [at] = value;
+}
+
+static uint64_t
+s_pop (array_t *queue)
+{
+    uint64_t *heap = queue->data;
+    uint64_t first = heap [0];
+    heap [0] = heap [queue->count - 1];
+    array_cut (queue, queue->count - 1);
+    if (queue->count)
+        s_sift_down (heap, queue->count, 0);
+    return first;
+}
+
+static void
+s_push (array_t *queue, const symbol_t *symbol, uint32_t position)
+{
+    if (symbol->rank == MERGE_NONE)
+        return;
+    uint64_t value = (uint64_t)symbol->rank << 32 | position;
+    array_append (queue, &value, 1);
+    uint64_t *heap = queue->data;
+    size_t at = queue->count - 1;
+    for (; at && heap [(at - 1) / 2] > value; at = (at - 1) / 2)
+        heap [at] = heap [(at - 1) / 2];
+    heap [at] = value;
+}
+
+static void
+s_link (bpe_t *self, span_t piece)
+{
+    symbol_t *symbols = self->symbols.data;
+    uint32_t count = (uint32_t)self->symbols.count;
+    array_cut (&self->queue, 0);
+    for (uint32_t i = 0; i < count; i++) {
+        symbols [i].prev = i ? i - 1 : END;
+        symbols [i].next = i + 1 < count ? i + 1 : END;
+        if (i + 1 == count)
+            continue;
+        s_pair (self, piece, &symbols [i], &symbols [i + 1]);
+        uint64_t value = (uint64_t)symbols [i].rank << 32 | i;
+        if (symbols [i].rank != MERGE_NONE)
+            array_append (&self->queue, &value, 1);
+    }
+    for (size_t i = self->queue.count / 2; i-- > 0;)
+        s_sift_down (self->queue.data, self->queue.count, i);
+}
+
+//  The merged symbol keeps the left one's place; the right one's rank makes it invalid for ever.
+static void
+s_merge_at (bpe_t *self, span_t piece, uint32_t position)
+{
+    symbol_t *symbols = self->symbols.data, *left = &symbols [position], *right = &symbols [left->next];
+    left->id = left->merged;
+    left->end = right->end;
+    left->next = right->next;
+    left->rank = right->rank = MERGE_NONE;
+    right->start = right->end;
+    if (left->next != END) {
+        symbols [left->next].prev = position;
+        s_pair (self, piece, left, &symbols [left->next]);
+        s_push (&self->queue, left, position);
+    }
+    if (left->prev != END) {
+        s_pair (self, piece, &symbols [left->prev], left);
+        s_push (&self->queue, &symbols [left->prev], left->prev);
+    }
+}
+
+static void
+s_merge_many (bpe_t *self, span_t piece)
+{
+    s_link (self, piece);
+    while (self->queue.count) {
+        uint64_t first = s_pop (&self->queue);
+        symbol_t *symbol = (symbol_t *)self->symbols.data + (uint32_t)first;
+        if (symbol->rank == first >> 32)
+            s_merge_at (self, piece, (uint32_t)first);
+    }
+    symbol_t *symbols = self->symbols.data;
+    size_t count = 0;
+    for (size_t i = 0; i < self->symbols.count; i++)
+        if (symbols [i].start < symbols [i].end)
+            symbols [count++] = symbols [i];
+    array_cut (&self->symbols, count);
+}
+
+//  ---- A piece ---------------------------------------------------------------------------------------------------------
+
+//  With scores, what no merge has made a token goes by its bytes.
+static void
+s_append_token (const bpe_t *self, span_t piece, const symbol_t *symbol, array_t *ids)
+{
+    span_t text = span_slice (piece, symbol->start, symbol->end - symbol->start);
+    if (symbol->id != TOKEN_NONE)
+        array_append (ids, &symbol->id, 1);
+    else if (s_has_bytes (self, text))
+        for (size_t i = 0; i < text.size; i++)
+            array_append (ids, &self->bytes [text.data [i]], 1);
+    else if (self->unknown != TOKEN_NONE)
+        array_append (ids, &self->unknown, 1);
+}
+
+static void
+s_give_back_room (array_t *room)
+{
+    if (room->capacity * room->element_size > KEPT_MAX)
+        array_fini (room);
+}
+
+status_t
+bpe_encode (bpe_t *self, span_t piece, array_t *ids, error_t *error)
+{
+    if (piece.size > BPE_PIECE_MAX)
+        return error_set (
+            error, STATUS_LIMIT, "%zu bytes without a place to cut them; %d are enough", piece.size, BPE_PIECE_MAX);
+    uint32_t whole = self->ignore_merges ? vocabulary_find (self->vocabulary, piece) : TOKEN_NONE;
+    if (whole != TOKEN_NONE) {
+        array_append (ids, &whole, 1);
+        return STATUS_OK;
+    }
+    array_cut (&self->symbols, 0);
+    if (self->byte_level)
+        s_add_bytes (self, piece);
+    else
+        s_add_characters (self, piece);
+    if (self->symbols.count <= FEW)
+        s_merge_few (self, piece);
+    else
+        s_merge_many (self, piece);
+    for (size_t i = 0; i < self->symbols.count; i++)
+        s_append_token (self, piece, array_at (&self->symbols, i), ids);
+    s_give_back_room (&self->symbols);
+    s_give_back_room (&self->queue);
+    return STATUS_OK;
+}

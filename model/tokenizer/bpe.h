@@ -1,0 +1,39 @@
+//  bpe - byte-pair encoding of one piece
+//
+//  A piece becomes symbols (bytes, or characters), and the pair whose rule has the lowest rank becomes one, the leftmost
+//  first, until no rule fits. Few symbols are searched for the lowest rank each time; many stand in a heap, so that the
+//  time is n log n whatever the text. SentencePiece's models have scores instead of rules: any two neighbours whose text
+//  is a token may become that token, the best score first.
+
+#ifndef MODEL_TOKENIZER_BPE_H
+#define MODEL_TOKENIZER_BPE_H
+
+#include "base/array.h"
+#include "base/error.h"
+#include "model/tokenizer/merges.h"
+#include "model/tokenizer/vocabulary.h"
+
+enum { BPE_PIECE_MAX = 1 << 24 };    //  Bytes of a piece: what it needs in memory is some 30 times that
+
+typedef struct {
+    const vocabulary_t *vocabulary;    //  Borrowed
+    merges_t merges;                   //  The rules
+    array_t score_ranks;               //  uint32_t by token: the rank of its score; empty where there are rules
+    uint32_t bytes [256];              //  Token of each byte; TOKEN_NONE where there is none
+    bool byte_level;                   //  Symbols are bytes, not characters
+    bool byte_fallback;                //  A character that is no token becomes those of its bytes
+    bool ignore_merges;                //  A piece that is a token is that token, whatever the rules
+    bool fuse_unknown;                 //  Unknown characters in a row are one
+    uint32_t unknown;                  //  Token of an unknown character; TOKEN_NONE: it is left out
+    array_t symbols;                   //  Room to work in
+    array_t queue;                     //  Room to work in
+} bpe_t;
+
+//  No rules, nothing known.
+void bpe_init (bpe_t *self, const vocabulary_t *vocabulary);
+void bpe_fini (bpe_t *self);
+
+//  Appends the tokens (uint32_t) of a piece. STATUS_LIMIT for one that is longer than BPE_PIECE_MAX.
+status_t bpe_encode (bpe_t *self, span_t piece, array_t *ids, error_t *error);
+
+#endif

@@ -1,0 +1,41 @@
+//  decoder - what a token says
+//
+//  The decoders of tokenizer.json as far as they look at one token: applied once to every token when the file is loaded.
+//  What is left for the start of a text is how many spaces to drop.
+
+#ifndef MODEL_TOKENIZER_DECODER_H
+#define MODEL_TOKENIZER_DECODER_H
+
+#include "base/array.h"
+#include "base/buffer.h"
+#include "base/error.h"
+
+typedef enum {
+    DECODE_ALPHABET,    //  Printable characters to the bytes they stand for
+    DECODE_BYTE,        //  <0xXX> to its byte
+    DECODE_REPLACE      //  `string` to `content`
+} decode_t;
+
+typedef struct {
+    decode_t kind;     //  What to do
+    span_t string;     //  What is replaced; owned
+    span_t content;    //  What is put; owned
+} decoding_t;
+
+enum { DECODER_STEPS_MAX = 16 };
+
+typedef struct {
+    array_t steps;    //  decoding_t, in order
+    uint8_t strip;    //  Spaces dropped at the start of a text, at most
+} decoder_t;
+
+void decoder_init (decoder_t *self);
+void decoder_fini (decoder_t *self);
+
+//  Adds a step; takes what it points to, also where it fails. STATUS_LIMIT for one too many.
+status_t decoder_add (decoder_t *self, decoding_t step, error_t *error);
+
+//  Appends what a token says. token: as the file writes it.
+void decoder_apply (const decoder_t *self, span_t token, buffer_t *bytes);
+
+#endif

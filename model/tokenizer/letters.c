@@ -1,0 +1,203 @@
+#include "model/tokenizer/letters.h"
+
+#include <utf8proc.h>
+
+#define UP (LETTER_L | LETTER_UP)
+#define LOW (LETTER_L | LETTER_LOW)
+#define BLANK LETTER_SPACE
+#define LINE (LETTER_SPACE | LETTER_LINE)
+#define DIGIT LETTER_N
+#define SIGN LETTER_PS
+
+const uint8_t letters_ascii [128] = {
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    BLANK,
+    LINE,
+    BLANK,
+    BLANK,
+    LINE,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    0,
+    BLANK,
+    SIGN,
+    SIGN,
+    SIGN,
+    SIGN,
+    SIGN,
+    SIGN,
+    SIGN,
+    SIGN,
+    SIGN,
+    SIGN,
+    SIGN,
+    SIGN,
+    SIGN,
+    SIGN,
+    SIGN,
+    DIGIT,
+    DIGIT,
+    DIGIT,
+    DIGIT,
+    DIGIT,
+    DIGIT,
+    DIGIT,
+    DIGIT,
+    DIGIT,
+    DIGIT,
+    SIGN,
+    SIGN,
+    SIGN,
+    SIGN,
+    SIGN,
+    SIGN,
+    SIGN,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    UP,
+    SIGN,
+    SIGN,
+    SIGN,
+    SIGN,
+    SIGN,
+    SIGN,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    LOW,
+    SIGN,
+    SIGN,
+    SIGN,
+    SIGN,
+    0,
+};
+
+static const uint8_t s_by_category [] = {
+    [UTF8PROC_CATEGORY_LU] = UP,
+    [UTF8PROC_CATEGORY_LT] = UP,
+    [UTF8PROC_CATEGORY_LL] = LOW,
+    [UTF8PROC_CATEGORY_LM] = LETTER_L,
+    [UTF8PROC_CATEGORY_LO] = LETTER_L,
+    [UTF8PROC_CATEGORY_MN] = LETTER_M,
+    [UTF8PROC_CATEGORY_MC] = LETTER_M,
+    [UTF8PROC_CATEGORY_ME] = LETTER_M,
+    [UTF8PROC_CATEGORY_ND] = LETTER_N,
+    [UTF8PROC_CATEGORY_NL] = LETTER_N,
+    [UTF8PROC_CATEGORY_NO] = LETTER_N,
+    [UTF8PROC_CATEGORY_PC] = SIGN,
+    [UTF8PROC_CATEGORY_PD] = SIGN,
+    [UTF8PROC_CATEGORY_PS] = SIGN,
+    [UTF8PROC_CATEGORY_PE] = SIGN,
+    [UTF8PROC_CATEGORY_PI] = SIGN,
+    [UTF8PROC_CATEGORY_PF] = SIGN,
+    [UTF8PROC_CATEGORY_PO] = SIGN,
+    [UTF8PROC_CATEGORY_SM] = SIGN,
+    [UTF8PROC_CATEGORY_SC] = SIGN,
+    [UTF8PROC_CATEGORY_SK] = SIGN,
+    [UTF8PROC_CATEGORY_SO] = SIGN,
+    [UTF8PROC_CATEGORY_ZS] = BLANK,
+    [UTF8PROC_CATEGORY_ZL] = BLANK,
+    [UTF8PROC_CATEGORY_ZP] = BLANK,
+    [UTF8PROC_CATEGORY_CO] = 0,
+};
+
+//  White space is what separates (Z) and, beyond ASCII, NEXT LINE.
+unsigned
+letters_of (uint32_t code)
+{
+    if (code < 128)
+        return letters_ascii [code];
+    if (code == 0x85)
+        return BLANK;
+    return s_by_category [utf8proc_category ((utf8proc_int32_t)code)];
+}
+
+size_t
+letters_encode (uint32_t code, uint8_t *out)
+{
+    return (size_t)utf8proc_encode_char ((utf8proc_int32_t)code, out);
+}
+
+bool
+letters_is_punctuation (uint32_t code)
+{
+    utf8proc_category_t category = utf8proc_category ((utf8proc_int32_t)code);
+    return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO;
+}
+
+bool
+letters_is_word (uint32_t code)
+{
+    utf8proc_category_t category = utf8proc_category ((utf8proc_int32_t)code);
+    bool is_circled_letter = code >= 0x24b6 && code <= 0x24e9, is_joiner = code == 0x200c || code == 0x200d;
+    return (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NL) || category == UTF8PROC_CATEGORY_PC ||
+           is_circled_letter || is_joiner;
+}

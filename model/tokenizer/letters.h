@@ -1,0 +1,69 @@
+//  letters - what kind of character stands here
+//
+//  The Unicode general categories as the bits that tokenizers ask for. Text is well-formed UTF-8 (tokenizer.c takes care of
+//  what is not). Categories are those of utf8proc; white space is the property White_Space, as the regular expressions of
+//  tokenizer.json mean it.
+
+#ifndef MODEL_TOKENIZER_LETTERS_H
+#define MODEL_TOKENIZER_LETTERS_H
+
+#include "base/span.h"
+
+enum {
+    LETTER_L = 1,        //  Any letter
+    LETTER_N = 2,        //  Any number
+    LETTER_SPACE = 4,    //  White space
+    LETTER_M = 8,        //  Any mark
+    LETTER_UP = 16,      //  Upper or title case (Lu, Lt)
+    LETTER_LOW = 32,     //  Lower case (Ll)
+    LETTER_PS = 64,      //  Punctuation or symbol
+    LETTER_LINE = 128    //  Carriage return or line feed
+};
+
+//  The bits of the 128 characters of ASCII.
+extern const uint8_t letters_ascii [128];
+
+//  The bits of any code point; 0 for one that is none of it.
+unsigned letters_of (uint32_t code);
+
+//  Decodes the character at the start of well-formed text that is not empty. size: its bytes.
+static inline uint32_t
+letters_decode (const uint8_t *text, size_t *size)
+{
+    if (text [0] < 0x80) {
+        *size = 1;
+        return text [0];
+    }
+    if (text [0] < 0xe0) {
+        *size = 2;
+        return (text [0] & 0x1fu) << 6 | (text [1] & 0x3fu);
+    }
+    if (text [0] < 0xf0) {
+        *size = 3;
+        return (text [0] & 0xfu) << 12 | (text [1] & 0x3fu) << 6 | (text [2] & 0x3fu);
+    }
+    *size = 4;
+    return (text [0] & 7u) << 18 | (text [1] & 0x3fu) << 12 | (text [2] & 0x3fu) << 6 | (text [3] & 0x3fu);
+}
+
+//  Whether a code point is punctuation (P).
+bool letters_is_punctuation (uint32_t code);
+
+//  Whether a code point is part of a word: alphabetic, a mark, a decimal number, a connector.
+bool letters_is_word (uint32_t code);
+
+//  Writes a code point; `out` has room for 4 bytes. Returns how many it took.
+size_t letters_encode (uint32_t code, uint8_t *out);
+
+//  The kind and size of the character at the start of well-formed text that is not empty.
+static inline unsigned
+letters_at (const uint8_t *text, size_t *size)
+{
+    if (text [0] < 0x80) {
+        *size = 1;
+        return letters_ascii [text [0]];
+    }
+    return letters_of (letters_decode (text, size));
+}
+
+#endif

@@ -1,0 +1,406 @@
+//  A tokenizer.json: the big parts (vocabulary, rules) are scanned, the small ones are trees.
+
+#include <string.h>
+
+#include "base/utf8.h"
+#include "model/tokenizer/alphabet.h"
+#include "model/tokenizer/load_steps.h"
+#include "model/tokenizer/scan.h"
+
+enum { FILE_SIZE_MAX = 1 << 29, MERGES_MAX = 1 << 24 };
+
+//  Parts of the file, as text.
+typedef enum {
+    PART_ADDED,
+    PART_NORMALIZER,
+    PART_PRE_TOKENIZER,
+    PART_POST_PROCESSOR,
+    PART_DECODER,
+    PART_MODEL,
+    PART_TYPE,
+    PART_VOCAB,
+    PART_MERGES,
+    PART_UNKNOWN,
+    PART_UNKNOWN_ID,
+    PART_BYTE_FALLBACK,
+    PART_IGNORE_MERGES,
+    PART_FUSE_UNKNOWN,
+    PART_PREFIX,
+    PART_SUFFIX,
+    PARTS
+} part_t;
+
+static const struct {
+    const char *name;    //  Key
+    bool is_of_model;    //  It stands in the model
+} s_parts [PARTS] = {
+    [PART_ADDED] = { "added_tokens", false },
+    [PART_NORMALIZER] = { "normalizer", false },
+    [PART_PRE_TOKENIZER] = { "pre_tokenizer", false },
+    [PART_POST_PROCESSOR] = { "post_processor", false },
+    [PART_DECODER] = { "decoder", false },
+    [PART_MODEL] = { "model", false },
+    [PART_TYPE] = { "type", true },
+    [PART_VOCAB] = { "vocab", true },
+    [PART_MERGES] = { "merges", true },
+    [PART_UNKNOWN] = { "unk_token", true },
+    [PART_UNKNOWN_ID] = { "unk_id", true },
+    [PART_BYTE_FALLBACK] = { "byte_fallback", true },
+    [PART_IGNORE_MERGES] = { "ignore_merges", true },
+    [PART_FUSE_UNKNOWN] = { "fuse_unk", true },
+    [PART_PREFIX] = { "continuing_subword_prefix", true },
+    [PART_SUFFIX] = { "end_of_word_suffix", true },
+};
+
+typedef struct {
+    span_t file;               //  All of it
+    span_t parts [PARTS];      //  Their texts; empty where absent
+    tokenizer_t *tokenizer;    //  What is filled
+    decoder_t decoder;         //  What tokens say
+    buffer_t bytes;            //  Room for a token's bytes
+    buffer_t left;             //  Room for the left side of a rule
+    error_t *error;            //  The caller's
+} loading_t;
+
+//  ---- Small parts -----------------------------------------------------------------------------------------------------
+
+//  Notes the parts that are members of an object.
+static status_t
+s_find_parts (loading_t *self, span_t object, bool is_of_model)
+{
+    scan_t scan;
+    span_t key, value;
+    scan_init (&scan, object, (size_t)(object.data - self->file.data), self->error);
+    for (bool first = true; scan_member (&scan, &first, &key);) {
+        part_t part = 0;
+        while (part < PARTS &&
+               (s_parts [part].is_of_model != is_of_model || !span_equal_string (key, s_parts [part].name)))
+            part++;
+        if (scan_value (&scan, &value) && part < PARTS)
+            self->parts [part] = value;
+    }
+    scan_end (&scan);
+    scan_fini (&scan);
+    return scan.status;
+}
+
+//  A part as a tree; NULL where it is absent.
+static status_t
+s_tree (const loading_t *self, part_t part, json_t **tree)
+{
+    *tree = NULL;
+    status_t status = self->parts [part].size ? json_parse (self->parts [part], tree, self->error) : STATUS_OK;
+    if (status)
+        error_prefix (
+            self->error, "%s, from byte %zu", s_parts [part].name, (size_t)(self->parts [part].data - self->file.data));
+    return status;
+}
+
+static bool
+s_is_true (const loading_t *self, part_t part)
+{
+    return span_equal_string (self->parts [part], "true");
+}
+
+static status_t
+s_load_step (loading_t *self, part_t part)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
+    json_t *tree;
+    status_t status = s_tree (self, part, &tree);
+    if (status)
+        return status;
+    if (part == PART_NORMALIZER)
+        status = load_normalizer (tree, &tokenizer->normalizer, self->error);
+    else if (part == PART_PRE_TOKENIZER)
+        status = load_pre_tokenizer (tree, &tokenizer->splitter, &tokenizer->bpe.byte_level, self->error);
+    else if (part == PART_DECODER)
+        status = load_decoder (tree, &self->decoder, self->error);
+    else
+        status = load_post_processor (tree, &tokenizer->before, &tokenizer->behind, self->error);
+    json_destroy (&tree);
+    if (status)
+        error_prefix (self->error, "%s", s_parts [part].name);
+    return status;
+}
+
+//  ---- Vocabulary ------------------------------------------------------------------------------------------------------
+
+//  A token as it is encoded to: bytes, where the vocabulary is of bytes. One with other characters is never encoded to.
+static status_t
+s_put_token (loading_t *self, uint32_t id, span_t token)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
+    status_t status;
+    buffer_clear (&self->bytes);
+    if (!tokenizer->bpe.byte_level)
+        status = vocabulary_put (tokenizer->vocabulary, id, token, self->error);
+    else if (alphabet_to_bytes (token, &self->bytes))
+        status = vocabulary_put (tokenizer->vocabulary, id, buffer_span (&self->bytes), self->error);
+    else
+        status = vocabulary_put_hidden (tokenizer->vocabulary, id, token, self->error);
+    buffer_clear (&self->bytes);
+    decoder_apply (&self->decoder, token, &self->bytes);
+    return status ? status : vocabulary_put_hidden (tokenizer->texts, id, buffer_span (&self->bytes), self->error);
+}
+
+//  {"token": id, ...}
+static void
+s_scan_vocabulary (loading_t *self, scan_t *scan)
+{
+    span_t token;
+    uint32_t id;
+    for (bool first = true; scan_member (scan, &first, &token);) {
+        //  The token may lie in the scanner's room, but a number leaves that alone.
+        if (scan_u32 (scan, &id))
+            scan->status = s_put_token (self, id, token);
+    }
+}
+
+//  [["token", score], ...]
+static void
+s_scan_scores (loading_t *self, scan_t *scan)
+{
+    uint32_t id = 0;
+    for (bool first = true; scan_element (scan, &first); id++) {
+        span_t token = { NULL, 0 };
+        double score = 0;
+        size_t parts = 0;
+        for (bool inner = true; scan_element (scan, &inner); parts++)
+            if (parts == 0   ? !scan_string (scan, &token)
+                : parts == 1 ? !scan_double (scan, &score)
+                             : !scan_fail (scan, "a pair expected"))
+                break;
+        if (!scan->status)
+            scan->status = s_put_token (self, id, token);
+        array_append (&self->tokenizer->unigram.scores, &score, 1);
+    }
+}
+
+static void
+s_find_byte_tokens (tokenizer_t *tokenizer)
+{
+    static const char digits [] = "0123456789ABCDEF";
+    for (unsigned i = 0; i < 256; i++) {
+        uint8_t byte = (uint8_t)i;
+        char name [] = "<0x00>";
+        name [3] = digits [i >> 4];
+        name [4] = digits [i & 15];
+        span_t text = tokenizer->bpe.byte_level ? span_of (&byte, 1) : span_from_string (name);
+        tokenizer->bpe.bytes [i] = tokenizer->unigram.bytes [i] = vocabulary_find (tokenizer->vocabulary, text);
+    }
+}
+
+//  ---- Rules -----------------------------------------------------------------------------------------------------------
+
+//  One side of a rule as a token; its bytes are appended to `whole`.
+static uint32_t
+s_side (const loading_t *self, span_t side, buffer_t *whole)
+{
+    size_t before = whole->size;
+    if (!self->tokenizer->bpe.byte_level || !alphabet_to_bytes (side, whole))
+        buffer_append (whole, side);
+    return vocabulary_find (self->tokenizer->vocabulary, span_slice (buffer_span (whole), before, whole->size));
+}
+
+static bool
+s_put_rule (loading_t *self, scan_t *scan, span_t left, span_t right, uint32_t rank)
+{
+    buffer_clear (&self->bytes);
+    merge_t rule = { .rank = rank };
+    rule.left = s_side (self, left, &self->bytes);
+    rule.right = s_side (self, right, &self->bytes);
+    rule.id = vocabulary_find (self->tokenizer->vocabulary, buffer_span (&self->bytes));
+    if (rule.left == TOKEN_NONE || rule.right == TOKEN_NONE || rule.id == TOKEN_NONE)
+        return scan_fail (scan, "a merge of what is no token, before");
+    merges_put (&self->tokenizer->bpe.merges, rule);
+    return true;
+}
+
+//  "left right", or ["left", "right"].
+static bool
+s_scan_rule (loading_t *self, scan_t *scan, uint32_t rank)
+{
+    span_t text, right = { NULL, 0 };
+    if (scan_peek (scan) != '[') {
+        if (!scan_string (scan, &text))
+            return false;
+        size_t space = span_find_byte (text, ' ');
+        return s_put_rule (self, scan, span_slice (text, 0, space), span_slice (text, space + 1, text.size), rank);
+    }
+    size_t sides = 0;
+    buffer_clear (&self->left);
+    for (bool first = true; scan_element (scan, &first); sides++) {
+        if (sides > 1 || !scan_string (scan, &right))
+            return scan_fail (scan, "a pair expected");
+        if (sides == 0)
+            buffer_append (&self->left, right);
+    }
+    if (sides != 2)
+        return scan_fail (scan, "a pair expected");
+    return s_put_rule (self, scan, buffer_span (&self->left), right, rank);
+}
+
+static void
+s_scan_rules (loading_t *self, scan_t *scan)
+{
+    uint32_t rank = 0;
+    for (bool first = true; scan_element (scan, &first); rank++)
+        if (rank == MERGES_MAX ? !scan_fail (scan, "too many merges") : !s_scan_rule (self, scan, rank))
+            return;
+}
+
+static status_t
+s_scan_part (loading_t *self, part_t part, void (*read) (loading_t *self, scan_t *scan))
+{
+    scan_t scan;
+    if (!self->parts [part].size)
+        return error_set (self->error, STATUS_INVALID, "the model has no %s", s_parts [part].name);
+    scan_init (&scan, self->parts [part], (size_t)(self->parts [part].data - self->file.data), self->error);
+    read (self, &scan);
+    scan_end (&scan);
+    scan_fini (&scan);
+    if (scan.status)
+        error_prefix (self->error, "%s", s_parts [part].name);
+    return scan.status;
+}
+
+//  ---- The model -------------------------------------------------------------------------------------------------------
+
+static status_t
+s_load_unigram (loading_t *self)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
+    status_t status = s_scan_part (self, PART_VOCAB, s_scan_scores);
+    uint64_t unknown;
+    if (span_to_u64 (self->parts [PART_UNKNOWN_ID], &unknown) && unknown < VOCABULARY_TOKENS_MAX)
+        tokenizer->unigram.unknown = (uint32_t)unknown;
+    tokenizer->is_unigram = true;
+    tokenizer->unigram.fuse_unknown = true;
+    tokenizer->unigram.byte_fallback = s_is_true (self, PART_BYTE_FALLBACK);
+    return status;
+}
+
+static status_t
+s_load_bpe (loading_t *self)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
+    for (part_t part = PART_PREFIX; part <= PART_SUFFIX; part++)
+        if (self->parts [part].size > 2 && !span_equal_string (self->parts [part], "null"))
+            return error_set (self->error, STATUS_UNSUPPORTED, "a BPE model with a %s", s_parts [part].name);
+    status_t status = s_scan_part (self, PART_VOCAB, s_scan_vocabulary);
+    if (!status)
+        status = s_scan_part (self, PART_MERGES, s_scan_rules);
+    json_t *unknown = NULL;
+    if (!status)
+        status = s_tree (self, PART_UNKNOWN, &unknown);
+    if (json_kind (unknown) == JSON_STRING)
+        tokenizer->bpe.unknown = vocabulary_find (tokenizer->vocabulary, json_string (unknown));
+    json_destroy (&unknown);
+    tokenizer->bpe.byte_fallback = s_is_true (self, PART_BYTE_FALLBACK);
+    tokenizer->bpe.ignore_merges = s_is_true (self, PART_IGNORE_MERGES);
+    tokenizer->bpe.fuse_unknown = s_is_true (self, PART_FUSE_UNKNOWN);
+    return status;
+}
+
+//  Old files have no type: a BPE model is one with merges.
+static status_t
+s_load_model (loading_t *self)
+{
+    span_t type = self->parts [PART_TYPE];
+    status_t status;
+    if (span_equal_string (type, "\"Unigram\""))
+        status = s_load_unigram (self);
+    else if (span_equal_string (type, "\"BPE\"") || (!type.size && self->parts [PART_MERGES].size))
+        status = s_load_bpe (self);
+    else
+        return error_set (self->error, STATUS_UNSUPPORTED, "a model of type %.*s",
+            (int)(type.size > 64 ? 64 : type.size), (const char *)type.data);
+    if (!status)
+        s_find_byte_tokens (self->tokenizer);
+    return status;
+}
+
+//  ---- Added tokens ----------------------------------------------------------------------------------------------------
+
+//  Tokens of normalised text are looked for as normalising makes them.
+static status_t
+s_add_token (loading_t *self, const json_t *json)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
+    uint64_t id;
+    span_t content = json_string (json_get (json, "content"));
+    if (!json_to_u64 (json_get (json, "id"), &id) || id >= VOCABULARY_TOKENS_MAX)
+        return error_set (self->error, STATUS_INVALID, "an added token without an id, or with one beyond %d",
+            VOCABULARY_TOKENS_MAX - 1);
+    added_token_t token = {
+        .id = (uint32_t)id,
+        .lstrip = json_is_true (json_get (json, "lstrip")),
+        .rstrip = json_is_true (json_get (json, "rstrip")),
+        .single_word = json_is_true (json_get (json, "single_word")),
+        .normalized = json_is_true (json_get (json, "normalized")),
+        .special = json_is_true (json_get (json, "special")),
+        .content = content,
+    };
+    status_t status = STATUS_OK;
+    if (token.normalized)
+        status =
+            normalizer_apply (&tokenizer->normalizer, content, &tokenizer->normalized, &token.content, self->error);
+    buffer_clear (&self->bytes);
+    decoder_apply (&self->decoder, content, &self->bytes);
+    if (!status)
+        status = vocabulary_put_hidden (tokenizer->texts, token.id, buffer_span (&self->bytes), self->error);
+    return status ? status : added_put (&tokenizer->added, token, self->error);
+}
+
+static status_t
+s_load_added (loading_t *self)
+{
+    json_t *tree;
+    status_t status = s_tree (self, PART_ADDED, &tree);
+    for (size_t i = 0; i < json_count (tree) && !status; i++)
+        status = s_add_token (self, json_at (tree, i));
+    json_destroy (&tree);
+    return status;
+}
+
+static status_t
+s_load (loading_t *self)
+{
+    static const part_t steps [] = { PART_NORMALIZER, PART_PRE_TOKENIZER, PART_DECODER, PART_POST_PROCESSOR };
+    if (self->file.size > FILE_SIZE_MAX)
+        return error_set (self->error, STATUS_LIMIT, "%zu bytes; %d are enough", self->file.size, FILE_SIZE_MAX);
+    size_t valid = utf8_valid_prefix (self->file);
+    if (valid < self->file.size)
+        return error_set (self->error, STATUS_INVALID, "not UTF-8 at byte %zu", valid);
+    status_t status = s_find_parts (self, self->file, false);
+    if (!status && !self->parts [PART_MODEL].size)
+        status = error_set (self->error, STATUS_INVALID, "there is no model in it");
+    if (!status)
+        status = s_find_parts (self, self->parts [PART_MODEL], true);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !status; i++)
+        status = s_load_step (self, steps [i]);
+    if (!status)
+        status = s_load_model (self);
+    return status ? status : s_load_added (self);
+}
+
+status_t
+tokenizer_load_json (span_t file, tokenizer_t **tokenizer, error_t *error)
+{
+    loading_t loading = { .file = file, .tokenizer = body_new (), .error = error };
+    decoder_init (&loading.decoder);
+    status_t status = s_load (&loading);
+    loading.tokenizer->strip = loading.decoder.strip;
+    decoder_fini (&loading.decoder);
+    buffer_fini (&loading.bytes);
+    buffer_fini (&loading.left);
+    if (status) {
+        error_prefix (error, "tokenizer.json");
+        tokenizer_destroy (&loading.tokenizer);
+        return status;
+    }
+    body_seal (loading.tokenizer);
+    *tokenizer = loading.tokenizer;
+    return STATUS_OK;
+}

@@ -1,0 +1,301 @@
+#include "model/tokenizer/normalizer.h"
+
+#include <string.h>
+#include <utf8proc.h>
+
+#include "base/memory.h"
+#include "model/tokenizer/letters.h"
+#include "model/tokenizer/search.h"
+
+enum {
+    GROWTH_MAX = 64,       //  Normalised text is at most this many times as long,
+    GROWTH_FREE = 65536    //  and this many bytes
+};
+
+void
+normalizer_init (normalizer_t *self)
+{
+    array_init (&self->steps, sizeof (normalization_t));
+}
+
+static void
+s_free_step (normalization_t *step)
+{
+    memory_free ((void *)step->string.data);
+    memory_free ((void *)step->content.data);
+    regex_destroy (&step->regex);
+    charsmap_fini (&step->charsmap);
+}
+
+void
+normalizer_fini (normalizer_t *self)
+{
+    for (size_t i = 0; i < self->steps.count; i++)
+        s_free_step (array_at (&self->steps, i));
+    array_fini (&self->steps);
+}
+
+status_t
+normalizer_add (normalizer_t *self, normalization_t step, error_t *error)
+{
+    if (self->steps.count == NORMALIZER_STEPS_MAX) {
+        s_free_step (&step);
+        return error_set (error, STATUS_LIMIT, "more than %d normalizers", NORMALIZER_STEPS_MAX);
+    }
+    array_append (&self->steps, &step, 1);
+    return STATUS_OK;
+}
+
+bool
+normalizer_is_empty (const normalizer_t *self)
+{
+    return self->steps.count == 0;
+}
+
+//  ---- Unicode's forms -------------------------------------------------------------------------------------------------
+
+static bool
+s_is_ascii (span_t text)
+{
+    uint64_t word, high = 0;
+    size_t at = 0;
+    for (; at + sizeof word <= text.size; at += sizeof word) {
+        memcpy (&word, text.data + at, sizeof word);
+        high |= word & 0x8080808080808080u;
+    }
+    for (; at < text.size; at++)
+        high |= text.data [at] & 0x80u;
+    return !high;
+}
+
+//  Below this no character is changed by NFC or joined to the one before it.
+enum { COMPOSES_FROM = 0x300 };
+
+//  Characters of class 0 that join the one before them (NFC_Quick_Check=Maybe), in order.
+static const struct {
+    uint32_t from;    //  First
+    uint32_t to;      //  Last
+} s_joining [] = {
+    { 0x9be, 0x9be },
+    { 0x9d7, 0x9d7 },
+    { 0xb3e, 0xb3e },
+    { 0xb56, 0xb57 },
+    { 0xbbe, 0xbbe },
+    { 0xbd7, 0xbd7 },
+    { 0xcc2, 0xcc2 },
+    { 0xcd5, 0xcd6 },
+    { 0xd3e, 0xd3e },
+    { 0xd57, 0xd57 },
+    { 0xdcf, 0xdcf },
+    { 0xddf, 0xddf },
+    { 0x102e, 0x102e },
+    { 0x1161, 0x1175 },
+    { 0x11a8, 0x11c2 },
+    { 0x1b35, 0x1b35 },
+    { 0x1133e, 0x1133e },
+    { 0x11357, 0x11357 },
+    { 0x114b0, 0x114b0 },
+    { 0x114ba, 0x114ba },
+    { 0x114bd, 0x114bd },
+    { 0x115af, 0x115af },
+    { 0x11930, 0x11930 },
+};
+
+static bool
+s_joins (uint32_t code)
+{
+    for (size_t i = 0; i < sizeof s_joining / sizeof *s_joining && code >= s_joining [i].from; i++)
+        if (code <= s_joining [i].to)
+            return true;
+    return false;
+}
+
+//  Whether NFC may change a text: it says no for what surely stays.
+static bool
+s_may_compose (span_t text)
+{
+    size_t size;
+    for (size_t at = 0; at < text.size; at += size) {
+        uint32_t code = letters_decode (text.data + at, &size);
+        if (code < COMPOSES_FROM)
+            continue;
+        const utf8proc_property_t *property = utf8proc_get_property ((utf8proc_int32_t)code);
+        bool decomposes = property->decomp_seqindex != UINT16_MAX && !property->decomp_type;
+        if (decomposes || property->combining_class || s_joins (code))
+            return true;
+    }
+    return false;
+}
+
+static status_t
+s_form (utf8proc_option_t options, span_t text, buffer_t *out, error_t *error)
+{
+    utf8proc_uint8_t *mapped = NULL;
+    utf8proc_ssize_t size = utf8proc_map (text.data, (utf8proc_ssize_t)text.size, &mapped, UTF8PROC_STABLE | options);
+    if (size < 0)
+        return error_set (error, STATUS_INVALID, "text cannot be normalised: %s", utf8proc_errmsg (size));
+    buffer_append (out, span_of (mapped, (size_t)size));
+    memory_free (mapped);
+    return STATUS_OK;
+}
+
+//  ---- Characters ------------------------------------------------------------------------------------------------------
+
+//  One character becomes two in lower case: LATIN CAPITAL LETTER I WITH DOT ABOVE.
+static void
+s_lowercase (span_t text, buffer_t *out)
+{
+    size_t size;
+    for (size_t at = 0; at < text.size; at += size) {
+        uint32_t code = letters_decode (text.data + at, &size);
+        uint8_t *place = buffer_reserve (out, 4);
+        if (code == 0x130)
+            buffer_append (out, SPAN ("i\xcc\x87"));
+        else
+            buffer_commit (out, letters_encode ((uint32_t)utf8proc_tolower ((utf8proc_int32_t)code), place));
+    }
+}
+
+static void
+s_strip_accents (span_t text, buffer_t *out)
+{
+    size_t size;
+    for (size_t at = 0; at < text.size; at += size)
+        if (utf8proc_category ((utf8proc_int32_t)letters_decode (text.data + at, &size)) != UTF8PROC_CATEGORY_MN)
+            buffer_append (out, span_slice (text, at, size));
+}
+
+static span_t
+s_strip_left (span_t text)
+{
+    size_t at = 0;
+    for (size_t size; at < text.size && letters_at (text.data + at, &size) & LETTER_SPACE;)
+        at += size;
+    return span_slice (text, at, text.size);
+}
+
+static span_t
+s_strip_right (span_t text)
+{
+    size_t end = text.size, at = text.size, size;
+    while (end) {
+        do
+            at--;
+        while (at && (text.data [at] & 0xc0) == 0x80);
+        if (!(letters_at (text.data + at, &size) & LETTER_SPACE))
+            break;
+        end = at;
+    }
+    return span_slice (text, 0, end);
+}
+
+//  ---- Replacing -------------------------------------------------------------------------------------------------------
+
+static status_t
+s_find (const normalization_t *step, span_t text, size_t from, size_t *start, size_t *end, error_t *error)
+{
+    if (step->regex)
+        return regex_find (step->regex, text, from, start, end, error);
+    *start = from + search_find (span_slice (text, from, text.size), step->string);
+    *end = *start + step->string.size;
+    return *start < text.size ? STATUS_OK : STATUS_NOT_FOUND;
+}
+
+static status_t
+s_replace (const normalization_t *step, span_t text, buffer_t *out, error_t *error)
+{
+    size_t done = 0, start, end, limit = out->size + text.size * GROWTH_MAX + GROWTH_FREE;
+    status_t status = STATUS_NOT_FOUND;
+    for (size_t from = 0; from <= text.size && !(status = s_find (step, text, from, &start, &end, error));) {
+        buffer_append (out, span_slice (text, done, start - done));
+        buffer_append (out, step->content);
+        if (out->size > limit)
+            return error_set (error, STATUS_LIMIT, "normalised text grows to more than %d times its size", GROWTH_MAX);
+        done = from = end;
+        size_t size = 1;
+        if (start == end && end < text.size)
+            letters_decode (text.data + end, &size);
+        from += start == end ? size : 0;
+    }
+    if (status != STATUS_OK && status != STATUS_NOT_FOUND)
+        return status;
+    buffer_append (out, span_slice (text, done, text.size));
+    return STATUS_OK;
+}
+
+//  ---- Steps -----------------------------------------------------------------------------------------------------------
+
+//  Whether a step can leave the text as it is, as far as a glance tells.
+static bool
+s_leaves (const normalization_t *step, span_t text)
+{
+    switch (step->kind) {
+    case NORMALIZE_NFC:
+        return s_is_ascii (text) || !s_may_compose (text);
+    case NORMALIZE_NFD:
+    case NORMALIZE_NFKC:
+    case NORMALIZE_NFKD:
+    case NORMALIZE_STRIP_ACCENTS:
+        return s_is_ascii (text);
+    case NORMALIZE_PREPEND:
+        return text.size == 0;
+    default:
+        return false;
+    }
+}
+
+static status_t
+s_write (const normalization_t *step, span_t text, buffer_t *out, error_t *error)
+{
+    switch (step->kind) {
+    case NORMALIZE_NFC:
+        return s_form (UTF8PROC_COMPOSE, text, out, error);
+    case NORMALIZE_NFD:
+        return s_form (UTF8PROC_DECOMPOSE, text, out, error);
+    case NORMALIZE_NFKC:
+        return s_form (UTF8PROC_COMPOSE | UTF8PROC_COMPAT, text, out, error);
+    case NORMALIZE_NFKD:
+        return s_form (UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT, text, out, error);
+    case NORMALIZE_LOWERCASE:
+        s_lowercase (text, out);
+        return STATUS_OK;
+    case NORMALIZE_STRIP_ACCENTS:
+        s_strip_accents (text, out);
+        return STATUS_OK;
+    case NORMALIZE_REPLACE:
+        return s_replace (step, text, out, error);
+    case NORMALIZE_CHARSMAP:
+        return charsmap_apply (&step->charsmap, text, out, error);
+    case NORMALIZE_PREPEND:
+        buffer_append (out, step->content);
+        break;
+    case NORMALIZE_STRIP_LEFT:
+        text = s_strip_left (text);
+        break;
+    case NORMALIZE_STRIP_RIGHT:
+        text = s_strip_right (text);
+        break;
+    }
+    buffer_append (out, text);
+    return STATUS_OK;
+}
+
+status_t
+normalizer_apply (const normalizer_t *self, span_t text, normalized_t *room, span_t *result, error_t *error)
+{
+    for (size_t i = 0; i < self->steps.count; i++) {
+        const normalization_t *step = array_at (&self->steps, i);
+        if (s_leaves (step, text))
+            continue;
+        buffer_clear (&room->next);
+        status_t status = s_write (step, text, &room->next, error);
+        if (status)
+            return status;
+        buffer_t written = room->next;
+        room->next = room->text;
+        room->text = written;
+        text = buffer_span (&room->text);
+    }
+    *result = text;
+    return STATUS_OK;
+}

@@ -1,0 +1,255 @@
+#include "model/tokenizer/scan.h"
+
+#include <string.h>
+
+#include "model/tokenizer/letters.h"
+
+enum { DEPTH_MAX = 64, REPLACEMENT = 0xfffd };
+
+void
+scan_init (scan_t *self, span_t text, size_t origin, error_t *error)
+{
+    *self = (scan_t){ .text = text, .origin = origin, .error = error };
+}
+
+void
+scan_fini (scan_t *self)
+{
+    buffer_fini (&self->unescaped);
+}
+
+bool
+scan_fail (scan_t *self, const char *reason)
+{
+    if (self->status == STATUS_OK)
+        self->status = error_set (self->error, STATUS_INVALID, "%s at byte %zu", reason, self->origin + self->at);
+    return false;
+}
+
+uint8_t
+scan_peek (scan_t *self)
+{
+    while (self->at < self->text.size && memchr (" \t\r\n", self->text.data [self->at], 4))
+        self->at++;
+    return self->at < self->text.size && !self->status ? self->text.data [self->at] : 0;
+}
+
+static bool
+s_take (scan_t *self, uint8_t byte)
+{
+    if (scan_peek (self) != byte)
+        return false;
+    self->at++;
+    return true;
+}
+
+//  Opens on the first call, finds the comma on others; false at the end.
+static bool
+s_next (scan_t *self, bool *first, uint8_t open, uint8_t close)
+{
+    if (*first ? !s_take (self, open) : scan_peek (self) != ',' && scan_peek (self) != close)
+        return scan_fail (
+            self, *first ? (open == '{' ? "an object expected" : "an array expected") : "',' or an end expected");
+    if (s_take (self, close))
+        return false;
+    if (!*first)
+        self->at++;
+    *first = false;
+    return true;
+}
+
+bool
+scan_member (scan_t *self, bool *first, span_t *key)
+{
+    if (!s_next (self, first, '{', '}') || !scan_string (self, key))
+        return false;
+    return s_take (self, ':') || scan_fail (self, "':' expected");
+}
+
+bool
+scan_element (scan_t *self, bool *first)
+{
+    return s_next (self, first, '[', ']');
+}
+
+//  ---- Strings ---------------------------------------------------------------------------------------------------------
+
+static size_t
+s_plain (const scan_t *self)
+{
+    size_t at = self->at;
+    while (at < self->text.size && self->text.data [at] != '"' && self->text.data [at] != '\\' &&
+           self->text.data [at] >= 0x20)
+        at++;
+    return at - self->at;
+}
+
+static bool
+s_hex4 (const scan_t *self, size_t at, uint32_t *code)
+{
+    *code = 0;
+    for (size_t i = at; i < at + 4; i++) {
+        uint8_t digit = i < self->text.size ? self->text.data [i] : 0;
+        uint8_t letter = digit | 0x20;
+        if (digit >= '0' && digit <= '9')
+            *code = *code << 4 | (digit - '0');
+        else if (letter >= 'a' && letter <= 'f')
+            *code = *code << 4 | (letter - 'a' + 10u);
+        else
+            return false;
+    }
+    return true;
+}
+
+//  \uXXXX, two of them for what lies beyond; a surrogate alone is replaced.
+static bool
+s_unescape_unicode (scan_t *self)
+{
+    uint32_t code, low;
+    if (!s_hex4 (self, self->at + 2, &code))
+        return scan_fail (self, "four hexadecimal digits expected");
+    self->at += 6;
+    bool high = code >= 0xd800 && code < 0xdc00, paired = false;
+    if (high && self->at + 1 < self->text.size && self->text.data [self->at] == '\\' &&
+        self->text.data [self->at + 1] == 'u')
+        paired = s_hex4 (self, self->at + 2, &low) && low >= 0xdc00 && low < 0xe000;
+    if (paired) {
+        code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
+        self->at += 6;
+    } else if (code >= 0xd800 && code < 0xe000)
+        code = REPLACEMENT;
+    uint8_t *out = buffer_reserve (&self->unescaped, 4);
+    buffer_commit (&self->unescaped, letters_encode (code, out));
+    return true;
+}
+
+static bool
+s_unescape (scan_t *self)
+{
+    static const char letters [] = "\"\\/bfnrt", bytes [] = "\"\\/\b\f\n\r\t";
+    uint8_t letter = self->at + 1 < self->text.size ? self->text.data [self->at + 1] : 0;
+    if (letter == 'u')
+        return s_unescape_unicode (self);
+    const char *found = letter ? strchr (letters, letter) : NULL;
+    if (!found)
+        return scan_fail (self, "an escape that is none");
+    buffer_append_byte (&self->unescaped, (uint8_t)bytes [found - letters]);
+    self->at += 2;
+    return true;
+}
+
+bool
+scan_string (scan_t *self, span_t *string)
+{
+    if (!s_take (self, '"'))
+        return scan_fail (self, "a string expected");
+    size_t size = s_plain (self);
+    *string = span_slice (self->text, self->at, size);
+    self->at += size;
+    if (self->at < self->text.size && self->text.data [self->at] == '\\') {
+        buffer_clear (&self->unescaped);
+        buffer_append (&self->unescaped, *string);
+        while (self->at < self->text.size && self->text.data [self->at] == '\\') {
+            if (!s_unescape (self))
+                return false;
+            size = s_plain (self);
+            buffer_append (&self->unescaped, span_slice (self->text, self->at, size));
+            self->at += size;
+        }
+        *string = buffer_span (&self->unescaped);
+    }
+    if (self->at == self->text.size || self->text.data [self->at] != '"')
+        return scan_fail (self, "a string without an end");
+    self->at++;
+    return true;
+}
+
+//  ---- Other values ----------------------------------------------------------------------------------------------------
+
+//  A word of JSON: a number, true, false, null.
+static span_t
+s_word (scan_t *self)
+{
+    scan_peek (self);
+    size_t at = self->at;
+    while (at < self->text.size && !memchr (" \t\r\n,:]}[{\"", self->text.data [at], 11))
+        at++;
+    return span_slice (self->text, self->at, at - self->at);
+}
+
+bool
+scan_u32 (scan_t *self, uint32_t *number)
+{
+    uint64_t value;
+    span_t word = s_word (self);
+    if (!span_to_u64 (word, &value) || value > UINT32_MAX)
+        return scan_fail (self, "a whole number expected");
+    self->at += word.size;
+    *number = (uint32_t)value;
+    return true;
+}
+
+bool
+scan_double (scan_t *self, double *number)
+{
+    span_t word = s_word (self);
+    if (!span_to_double (word, number))
+        return scan_fail (self, "a number expected");
+    self->at += word.size;
+    return true;
+}
+
+static bool
+s_pass_string (scan_t *self)
+{
+    for (self->at++; self->at < self->text.size; self->at++) {
+        self->at += s_plain (self);
+        if (self->at == self->text.size || self->text.data [self->at] != '\\')
+            break;
+        self->at++;
+    }
+    if (self->at >= self->text.size || self->text.data [self->at] != '"')
+        return scan_fail (self, "a string without an end");
+    self->at++;
+    return true;
+}
+
+//  Brackets are counted, not paired: whoever reads the value checks it.
+bool
+scan_value (scan_t *self, span_t *raw)
+{
+    size_t depth = 0, start = (scan_peek (self), self->at);
+    do {
+        uint8_t byte = scan_peek (self);
+        if (byte == '{' || byte == '[')
+            depth++;
+        else if (byte == '}' || byte == ']') {
+            if (depth-- == 0)
+                return scan_fail (self, "a value expected");
+        }
+        if (depth > DEPTH_MAX)
+            return scan_fail (self, "values nested too deep");
+        if (byte == '"') {
+            if (!s_pass_string (self))
+                return false;
+            continue;
+        }
+        size_t size = byte && memchr ("{}[]", byte, 4) ? 1 : s_word (self).size;
+        if (size == 0 && depth && (byte == ',' || byte == ':'))
+            size = 1;
+        if (size == 0)
+            return scan_fail (self, "a value expected");
+        self->at += size;
+    } while (depth);
+    *raw = span_slice (self->text, start, self->at - start);
+    return true;
+}
+
+bool
+scan_end (scan_t *self)
+{
+    if (self->status)
+        return false;
+    scan_peek (self);
+    return self->at == self->text.size || scan_fail (self, "something follows the value");
+}

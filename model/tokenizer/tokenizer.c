@@ -1,0 +1,481 @@
+#include "model/tokenizer/tokenizer.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/utf8.h"
+#include "model/tokenizer/body.h"
+#include "model/tokenizer/letters.h"
+
+//  ---- The body --------------------------------------------------------------------------------------------------------
+
+tokenizer_t *
+body_new (void)
+{
+    tokenizer_t *self = memory_new (sizeof *self);
+    self->vocabulary = vocabulary_new ();
+    self->texts = vocabulary_new ();
+    added_init (&self->added);
+    normalizer_init (&self->normalizer);
+    splitter_init (&self->splitter);
+    bpe_init (&self->bpe, self->vocabulary);
+    unigram_init (&self->unigram, self->vocabulary);
+    array_init (&self->before, sizeof (uint32_t));
+    array_init (&self->behind, sizeof (uint32_t));
+    array_init (&self->marks, sizeof (uint8_t));
+    cache_init (&self->cache);
+    pieces_init (&self->pieces);
+    return self;
+}
+
+void
+tokenizer_destroy (tokenizer_t **self_p)
+{
+    tokenizer_t *self = *self_p;
+    if (!self)
+        return;
+    vocabulary_destroy (&self->vocabulary);
+    vocabulary_destroy (&self->texts);
+    added_fini (&self->added);
+    normalizer_fini (&self->normalizer);
+    splitter_fini (&self->splitter);
+    bpe_fini (&self->bpe);
+    unigram_fini (&self->unigram);
+    array_fini (&self->before);
+    array_fini (&self->behind);
+    array_fini (&self->marks);
+    cache_fini (&self->cache);
+    buffer_fini (&self->normalized.text);
+    buffer_fini (&self->normalized.next);
+    pieces_fini (&self->pieces);
+    memory_free (self);
+    *self_p = NULL;
+}
+
+//  Whether the steps are expressions that keep everything, as a grammar of words.h does; and which.
+static const words_t *
+s_words (const splitter_t *splitter)
+{
+    span_t expressions [WORDS_EXPRESSIONS];
+    for (size_t i = 0; i < splitter->steps.count; i++) {
+        const step_t *step = array_at (&splitter->steps, i);
+        if (i == WORDS_EXPRESSIONS || step->cut != CUT_REGEX || step->split != SPLIT_ISOLATED || step->invert ||
+            step->prefixed != PREFIX_NEVER || step->for_space.size || step->alphabet != ALPHABET_STAYS)
+            return NULL;
+        expressions [i] = step->string;
+    }
+    return words_for (expressions, splitter->steps.count);
+}
+
+static void
+s_mark_tokens (tokenizer_t *self)
+{
+    array_append (&self->marks, NULL, vocabulary_size (self->texts));
+    for (size_t i = 0; i < self->added.tokens.count; i++) {
+        const added_token_t *token = array_at (&self->added.tokens, i);
+        uint8_t *marks = array_at (&self->marks, token->id);
+        *marks |= (token->special ? MARK_SPECIAL : 0) | (token->seam ? MARK_SEAM : 0);
+    }
+}
+
+void
+body_seal (tokenizer_t *self)
+{
+    added_seal (&self->added, !normalizer_is_empty (&self->normalizer));
+    self->splitter.words = s_words (&self->splitter);
+    if (self->is_unigram)
+        unigram_seal (&self->unigram);
+    if (!self->bpe.byte_level)
+        parts_init (&self->parts, self->vocabulary);
+    s_mark_tokens (self);
+}
+
+span_t
+body_copy (span_t text)
+{
+    return span_of (memory_copy (text.data, text.size), text.size);
+}
+
+static int
+s_hex (uint8_t digit)
+{
+    return digit >= '0' && digit <= '9' ? digit - '0' : digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
+}
+
+int
+body_byte_of (span_t text)
+{
+    if (text.size != 6 || !span_starts_with (text, SPAN ("<0x")) || text.data [5] != '>')
+        return -1;
+    int high = s_hex (text.data [3]), low = s_hex (text.data [4]);
+    return high < 0 || low < 0 ? -1 : high << 4 | low;
+}
+
+//  ---- Pieces ----------------------------------------------------------------------------------------------------------
+
+static void
+s_flush (tokenizer_t *self, array_t *ids)
+{
+    array_append (ids, self->staged, self->staged_count);
+    self->staged_count = 0;
+}
+
+static status_t
+s_encode_new (tokenizer_t *self, span_t piece, array_t *ids, error_t *error)
+{
+    s_flush (self, ids);
+    size_t before = ids->count;
+    status_t status = self->is_unigram ? unigram_encode (&self->unigram, piece, ids, error)
+                                       : bpe_encode (&self->bpe, piece, ids, error);
+    if (!status)
+        cache_put (&self->cache, piece, (const uint32_t *)ids->data + before, ids->count - before);
+    return status;
+}
+
+static status_t
+s_encode_long (tokenizer_t *self, span_t piece, array_t *ids, error_t *error)
+{
+    uint32_t count;
+    const uint32_t *known = cache_get_long (&self->cache, piece, &count);
+    if (!known)
+        return s_encode_new (self, piece, ids, error);
+    memcpy (self->staged + self->staged_count, known, count * sizeof *known);
+    self->staged_count += count;
+    return STATUS_OK;
+}
+
+//  A piece of a text: bytes start to end.
+static inline status_t
+s_encode_piece (tokenizer_t *self, span_t text, size_t start, size_t end, array_t *ids, error_t *error)
+{
+    span_t piece = { text.data + start, end - start };
+    if (self->staged_count > STAGED - CACHE_LONG_IDS)
+        s_flush (self, ids);
+    if (piece.size > CACHE_SHORT_SIZE)
+        return s_encode_long (self, piece, ids, error);
+    const cache_short_t *known = cache_get_short (&self->cache, piece, text.size - start);
+    if (!known)
+        return s_encode_long (self, piece, ids, error);
+    memcpy (self->staged + self->staged_count, known->ids, sizeof known->ids);
+    self->staged_count += known->count;
+    return STATUS_OK;
+}
+
+static status_t
+s_encode_words (tokenizer_t *self, span_t text, array_t *ids, error_t *error)
+{
+    status_t status = STATUS_OK;
+    for (size_t at = 0, end; at < text.size && !status; at = end) {
+        end = words_next (self->splitter.words, text, at);
+        status = s_encode_piece (self, text, at, end, ids, error);
+    }
+    return status;
+}
+
+static status_t
+s_encode_parts (tokenizer_t *self, span_t text, piece_t piece, array_t *ids, error_t *error)
+{
+    status_t status = STATUS_OK;
+    for (size_t end; piece.start < piece.end && !status; piece.start = end) {
+        end = piece.start + parts_first (&self->parts, span_slice (text, piece.start, piece.end - piece.start));
+        status = s_encode_piece (self, text, piece.start, end, ids, error);
+    }
+    return status;
+}
+
+//  Normalised text without added tokens.
+static status_t
+s_encode_normal (tokenizer_t *self, span_t text, bool is_first, array_t *ids, error_t *error)
+{
+    if (self->splitter.words)
+        return s_encode_words (self, text, ids, error);
+    span_t cut;
+    status_t status = splitter_cut (&self->splitter, text, is_first, &self->pieces, &cut, error);
+    for (size_t i = 0; i < self->pieces.pieces.count && !status; i++)
+        status = s_encode_parts (self, cut, *(const piece_t *)array_at (&self->pieces.pieces, i), ids, error);
+    return status;
+}
+
+//  ---- Added tokens ----------------------------------------------------------------------------------------------------
+
+typedef struct {
+    tokenizer_t *tokenizer;     //  Whose
+    tokenizer_flags_t flags;    //  The caller's
+    array_t *ids;               //  Where they go
+    error_t *error;             //  The caller's
+} encoding_t;
+
+typedef status_t (encode_fn) (encoding_t *self, span_t text, bool is_first);
+
+//  Cuts text at the added tokens of a trie; what lies between goes to `encode`.
+static status_t
+s_encode_between (encoding_t *self, const trie_t *trie, span_t text, bool is_first, encode_fn *encode)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
+    added_match_t match = { 0 };
+    size_t done = 0;
+    status_t status = STATUS_OK;
+    while (
+        !status && added_next (&tokenizer->added, trie, text, match.resume, done, self->flags.parse_special, &match)) {
+        if (done < match.start)
+            status = encode (self, span_slice (text, done, match.start - done), is_first && done == 0);
+        if (tokenizer->staged_count == STAGED)
+            s_flush (tokenizer, self->ids);
+        tokenizer->staged [tokenizer->staged_count++] = match.token->id;
+        done = match.end;
+    }
+    if (!status && done < text.size)
+        status = encode (self, span_slice (text, done, text.size), is_first && done == 0);
+    return status;
+}
+
+static status_t
+s_encode_plain (encoding_t *self, span_t text, bool is_first)
+{
+    return s_encode_normal (self->tokenizer, text, is_first, self->ids, self->error);
+}
+
+static status_t
+s_encode_raw (encoding_t *self, span_t text, bool is_first)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
+    status_t status = normalizer_apply (&tokenizer->normalizer, text, &tokenizer->normalized, &text, self->error);
+    if (status || text.size == 0)
+        return status;
+    return s_encode_between (self, &tokenizer->added.normal, text, is_first, s_encode_plain);
+}
+
+//  Bytes that are no text go by themselves.
+static status_t
+s_encode_bytes (encoding_t *self, span_t bytes)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
+    const uint32_t *tokens = tokenizer->is_unigram ? tokenizer->unigram.bytes : tokenizer->bpe.bytes;
+    uint32_t unknown = tokenizer->is_unigram ? tokenizer->unigram.unknown : tokenizer->bpe.unknown;
+    s_flush (tokenizer, self->ids);
+    if (tokenizer->bpe.byte_level)
+        return bpe_encode (&tokenizer->bpe, bytes, self->ids, self->error);
+    for (size_t i = 0; i < bytes.size; i++) {
+        uint32_t id = tokens [bytes.data [i]] == TOKEN_NONE ? unknown : tokens [bytes.data [i]];
+        if (id != TOKEN_NONE)
+            array_append (self->ids, &id, 1);
+    }
+    return STATUS_OK;
+}
+
+//  Bytes from the start that begin no character.
+static size_t
+s_invalid_prefix (span_t text)
+{
+    size_t size = 0;
+    while (size < text.size && !utf8_sequence (span_slice (text, size, 4)))
+        size++;
+    return size;
+}
+
+static status_t
+s_encode_text (encoding_t *self, span_t text)
+{
+    status_t status = STATUS_OK;
+    bool is_first = !self->flags.not_first;
+    while (text.size && !status) {
+        span_t valid = span_slice (text, 0, utf8_valid_prefix (text));
+        if (valid.size)
+            status = s_encode_between (self, &self->tokenizer->added.raw, valid, is_first, s_encode_raw);
+        text = span_slice (text, valid.size, text.size);
+        size_t invalid = s_invalid_prefix (text);
+        if (invalid && !status)
+            status = s_encode_bytes (self, span_slice (text, 0, invalid));
+        text = span_slice (text, invalid, text.size);
+        is_first = false;
+    }
+    return status;
+}
+
+status_t
+tokenizer_encode (tokenizer_t *self, span_t text, tokenizer_flags_t flags, array_t *ids, error_t *error)
+{
+    size_t before = ids->count;
+    encoding_t encoding = { self, flags, ids, error };
+    if (flags.add_special)
+        array_append (ids, self->before.data, self->before.count);
+    status_t status = s_encode_text (&encoding, text);
+    s_flush (self, ids);
+    if (status)
+        array_cut (ids, before);
+    else if (flags.add_special)
+        array_append (ids, self->behind.data, self->behind.count);
+    return status;
+}
+
+//  ---- Seams -----------------------------------------------------------------------------------------------------------
+
+typedef struct {
+    tokenizer_t *tokenizer;     //  Whose
+    tokenizer_flags_t flags;    //  The caller's
+    array_t *seams;             //  Where they go
+} seaming_t;
+
+static void
+s_seams_of (const seaming_t *self, const trie_t *trie, span_t text, size_t origin)
+{
+    added_match_t match = { 0 };
+    const added_t *added = &self->tokenizer->added;
+    while (added_next (added, trie, text, match.resume, match.end, self->flags.parse_special, &match)) {
+        size_t place = origin + match.end;
+        if (match.token->seam)
+            array_append (self->seams, &place, 1);
+    }
+}
+
+//  Tokens of normalised text are seams only where nothing normalises: then they are in the text as it is.
+static void
+s_seams_between (const seaming_t *self, span_t text, size_t origin)
+{
+    const added_t *added = &self->tokenizer->added;
+    added_match_t match = { 0 };
+    size_t done = 0;
+    bool plain = normalizer_is_empty (&self->tokenizer->normalizer);
+    while (added_next (added, &added->raw, text, match.resume, done, self->flags.parse_special, &match)) {
+        if (plain && done < match.start)
+            s_seams_of (self, &added->normal, span_slice (text, done, match.start - done), origin + done);
+        size_t place = origin + match.end;
+        if (match.token->seam)
+            array_append (self->seams, &place, 1);
+        done = match.end;
+    }
+    if (plain && done < text.size)
+        s_seams_of (self, &added->normal, span_slice (text, done, text.size), origin + done);
+}
+
+void
+tokenizer_seams (tokenizer_t *self, span_t text, tokenizer_flags_t flags, array_t *seams)
+{
+    seaming_t seaming = { self, flags, seams };
+    for (size_t at = 0; at < text.size;) {
+        size_t valid = utf8_valid_prefix (span_slice (text, at, text.size));
+        s_seams_between (&seaming, span_slice (text, at, valid), at);
+        at += valid;
+        at += s_invalid_prefix (span_slice (text, at, text.size));
+    }
+}
+
+//  ---- Tokens ----------------------------------------------------------------------------------------------------------
+
+static uint8_t
+s_marks (const tokenizer_t *self, uint32_t id)
+{
+    return id < self->marks.count ? ((const uint8_t *)self->marks.data) [id] : 0;
+}
+
+bool
+tokenizer_is_seam (const tokenizer_t *self, uint32_t id)
+{
+    return s_marks (self, id) & MARK_SEAM;
+}
+
+bool
+tokenizer_is_special (const tokenizer_t *self, uint32_t id)
+{
+    return s_marks (self, id) & MARK_SPECIAL;
+}
+
+span_t
+tokenizer_token_text (const tokenizer_t *self, uint32_t id)
+{
+    return vocabulary_bytes (self->texts, id);
+}
+
+uint32_t
+tokenizer_find (const tokenizer_t *self, span_t text)
+{
+    const added_token_t *token = added_find (&self->added, text);
+    return token ? token->id : vocabulary_find (self->vocabulary, text);
+}
+
+uint32_t
+tokenizer_size (const tokenizer_t *self)
+{
+    return vocabulary_size (self->texts);
+}
+
+//  ---- Decoding --------------------------------------------------------------------------------------------------------
+
+//  What a token says where it stands, leading spaces dropped.
+static span_t
+s_said (detokenizer_t *self, uint32_t id)
+{
+    if (self->skip_special && tokenizer_is_special (self->tokenizer, id))
+        return (span_t){ NULL, 0 };
+    span_t text = tokenizer_token_text (self->tokenizer, id);
+    while (self->strip && text.size) {
+        if (text.data [0] != ' ') {
+            self->strip = 0;
+            break;
+        }
+        text = span_slice (text, 1, text.size);
+        self->strip--;
+    }
+    return text;
+}
+
+void
+tokenizer_decode (const tokenizer_t *self, const uint32_t *ids, size_t count, bool skip_special, buffer_t *bytes)
+{
+    detokenizer_t detokenizer;
+    detokenizer_init (&detokenizer, self, skip_special);
+    for (size_t i = 0; i < count; i++)
+        buffer_append (bytes, s_said (&detokenizer, ids [i]));
+}
+
+void
+detokenizer_init (detokenizer_t *self, const tokenizer_t *tokenizer, bool skip_special)
+{
+    *self = (detokenizer_t){ .tokenizer = tokenizer, .skip_special = skip_special, .strip = tokenizer->strip };
+}
+
+//  Appends bytes, what is no text replaced; returns how many at the end may still become a character.
+static size_t
+s_append_text (span_t bytes, buffer_t *text)
+{
+    for (;;) {
+        size_t valid = utf8_valid_prefix (bytes);
+        buffer_append (text, span_slice (bytes, 0, valid));
+        bytes = span_slice (bytes, valid, bytes.size);
+        if (bytes.size == 0 || bytes.size == utf8_incomplete_tail (bytes))
+            return bytes.size;
+        //  One replacement for as much as could have begun a character.
+        size_t bad = 1;
+        for (size_t i = 2; i <= 3 && i <= bytes.size && utf8_incomplete_tail (span_slice (bytes, 0, i)) == i; i++)
+            bad = i;
+        buffer_append (text, SPAN ("\xef\xbf\xbd"));
+        bytes = span_slice (bytes, bad, bytes.size);
+    }
+}
+
+void
+detokenizer_push (detokenizer_t *self, uint32_t id, buffer_t *text)
+{
+    span_t said = s_said (self, id);
+    if (said.size == 0)
+        return;
+    if (self->pending_size == 0 && utf8_is_valid (said)) {
+        buffer_append (text, said);
+        return;
+    }
+    buffer_t bytes = { 0 };
+    buffer_append (&bytes, span_of (self->pending, self->pending_size));
+    buffer_append (&bytes, said);
+    self->pending_size = (uint8_t)s_append_text (buffer_span (&bytes), text);
+    if (self->pending_size)
+        memcpy (self->pending, bytes.data + bytes.size - self->pending_size, self->pending_size);
+    buffer_fini (&bytes);
+}
+
+void
+detokenizer_finish (detokenizer_t *self, buffer_t *text)
+{
+    if (self->pending_size)
+        buffer_append (text, SPAN ("\xef\xbf\xbd"));
+    self->pending_size = 0;
+}

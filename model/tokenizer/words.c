@@ -1,0 +1,385 @@
+#include "model/tokenizer/words.h"
+
+#include <string.h>
+
+#include "model/tokenizer/letters.h"
+
+//  How a word looks.
+typedef enum {
+    WORD_PLAIN,     //  [^\r\n\p{L}\p{N}]?\p{L}+
+    WORD_MARKED,    //  [^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+, and marks are no signs
+    WORD_SPACED,    //   ?\p{L}+
+    WORD_CASED,     //  o200k: upper case, then lower case, then a contraction
+    WORD_SIGNED     //  DeepSeek V3: [sign][A-Za-z]+ | [^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+
+} word_t;
+
+typedef enum {
+    CONTRACTIONS_NONE,    //  In no place of their own
+    CONTRACTIONS_LOW,     //  's 't 're 've 'm 'll 'd
+    CONTRACTIONS_ANY      //  The same in any case
+} contractions_t;
+
+struct words {
+    const char *expressions [WORDS_EXPRESSIONS];    //  What it stands for; literally, as files write it
+    word_t word;                                    //  How words look
+    contractions_t contractions;                    //  Which come first of all
+    size_t numbers;                                 //  Digits in a piece, at most; 0: any, and a space may lead them
+    uint8_t tails;                                  //  Whether signs take line ends with them, 2: and slashes
+    bool lines;                                     //  \s*[\r\n]+ comes before other blanks
+};
+
+#define CONTRACTION "'s|'t|'re|'ve|'m|'ll|'d"
+#define BLANKS "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+#define SIGNS "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*"
+#define WORD "[^\\r\\n\\p{L}\\p{N}]?\\p{L}+"
+#define SPACED " ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)"
+#define UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
+#define LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
+#define LEAD "[^\\r\\n\\p{L}\\p{N}]?"
+#define SIGNED                                                                                          \
+    "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| " \
+    "?[\\p{P}\\p{S}]+[\r\n]*|"                                                                          \
+    "\\s*[\r\n]+|\\s+(?!\\S)|\\s+"
+
+static const words_t s_grammars [] = {
+    { .expressions = { CONTRACTION "|" SPACED "|\\s+" }, .word = WORD_SPACED, .contractions = CONTRACTIONS_LOW },
+    { .expressions = { CONTRACTION "|" SPACED }, .word = WORD_SPACED, .contractions = CONTRACTIONS_LOW },
+    { .expressions = { "(?i:" CONTRACTION ")|" WORD "|\\p{N}{1,3}" SIGNS BLANKS },
+        .word = WORD_PLAIN,
+        .contractions = CONTRACTIONS_ANY,
+        .numbers = 3,
+        .tails = 1,
+        .lines = true },
+    { .expressions = { "(?i:" CONTRACTION ")|" WORD "|\\p{N}" SIGNS BLANKS },
+        .word = WORD_PLAIN,
+        .contractions = CONTRACTIONS_ANY,
+        .numbers = 1,
+        .tails = 1,
+        .lines = true },
+    { .expressions = { "(?i:" CONTRACTION ")|" LEAD
+                       "[\\p{L}\\p{M}]+|\\p{N}| ?[^\\s\\p{L}\\p{M}\\p{N}]+[\\r\\n]*" BLANKS },
+        .word = WORD_MARKED,
+        .contractions = CONTRACTIONS_ANY,
+        .numbers = 1,
+        .tails = 1,
+        .lines = true },
+    { .expressions = { LEAD UPPER "*" LOWER "+(?i:" CONTRACTION ")?|" LEAD UPPER "+" LOWER "*(?i:" CONTRACTION
+                                  ")?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*" BLANKS },
+        .word = WORD_CASED,
+        .contractions = CONTRACTIONS_ANY,
+        .numbers = 3,
+        .tails = 2,
+        .lines = true },
+    { .expressions = { LEAD UPPER "*" LOWER "+|" LEAD UPPER "+" LOWER
+                                  "*|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*" BLANKS },
+        .word = WORD_CASED,
+        .contractions = CONTRACTIONS_NONE,
+        .numbers = 1,
+        .tails = 2,
+        .lines = true },
+    { .expressions = { "\\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+", SIGNED },
+        .word = WORD_SIGNED,
+        .contractions = CONTRACTIONS_NONE,
+        .numbers = 3,
+        .tails = 1,
+        .lines = true },
+};
+enum { GRAMMARS = sizeof s_grammars / sizeof *s_grammars };
+
+static bool
+s_stands_for (const words_t *self, const span_t *expressions, size_t count)
+{
+    for (size_t i = 0; i < WORDS_EXPRESSIONS; i++)
+        if (i < count ? !self->expressions [i] || !span_equal_string (expressions [i], self->expressions [i])
+                      : self->expressions [i] != NULL)
+            return false;
+    return true;
+}
+
+const words_t *
+words_for (const span_t *expressions, size_t count)
+{
+    for (size_t i = 0; i < GRAMMARS && count && count <= WORDS_EXPRESSIONS; i++)
+        if (s_stands_for (&s_grammars [i], expressions, count))
+            return &s_grammars [i];
+    return NULL;
+}
+
+const words_t *
+words_at (size_t number, const char *const **expressions)
+{
+    if (number >= GRAMMARS)
+        return NULL;
+    *expressions = s_grammars [number].expressions;
+    return &s_grammars [number];
+}
+
+//  ---- Characters ------------------------------------------------------------------------------------------------------
+
+//  DeepSeek cuts numbers and these out first: to the other rules they are ends of text.
+static bool
+s_is_ideograph (uint32_t code)
+{
+    return (code >= 0x4e00 && code <= 0x9fa5) || (code >= 0x3040 && code <= 0x30ff);
+}
+
+//  The kind of the character at `at`; 0 bytes at the end of the text.
+static inline unsigned
+s_kind (span_t text, size_t at, size_t *size)
+{
+    if (at < text.size)
+        return letters_at (text.data + at, size);
+    *size = 0;
+    return 0;
+}
+
+//  Where a run of characters with any of these bits ends. Most are ASCII.
+static inline size_t
+s_run (span_t text, size_t at, unsigned bits)
+{
+    for (;;) {
+        while (at < text.size && text.data [at] < 0x80 && (letters_ascii [text.data [at]] & bits))
+            at++;
+        size_t size;
+        if (at == text.size || text.data [at] < 0x80 || !(s_kind (text, at, &size) & bits))
+            return at;
+        at += size;
+    }
+}
+
+//  Where a run of characters with none of these bits ends.
+static inline size_t
+s_run_without (span_t text, size_t at, unsigned bits)
+{
+    size_t size;
+    while (at < text.size && !(s_kind (text, at, &size) & bits))
+        at += size;
+    return at;
+}
+
+//  ---- The parts of a grammar ------------------------------------------------------------------------------------------
+
+//  Whether a letter stands at `at`, in any case where `any`; LATIN SMALL LETTER LONG S is an s in another case.
+static size_t
+s_letter (span_t text, size_t at, uint8_t letter, bool any)
+{
+    if (at >= text.size)
+        return 0;
+    if (text.data [at] == letter || (any && text.data [at] == letter - 'a' + 'A'))
+        return 1;
+    return any && letter == 's' && at + 1 < text.size && text.data [at] == 0xc5 && text.data [at + 1] == 0xbf ? 2 : 0;
+}
+
+//  The end of the contraction at `at`; `at` itself where there is none.
+static size_t
+s_contraction (span_t text, size_t at, bool any)
+{
+    static const char contractions [][3] = { "s", "t", "re", "ve", "m", "ll", "d" };
+    if (at >= text.size || text.data [at] != '\'')
+        return at;
+    for (size_t i = 0; i < sizeof contractions / sizeof *contractions; i++) {
+        size_t end = at + 1, size = 1;
+        for (const char *letter = contractions [i]; *letter && size; letter++, end += size)
+            size = s_letter (text, end, (uint8_t)*letter, any);
+        if (size)
+            return end;
+    }
+    return at;
+}
+
+static size_t
+s_numbers (span_t text, size_t at, size_t most)
+{
+    size_t size;
+    for (; most && s_kind (text, at, &size) & LETTER_N; most--)
+        at += size;
+    return at;
+}
+
+//  Blanks: up to the last line end among them; else all but the last, which leads what follows; else the one.
+//  edge: bits that count as the end of the text.
+static size_t
+s_blanks (const words_t *self, span_t text, size_t at, bool (*is_edge) (span_t text, size_t at))
+{
+    size_t size, end = at, last = at, line = 0;
+    for (unsigned kind; (kind = s_kind (text, end, &size)) & LETTER_SPACE;) {
+        last = end;
+        end += size;
+        if (kind & LETTER_LINE)
+            line = end;
+    }
+    if (self->lines && line)
+        return line;
+    return end == text.size || last == at || (is_edge && is_edge (text, end)) ? end : last;
+}
+
+//  Signs and the line ends they take with them.
+static size_t
+s_tail (const words_t *self, span_t text, size_t at)
+{
+    while (self->tails && at < text.size &&
+           (text.data [at] == '\r' || text.data [at] == '\n' || (self->tails == 2 && text.data [at] == '/')))
+        at++;
+    return at;
+}
+
+//  Upper then lower case: [Lu Lt Lm Lo M]*[Ll Lm Lo M]+, the first taking all it can and giving back what it must.
+static size_t
+s_upper_lower (span_t text, size_t at)
+{
+    size_t size, given_back = 0;
+    unsigned kind;
+    while ((kind = s_kind (text, at, &size)) & (LETTER_L | LETTER_M) && !(kind & LETTER_LOW)) {
+        at += size;
+        if (!(kind & LETTER_UP))
+            given_back = at;
+    }
+    if (!(kind & LETTER_LOW))
+        return given_back;
+    while ((kind = s_kind (text, at, &size)) & (LETTER_L | LETTER_M) && !(kind & LETTER_UP))
+        at += size;
+    return at;
+}
+
+//  A word of o200k; 0 where none begins. `kind` and `size` are those of its first character.
+static size_t
+s_cased_word (const words_t *self, span_t text, size_t at, unsigned kind, size_t size)
+{
+    bool leads = !(kind & (LETTER_L | LETTER_N | LETTER_LINE));
+    size_t start = at + (leads ? size : 0);
+    size_t end = s_upper_lower (text, start);
+    if (!end && kind & LETTER_M)
+        end = at + size;
+    if (!end)
+        end = s_run (text, start, LETTER_UP);
+    if (end == start && !(kind & LETTER_M))
+        return 0;
+    return self->contractions ? s_contraction (text, end, true) : end;
+}
+
+//  ---- Grammars --------------------------------------------------------------------------------------------------------
+
+static size_t
+s_next_cased (const words_t *self, span_t text, size_t at)
+{
+    size_t size;
+    unsigned kind = s_kind (text, at, &size);
+    if (kind & LETTER_N)
+        return s_numbers (text, at, self->numbers);
+    size_t end = s_cased_word (self, text, at, kind, size);
+    if (end)
+        return end;
+    size_t sign = at + (text.data [at] == ' ');
+    kind = s_kind (text, sign, &size);
+    if (size && !(kind & (LETTER_SPACE | LETTER_L | LETTER_N)))
+        return s_tail (self, text, s_run_without (text, sign, LETTER_SPACE | LETTER_L | LETTER_N));
+    return s_blanks (self, text, at, NULL);
+}
+
+//  GPT-2, and what came of it: words, numbers and signs, each with a character before it.
+static size_t
+s_next_plain (const words_t *self, span_t text, size_t at)
+{
+    size_t size, second;
+    unsigned letters = self->word == WORD_MARKED ? LETTER_L | LETTER_M : LETTER_L;
+    unsigned kind = s_kind (text, at, &size);
+    if (kind & letters)
+        return s_run (text, at + size, letters);
+    if (kind & LETTER_N)
+        return s_numbers (text, at, self->numbers ? self->numbers : SIZE_MAX);
+    if (text.data [at] == '\'') {
+        size_t end = s_contraction (text, at, self->contractions == CONTRACTIONS_ANY);
+        if (end != at)
+            return end;
+    }
+    unsigned next = s_kind (text, at + size, &second);
+    bool is_space = text.data [at] == ' ';
+    if (next & letters && (self->word == WORD_SPACED ? is_space : !(kind & LETTER_LINE)))
+        return s_run (text, at + size + second, letters);
+    if (next & LETTER_N && is_space && !self->numbers)
+        return s_numbers (text, at + 1, SIZE_MAX);
+    unsigned others = LETTER_SPACE | LETTER_N | letters;
+    if (!(kind & others) || (is_space && second && !(next & others)))
+        return s_tail (self, text, s_run_without (text, at + size, others));
+    return s_blanks (self, text, at, NULL);
+}
+
+static bool
+s_is_edge (span_t text, size_t at)
+{
+    size_t size;
+    return s_kind (text, at, &size) & LETTER_N || s_is_ideograph (letters_decode (text.data + at, &size));
+}
+
+//  The kind of a character to the last of DeepSeek's expressions: 0 bytes at an edge, which is an end of text to it.
+static unsigned
+s_signed_kind (span_t text, size_t at, size_t *size)
+{
+    unsigned kind = s_kind (text, at, size);
+    if (*size && s_is_edge (text, at))
+        kind = *size = 0;
+    return kind;
+}
+
+static size_t
+s_signed_run (span_t text, size_t at, unsigned bits)
+{
+    size_t size;
+    while (s_signed_kind (text, at, &size) & bits)
+        at += size;
+    return at;
+}
+
+//  What the last of DeepSeek's expressions matches at `at`, which is no edge; 0 for nothing.
+static size_t
+s_match_signed (const words_t *self, span_t text, size_t at)
+{
+    size_t size, second;
+    unsigned kind = s_kind (text, at, &size);
+    unsigned next = s_signed_kind (text, at + size, &second);
+    if (size == 1 && kind & LETTER_PS && second == 1 && next & LETTER_L) {
+        size_t end = at + 1;
+        while (end < text.size && text.data [end] < 0x80 && letters_ascii [text.data [end]] & LETTER_L)
+            end++;
+        return end;
+    }
+    if (kind & (LETTER_L | LETTER_M))
+        return s_signed_run (text, at, LETTER_L | LETTER_M);
+    if (!(kind & (LETTER_LINE | LETTER_PS)) && next & (LETTER_L | LETTER_M))
+        return s_signed_run (text, at + size, LETTER_L | LETTER_M);
+    if (kind & LETTER_PS || (text.data [at] == ' ' && next & LETTER_PS))
+        return s_tail (self, text, s_signed_run (text, at + size, LETTER_PS));
+    return kind & LETTER_SPACE ? s_blanks (self, text, at, s_is_edge) : 0;
+}
+
+//  Control characters match nothing: what lies between matches is a piece too.
+static size_t
+s_next_signed (const words_t *self, span_t text, size_t at)
+{
+    size_t size;
+    if (s_kind (text, at, &size) & LETTER_N)
+        return s_numbers (text, at, self->numbers);
+    if (s_is_edge (text, at)) {
+        while (at < text.size && s_is_ideograph (letters_decode (text.data + at, &size)))
+            at += size;
+        return at;
+    }
+    size_t end = s_match_signed (self, text, at);
+    if (end)
+        return end;
+    do {
+        s_kind (text, at, &size);
+        at += size;
+    } while (at < text.size && !s_is_edge (text, at) && !s_match_signed (self, text, at));
+    return at;
+}
+
+size_t
+words_next (const words_t *self, span_t text, size_t at)
+{
+    if (self->word == WORD_CASED)
+        return s_next_cased (self, text, at);
+    if (self->word == WORD_SIGNED)
+        return s_next_signed (self, text, at);
+    return s_next_plain (self, text, at);
+}
