@@ -309,6 +309,7 @@ s_forget (directory_t *self, known_t *known)
     s_known_destroy (known);
 }
 
+//  The new entry stands before the link breaks: whoever fails by that may call again at once.
 static void
 s_on_actor_changed (directory_t *self, const actor_entry_t *entry)
 {
@@ -318,10 +319,10 @@ s_on_actor_changed (directory_t *self, const actor_entry_t *entry)
     bool moved = known->entry.incarnation != entry->incarnation || !span_equal (known->entry.endpoint, entry->endpoint);
     if (entry->incarnation < known->entry.incarnation)
         return;
-    if (was_alive && (moved || entry->state != ACTOR_STATE_ALIVE))
-        link_break (actor, entry->address, moved ? "was replaced" : "is unreachable");
     s_copy_entry (known, entry);
     known->confirmed = true;
+    if (was_alive && (moved || entry->state != ACTOR_STATE_ALIVE))
+        link_break (actor, entry->address, moved ? "was replaced" : "is unreachable");
     sink_fence (actor, event_source (entry->address), entry->incarnation);
     s_tell_class (actor, &known->entry);
     if (known->entry.state == ACTOR_STATE_GONE)
