@@ -255,32 +255,57 @@ s_add_root (rehearsal_t *self, const char *machine, const char *const *words)
     *(simulate_root_t *)array_add (&self->roots) = (simulate_root_t){ machine, argv };
 }
 
+static const char *
+s_place (rehearsal_t *self, size_t position)
+{
+    return s_print (self, "m%u", (unsigned)(position % self->machines));
+}
+
+static void
+s_add_process (rehearsal_t *self, const char *service, const char *instance, size_t position)
+{
+    const char *words [] = { "stator", "actor", service, "--instance", s_print (self, "%s", instance), NULL };
+    s_add_root (self, s_place (self, position), words);
+}
+
+static void
+s_add_instances (rehearsal_t *self, const char *service, int64_t count)
+{
+    char instance [TEXT_MAX];
+    for (int64_t i = 0; i < count; i++) {
+        snprintf (instance, sizeof instance, "%d", (int)i);
+        s_add_process (self, service, instance, (size_t)i);
+    }
+}
+
 static void
 s_add_workers (rehearsal_t *self)
 {
-    uint32_t place = 0;
+    char instance [TEXT_MAX];
+    size_t position = 0;
     for (size_t i = 0; i < self->fleet->workers.count; i++)
         for (size_t k = 0; k < (size_t)manifest_worker (self->fleet, i)->count; k++) {
-            char instance [TEXT_MAX];
             manifest_instance (manifest_worker (self->fleet, i), k, instance, sizeof instance);
-            const char *words [] = { "stator", "actor", "worker", "--instance", s_print (self, "%s", instance), NULL };
-            s_add_root (self, s_print (self, "m%u", place++ % self->machines), words);
+            s_add_process (self, "worker", instance, position++);
         }
 }
 
 static void
 s_add_roots (rehearsal_t *self)
 {
+    manifest_t *fleet = self->fleet;
     if (self->machines == 1) {
         self->plan = plan_new (
-            self->fleet, &(plan_options_t){ .program = "stator", .config = RUN_DIR "/fleet.yaml", .run_dir = RUN_DIR });
+            fleet, &(plan_options_t){ .program = "stator", .config = RUN_DIR "/fleet.yaml", .run_dir = RUN_DIR });
         s_add_root (self, FIRST_MACHINE, (const char *[]){ "stator", "up", NULL });
         return;
     }
-    self->fleet->broker.endpoint = "tcp://" FIRST_MACHINE ":7400";
-    self->fleet->broker.events = "tcp://" FIRST_MACHINE ":7401";
+    fleet->broker.endpoint = "tcp://" FIRST_MACHINE ":7400";
+    fleet->broker.events = "tcp://" FIRST_MACHINE ":7401";
     s_add_root (self, FIRST_MACHINE, (const char *[]){ "stator", "actor", "broker", NULL });
-    s_add_root (self, FIRST_MACHINE, (const char *[]){ "stator", "actor", "core", NULL });
+    s_add_instances (self, "frontend", fleet->frontend.instances);
+    s_add_instances (self, "router", fleet->router.instances);
+    s_add_instances (self, "indexer", fleet->indexer.instances);
     s_add_workers (self);
 }
 
@@ -292,7 +317,7 @@ s_add_urls (rehearsal_t *self)
     frontend->allow_public = true;
     for (int64_t i = 0; i < self->fleet->frontend.instances; i++)
         *(const char **)array_add (&self->urls) =
-            s_print (self, "http://" FIRST_MACHINE ":%u", (unsigned)(frontend->port + i));
+            s_print (self, "http://%s:%u", s_place (self, (size_t)i), (unsigned)(frontend->port + i));
     array_add (&self->urls);
 }
 

@@ -1,8 +1,8 @@
 //  rehearsal - a fleet as the simulator plays it
 //
 //  The same configuration, the same assemblies, the same host as in the real world, in processes of simulate.h.  On one
-//  machine the host starts everything, as `stator up` does.  On several, broker and core are on the first and the workers
-//  on all of them, each process started again by its machine.
+//  machine the host starts everything, as `stator up` does.  On several, each actor has a process of its own, the broker's
+//  on the first machine and the others spread over all of them, and is started again by its machine.
 
 #ifndef CLI_REHEARSAL_H
 #define CLI_REHEARSAL_H
