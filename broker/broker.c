@@ -71,6 +71,7 @@ typedef struct {
     map_t *sources;                    //  source_id -> member_t
     map_t *tracks;                     //  (source, stream) -> track_t, owned
     port_store_t *store;               //  Address -> last incarnation; NULL where it cannot be had
+    bool unsynced;                     //  The machine's crash would lose some of it
     actor_timer_t sweep;               //  Leases and tails
     uint64_t back_ns;                  //  When it was last back: at its start, or after a silence of everybody
     uint64_t heard_ns;                 //  Last sign of life of anybody
@@ -384,7 +385,19 @@ s_remember_incarnation (broker_t *self, span_t address, uint64_t incarnation)
                            table->store_commit (self->store, false, &error)))
         actor_log (
             self->actor, LOG_WARNING, "the last incarnation of %.*s is not kept: %s", SPAN_ARG (address), error.text);
+    self->unsynced = self->store != NULL;
     buffer_fini (&value);
+}
+
+//  One sync for all that came since the last sweep.
+static void
+s_sync_incarnations (broker_t *self)
+{
+    error_t error = { 0 };
+    if (self->unsynced && actor_port (self->actor)->table->store_commit (self->store, true, &error))
+        actor_log (
+            self->actor, LOG_WARNING, "last incarnations are not safe from a crash of this machine: %s", error.text);
+    self->unsynced = false;
 }
 
 //  Whether an actor may enter; the sentence says why not.
@@ -564,6 +577,7 @@ s_on_sweep (void *self_, actor_t *actor, void *arg)
     while (map_next (self->members, &cursor, NULL, &member))
         s_check_lease (self, member, now);
     s_publish_tails (self);
+    s_sync_incarnations (self);
     timer_start (&self->sweep, actor, SWEEP_NS, s_on_sweep, NULL);
 }
 
