@@ -1,5 +1,6 @@
 #include "simulator/simulate.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -342,6 +343,15 @@ s_run_for (simulation_t *self, uint64_t time_ns)
     realm_run (self->realm, realm_now (self->realm) + time_ns);
 }
 
+static void
+s_complain_of_endless (simulation_t *self, const harness_figures_t *figures)
+{
+    char sentence [SIMULATE_SENTENCE_MAX];
+    snprintf (sentence, sizeof sentence, "%" PRIu64 " requests never end, the oldest begun at %" PRIu64 " s",
+        figures->open, figures->oldest_ns / REALM_SECOND);
+    s_on_violation (self, sentence);
+}
+
 //  Everything is repaired, then nobody asks any more, then all that was asked has ended.
 static void
 s_come_to_rest (simulation_t *self)
@@ -359,7 +369,7 @@ s_come_to_rest (simulation_t *self)
     s_run_for (self, 5 * REALM_SECOND);
     harness_figures (self->harness, figures);
     if (figures->open)
-        s_on_violation (self, "requests that never end");
+        s_complain_of_endless (self, figures);
     if (figures->started != figures->ended + figures->open)
         s_on_violation (self, "requests that ended more or less than once");
     s_check_index (self, true);
