@@ -1,8 +1,8 @@
 //  stator up, stator run - a whole fleet on this machine
 //
 //  The host actor runs here and starts everything else as processes of its own: this program again, with the verb actor,
-//  and the engines.  `run` asks the fleet one question once it is ready, over its real HTTP port; its log goes to a file, so that the
-//  terminal is the answer's.
+//  and the engines.  `run` asks the fleet one question once it is ready, over its real HTTP port; its log goes to a file,
+//  so that the terminal is the answer's.
 
 #include <pthread.h>
 #include <signal.h>
