@@ -56,6 +56,7 @@ s_on_ready (void *arg, const model_card_t *given)
     }
     s_keep_card (&card, &self->card_bytes, &self->card_arena, &self->card);
     self->known = true;
+    self->suspect = false;
     report_card (self);
     actor_set_card (self->actor, buffer_span (&self->card_bytes));
     s_set_trouble (self, NULL);
@@ -382,6 +383,7 @@ s_init (void *self_, actor_t *actor, const void *setup, error_t *error)
     self->holdings = holdings_new ();
     actor_set_ready (actor, false);
     if (s_take_setup (self, setup, error) || s_open_engine (self, setup, error)) {
+        report_stop (self);
         s_free (self);
         return error->status;
     }
@@ -393,12 +395,12 @@ static void
 s_fini (void *self_, actor_t *actor)
 {
     worker_t *self = self_;
-    report_stop (self);
-    timer_stop (&self->overfull);
     if (self->probe)
         generation_drop (self->probe);
     generation_drop_all (self);
     self->class->close (self->engine);
+    report_stop (self);
+    timer_stop (&self->overfull);
     for (list_link_t *link; (link = list_first (&self->asks));)
         s_end_ask (LIST_ENTRY (link, ask_t, link));
     s_free (self);

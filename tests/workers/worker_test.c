@@ -375,6 +375,27 @@ test_a_suspect_engine_is_probed_until_it_answers (void **state)
 }
 
 static void
+s_restart (void)
+{
+    s_end_run (&(engine_end_t){ .status = STATUS_UNREACHABLE, .detail = SPAN ("restarted") });
+    s_become_another ();
+}
+
+static void
+test_an_engine_that_was_restarted_is_not_suspect (void **state)
+{
+    s_begin ();
+    generate_t request = stage_request ("hello", 10);
+    stage_generate (&request, 100, 0);
+    stage_run_ms (33000);
+    assert_true (stage_observed ()->draining);
+    s_act (s_restart);
+    assert_false (stage_observed ()->draining);
+    assert_int_equal (s_engine->run_count, 0);
+    stage_end ();
+}
+
+static void
 test_a_hint_the_engine_acts_on_is_accepted (void **state)
 {
     s_begin ();
@@ -444,6 +465,7 @@ main (void)
         cmocka_unit_test (test_blocks_are_told_once_and_go_with_the_engine),
         cmocka_unit_test (test_progress_is_life),
         cmocka_unit_test (test_a_suspect_engine_is_probed_until_it_answers),
+        cmocka_unit_test (test_an_engine_that_was_restarted_is_not_suspect),
         cmocka_unit_test (test_a_hint_the_engine_acts_on_is_accepted),
         cmocka_unit_test (test_too_many_at_once_are_refused),
         cmocka_unit_test (test_a_bad_setup_is_no_worker),
