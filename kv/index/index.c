@@ -212,6 +212,8 @@ typedef struct {
     bool gathering;          //  Whether there are such
     bool has;                //  Whether the seat has the blocks of this stretch
     uint32_t stretch_end;    //  Position behind it; 0: not read yet
+    uint32_t blocks;         //  Given or being given to the seat fast, not yet counted
+    uint64_t digest;         //  Of them and of further references
 } store_t;
 
 static void
@@ -229,6 +231,16 @@ s_read_stretch (const index_t *self, store_t *store)
     stretch_t stretch = runs_stretch (runs_at (&self->runs, store->at.run), store->at.offset);
     store->stretch_end = stretch.end;
     store->has = sets_has (self->sets, stretch.set, store->seat);
+}
+
+static void
+s_end_store (index_t *self, store_t *store)
+{
+    seat_t *seat = index_seat (self, store->seat);
+    s_flush_store (self, store);
+    seat->blocks += store->blocks;
+    seat->digest += store->digest;
+    self->memberships += store->blocks;
 }
 
 //  Goes on to the block behind the last one where that is it.
@@ -253,34 +265,45 @@ s_store_again (index_t *self, uint32_t seat, place_t place, uint64_t hash)
     index_seat (self, seat)->digest += index_mix (hash);
 }
 
+//  Finds a block that does not lie behind the last one, or adds it.  True where it was there.
+static bool
+s_find_or_add (index_t *self, store_t *store, uint64_t parent, uint64_t hash, size_t more)
+{
+    place_t place;
+    s_flush_store (self, store);
+    bool found = runs_find (&self->runs, hash, &place);
+    if (found)
+        self->counters.conflicts += runs_parent (&self->runs, place) != parent;
+    else
+        place = runs_append (&self->runs, store->at, parent, hash, store->seat, more);
+    store->at = place;
+    return found;
+}
+
 //  Stores a block whose parent is held by a seat that has nothing parked.
 static void
 s_store_fast (index_t *self, store_t *store, uint64_t parent, uint64_t hash, size_t more)
 {
+    store->blocks++;
+    store->digest += index_mix (hash);
     place_t next = store->at;
     if (s_step_forward (self, &next, hash)) {
         if (next.offset >= store->stretch_end)
             s_flush_store (self, store);
-    } else {
-        s_flush_store (self, store);
-        if (!runs_find (&self->runs, hash, &next)) {
-            store->at = runs_append (&self->runs, store->at, parent, hash, store->seat, more);
-            s_count_held (self, store->seat, hash);
-            return;
-        }
-        self->counters.conflicts += runs_parent (&self->runs, next) != parent;
-    }
-    store->at = next;
+        store->at = next;
+    } else if (!s_find_or_add (self, store, parent, hash, more))
+        return;
     if (!store->stretch_end)
         s_read_stretch (self, store);
     if (store->has) {
-        s_store_again (self, store->seat, next, hash);
+        store->blocks--;
+        store->digest -= index_mix (hash);
+        s_store_again (self, store->seat, store->at, hash);
         return;
     }
     if (!store->gathering)
-        store->first = next.offset;
+        store->first = store->at.offset;
     store->gathering = true;
-    s_count_held (self, store->seat, hash);
 }
 
 //  Gives a block to a seat that does not have it, at once.  Returns its place.
@@ -421,7 +444,7 @@ index_store (index_t *self, uint32_t holder, uint64_t parent, const uint64_t *ha
     }
     index_seat (self, store.seat)->change = ++self->change;
     status_t status = s_store_all (self, &store, parent, hashes, count, error);
-    s_flush_store (self, &store);
+    s_end_store (self, &store);
     index_sweep (self, SWEEP_STEPS + count / 8);
     return status;
 }

@@ -89,34 +89,42 @@ s_free_further (lines_t *self, uint32_t number)
     self->further_used--;
 }
 
-//  How many slots of a line are used.
-static uint32_t
-s_used (const line_t *line)
-{
-    uint32_t used = 0;
-#pragma GCC unroll 10
-    for (uint32_t i = 0; i < LINE_SLOTS; i++)
-        used += line->numbers [i] != 0;
-    return used;
-}
-
 static void
 s_put (lines_t *self, line_t *line, uint32_t number, uint16_t tag)
 {
-    while (line->numbers [LINE_SLOTS - 1])
+    while (line->used == LINE_SLOTS)
         line = line->further ? s_further (self, line->further) : s_add_further (self, line);
-    uint32_t slot = s_used (line);
-    line->numbers [slot] = number;
-    line->tags [slot] = tag;
+    line->numbers [line->used] = number;
+    line->tags [line->used++] = tag;
 }
 
-//  Moves the numbers of a line that was cut out of its place to where they belong now.
+//  Moves what belongs to `high` there, and closes the holes it leaves.  `high` has room for a line.
 static void
-s_divide (lines_t *self, const line_t *old, uint32_t bit, line_t *low, line_t *high)
+s_divide (line_t *low, line_t *high, uint32_t bit)
 {
-    uint32_t used = s_used (old);
-    for (uint32_t i = 0; i < used; i++)
-        s_put (self, old->tags [i] & bit ? high : low, old->numbers [i], old->tags [i]);
+    uint32_t used = low->used;
+    low->used = 0;
+    for (uint32_t i = 0; i < used; i++) {
+        line_t *line = low->tags [i] & bit ? high : low;
+        line->numbers [line->used] = low->numbers [i];
+        line->tags [line->used++] = low->tags [i];
+    }
+}
+
+//  The same for a line that goes on: everything is put anew.
+static void
+s_divide_further (lines_t *self, line_t *low, line_t *high, uint32_t bit)
+{
+    line_t old = *low;
+    memset (low, 0, sizeof *low);
+    for (uint32_t further = old.further;; further = old.further) {
+        for (uint32_t i = 0; i < old.used; i++)
+            s_put (self, old.tags [i] & bit ? high : low, old.numbers [i], old.tags [i]);
+        if (!further)
+            break;
+        old = *s_further (self, further);
+        s_free_further (self, further);
+    }
 }
 
 //  One more line: takes over those numbers of its lower twin whose hash has the next bit set.
@@ -128,77 +136,93 @@ s_split (lines_t *self)
     uint32_t upper = self->lines++, below = self->span / 2, bit = below >> SLAB_BITS;
     if (upper >> SLAB_BITS == self->slabs.count)
         s_add_slab (self);
-    line_t *low = s_line (self, upper & (below - 1)), *high = s_line (self, upper), old = *low;
-    memset (low, 0, sizeof *low);
-    s_divide (self, &old, bit, low, high);
-    while (old.further) {
-        uint32_t further = old.further;
-        old = *s_further (self, further);
-        s_free_further (self, further);
-        s_divide (self, &old, bit, low, high);
-    }
+    line_t *low = s_line (self, upper & (below - 1)), *high = s_line (self, upper);
+    if (low->further)
+        s_divide_further (self, low, high, bit);
+    else
+        s_divide (low, high, bit);
 }
 
 void
-lines_add (lines_t *self, uint32_t number)
+lines_add (lines_t *self, uint32_t number, uint64_t hash)
 {
     if (++self->count > (uint64_t)self->lines * FILL && self->lines < LINES_MAX)
         s_split (self);
-    uint64_t hash = lines_hash (self, number);
     s_put (self, s_line_of (self, hash), number, s_tag (hash));
 }
 
-//  A bit for each slot with this tag.  Without branches: most slots do not have it.
-static uint32_t
-s_matches (const line_t *line, uint16_t tag)
+//  Four tags of a line at a time: bit 15 of each that is this one.
+static uint64_t
+s_equal_tags (const uint16_t *tags, uint16_t tag)
 {
-    uint32_t matches = 0;
-#pragma GCC unroll 10
-    for (uint32_t i = 0; i < LINE_SLOTS; i++)
-        matches |= (uint32_t)(line->tags [i] == tag) << i;
-    return matches;
+    const uint64_t low = 0x7FFF7FFF7FFF7FFFu;
+    uint64_t four;
+    memcpy (&four, tags, sizeof four);
+    four ^= tag * 0x0001000100010001u;
+    return ~(((four & low) + low) | four | low);
+}
+
+//  The slot with this number; LINE_SLOTS where it is not in the line.
+static uint32_t
+s_slot_of (const line_t *line, uint32_t number)
+{
+    uint32_t slot = 0;
+    while (slot < line->used && line->numbers [slot] != number)
+        slot++;
+    return slot < line->used ? slot : LINE_SLOTS;
 }
 
 void
 lines_remove (lines_t *self, uint32_t number)
 {
-    uint64_t hash = lines_hash (self, number);
-    uint16_t tag = s_tag (hash);
-    line_t *line = s_line_of (self, hash), *before = NULL, *hole = NULL;
-    uint32_t slot = 0;
-    for (;; line = s_further (self, line->further)) {
-        for (uint32_t matches = hole ? 0 : s_matches (line, tag); matches; matches &= matches - 1)
-            if (line->numbers [__builtin_ctz (matches)] == number) {
-                hole = line;
-                slot = (uint32_t)__builtin_ctz (matches);
-            }
-        if (!line->further)
-            break;
+    line_t *line = s_line_of (self, lines_hash (self, number)), *before = NULL;
+    uint32_t slot;
+    while ((slot = s_slot_of (line, number)) == LINE_SLOTS) {
+        BUG_ON (!line->further);
         before = line;
+        line = s_further (self, line->further);
     }
-    BUG_ON (!hole);
-    uint32_t last = s_used (line) - 1;    //  The last one of all fills the hole
-    hole->numbers [slot] = line->numbers [last];
-    hole->tags [slot] = line->tags [last];
-    line->numbers [last] = 0;
-    if (last == 0 && before) {
+    line_t *hole = line;
+    for (; line->further; line = s_further (self, line->further))
+        before = line;
+    line->used--;    //  The last one of all fills the hole
+    hole->numbers [slot] = line->numbers [line->used];
+    hole->tags [slot] = line->tags [line->used];
+    if (line->used == 0 && before) {
         s_free_further (self, before->further);
         before->further = 0;
     }
     self->count--;
 }
 
+//  The number of a hash that is in one of the slots first .. first + 3 with a bit set, 16 bits a slot; 0 where it is in none.
+static uint32_t
+s_verify (const lines_t *self, const line_t *line, uint32_t first, uint64_t slots, uint64_t hash)
+{
+    for (; slots; slots &= slots - 1) {
+        uint32_t slot = first + (uint32_t)__builtin_ctzll (slots) / 16;
+        if (slot < line->used && lines_hash (self, line->numbers [slot]) == hash)
+            return line->numbers [slot];
+    }
+    return 0;
+}
+
 uint32_t
 lines_find (const lines_t *self, uint64_t hash)
 {
     uint16_t tag = s_tag (hash);
-    for (const line_t *line = s_line_of (self, hash); line; line = s_further (self, line->further))
-        for (uint32_t matches = s_matches (line, tag); matches; matches &= matches - 1) {
-            uint32_t number = line->numbers [__builtin_ctz (matches)];
-            if (number && lines_hash (self, number) == hash)
-                return number;
-        }
-    return 0;
+    uint32_t number = 0;
+    for (const line_t *line = s_line_of (self, hash); line && !number; line = s_further (self, line->further)) {
+        uint64_t first = s_equal_tags (line->tags, tag), second = s_equal_tags (line->tags + 4, tag);
+        uint64_t last = (line->tags [8] == tag) | (uint64_t)(line->tags [9] == tag) << 16;
+        if (first)
+            number = s_verify (self, line, 0, first, hash);
+        if (second && !number)
+            number = s_verify (self, line, 4, second, hash);
+        if (last && !number)
+            number = s_verify (self, line, 8, last, hash);
+    }
+    return number;
 }
 
 void
@@ -219,10 +243,8 @@ lines_check (const lines_t *self)
     uint32_t count = 0, further = 0;
     for (uint32_t position = 0; position < self->lines; position++)
         for (const line_t *line = s_line (self, position); line; line = s_further (self, line->further)) {
-            uint32_t used = s_used (line);
-            BUG_ON (line->further && used < LINE_SLOTS);
-            for (uint32_t i = used; i < LINE_SLOTS; i++)
-                BUG_ON (line->numbers [i]);
+            uint32_t used = line->used;
+            BUG_ON (used > LINE_SLOTS || (line->further && used < LINE_SLOTS));
             for (uint32_t i = 0; i < used; i++) {
                 uint64_t hash = lines_hash (self, line->numbers [i]);
                 BUG_ON (s_line_of (self, hash) != s_line (self, position) || line->tags [i] != s_tag (hash));

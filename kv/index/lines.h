@@ -20,9 +20,10 @@
 enum { LINE_SLOTS = 10 };
 
 typedef struct {
-    uint32_t numbers [LINE_SLOTS];    //  0 behind the last
+    uint32_t numbers [LINE_SLOTS];    //  Of them `used`
     uint16_t tags [LINE_SLOTS];       //  Bits 10 to 25 of their hashes
-    uint32_t further;                 //  Line that goes on where this one is full; 0 where none does
+    uint32_t used : 4;                //  Slots
+    uint32_t further : 28;            //  Line that goes on where this one is full; 0 where none does
 } line_t;
 
 typedef struct {
@@ -51,8 +52,8 @@ lines_hash (const lines_t *self, uint32_t number)
     return row [number & ((1u << self->row_bits) - 1)];
 }
 
-//  Adds a number, whose hash is in its row and not in the table.
-void lines_add (lines_t *self, uint32_t number);
+//  Adds a number and its hash, which is in its row and not in the table.
+void lines_add (lines_t *self, uint32_t number, uint64_t hash);
 
 //  Removes a number that is in the table.
 void lines_remove (lines_t *self, uint32_t number);

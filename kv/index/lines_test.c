@@ -45,7 +45,7 @@ test_equals_a_bit_a_number (void **state)
         if (s_there [number] && random_chance (&random, filling ? 100000 : 1000000))
             lines_remove (&lines, number);
         else if (!s_there [number] && random_chance (&random, filling ? 1000000 : 100000))
-            lines_add (&lines, number);
+            lines_add (&lines, number, hash);
         else
             continue;
         s_there [number] = !s_there [number];
@@ -70,7 +70,7 @@ test_a_line_goes_on_as_long_as_it_must (void **state)
         *(uint64_t **)pile_add (&lines.rows) = &hashes [i * ROW];
     for (uint64_t i = 1; i < ROW * 4; i++) {
         hashes [i] = i << 32 | 7;
-        lines_add (&lines, (uint32_t)i);
+        lines_add (&lines, (uint32_t)i, hashes [i]);
     }
     lines_check (&lines);
     for (uint32_t i = 1; i < ROW * 4; i++) {

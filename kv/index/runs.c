@@ -240,15 +240,11 @@ s_extend_stretch (runs_t *self, run_t *run, set_t set)
     s_set_stretches (self, run, rewrite.stretches, count + 1);
 }
 
-//  A run with room behind its last block.
 static run_t *
-s_make_room (runs_t *self, uint32_t number, size_t more)
+s_grow_run (runs_t *self, uint32_t number, size_t more)
 {
-    run_t *run = runs_at (self, number);
-    if (run->count < run->capacity)
-        return run;
-    size_t grown = run->count + (more > run->count / 4u ? more + 1 : run->count / 4u + 1);
-    return s_resize_run (self, number, s_clamp_capacity (grown));
+    size_t count = runs_at (self, number)->count;
+    return s_resize_run (self, number, s_clamp_capacity (count + 1 + (more > count / 4 ? more : count / 4)));
 }
 
 place_t
@@ -257,8 +253,10 @@ runs_append (runs_t *self, place_t behind, uint64_t parent, uint64_t hash, set_t
     place_t place = behind;
     run_t *run = behind.run ? runs_at (self, behind.run) : NULL;
     if (run && behind.offset + 1 == run->count && run->count < RUN_MAX) {
-        run = s_make_room (self, behind.run, more);
-        s_extend_stretch (self, run, set);
+        if (run->count == run->capacity)
+            run = s_grow_run (self, behind.run, more);
+        if (run->stretches || run->set != set)
+            s_extend_stretch (self, run, set);
         place.offset++;
     } else {
         place = (place_t){ s_add_run (self, parent, set, more + 1), 0 };
@@ -266,7 +264,7 @@ runs_append (runs_t *self, place_t behind, uint64_t parent, uint64_t hash, set_t
     }
     run->count++;
     ((uint64_t *)(run + 1)) [place.offset] = hash;
-    lines_add (&self->blocks, place.run << RUN_BITS | place.offset);
+    lines_add (&self->blocks, place.run << RUN_BITS | place.offset, hash);
     return place;
 }
 
