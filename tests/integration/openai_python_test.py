@@ -113,11 +113,23 @@ class OpenAIPythonTest(unittest.TestCase):
         before = self.fleet.metric("stator_disconnected_clients_total")
         stream = self.ask(stream=True, max_tokens=50000)
         next(iter(stream))
-        self.assertEqual(self.fleet.metric("stator_requests_running"), 1)
+        self.assertEqual(self.fleet.metric("stator_requests_running", "frontend/0"), 1)
         stream.close()
-        until(lambda: self.fleet.metric("stator_requests_running") == 0, 10, "the request to end")
+        until(lambda: self.fleet.metric("stator_requests_running", "frontend/0") == 0, 10, "the request to end")
         self.assertEqual(self.fleet.metric("stator_disconnected_clients_total"), before + 1)
         self.assertEqual(self.fleet.metric("stator_requests_total", 'code="499"'), before + 1)
+
+    def test_a_killed_worker_does_not_cut_the_text(self):
+        fixed = {"seed": 3, "temperature": 0, "max_tokens": 1500}
+        whole = self.ask(**fixed).choices[0].message.content
+        raw = self.client.chat.completions.with_raw_response.create(model="mock", messages=HELLO, stream=True, **fixed)
+        text = ""
+        for number, chunk in enumerate(raw.parse()):
+            text += chunk.choices[0].delta.content or ""
+            if number == 100:
+                self.fleet.kill(raw.headers["x-stator-worker"])
+        self.assertEqual(text, whole)
+        self.assertEqual(self.fleet.metric("stator_migrations_total"), 1)
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import signal
 import socket
 import subprocess
 import time
@@ -121,3 +122,17 @@ class Fleet(Program):
         text = http(f"{self.url}/metrics")[1].decode()
         lines = [line for line in text.splitlines() if line.startswith(name + "{") and labels in line]
         return sum(float(line.rsplit(" ", 1)[1]) for line in lines)
+
+    def kill(self, address):
+        """Kills the process of an actor: "worker/mock-0"."""
+        service, instance = address.split("/")
+        for folder in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                words = (folder / "cmdline").read_bytes().decode().split("\0")
+            except OSError:
+                continue
+            mine = str(self.process.pid) == (folder / "stat").read_text().rsplit(")", 1)[1].split()[1]
+            if mine and service in words and instance in words:
+                os.kill(int(folder.name), signal.SIGKILL)
+                return
+        raise AssertionError(f"{address} has no process of its own")
