@@ -379,6 +379,9 @@ s_configure (port_fetch_t *self, const fetch_options_t *options)
     curl_easy_setopt (easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt (easy, CURLOPT_PROXY, "");
     curl_easy_setopt (easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt (easy, CURLOPT_TCP_KEEPALIVE, 1L);
+    curl_easy_setopt (easy, CURLOPT_TCP_KEEPIDLE, 30L);
+    curl_easy_setopt (easy, CURLOPT_TCP_KEEPINTVL, 10L);
     curl_easy_setopt (easy, CURLOPT_BUFFERSIZE, (long)READ_SIZE);
     curl_easy_setopt (easy, CURLOPT_ERRORBUFFER, self->sentence);
     curl_easy_setopt (easy, CURLOPT_HEADERFUNCTION, s_on_header);

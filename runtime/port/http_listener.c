@@ -53,6 +53,28 @@ s_describe (const struct sockaddr *address, socklen_t size, char text [HTTP_ADDR
         snprintf (text, HTTP_ADDRESS_SIZE, address->sa_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, service);
 }
 
+//  Small pieces leave at once, and a client whose machine is gone is noticed within a minute though nothing is written.
+static const struct {
+    int level;    //  As setsockopt wants it
+    int name;     //  As setsockopt wants it
+    int value;    //  Seconds where it is a time
+} s_socket_options [] = {
+    { IPPROTO_TCP, TCP_NODELAY, 1 },
+    { SOL_SOCKET, SO_KEEPALIVE, 1 },
+    { IPPROTO_TCP, TCP_KEEPIDLE, 30 },
+    { IPPROTO_TCP, TCP_KEEPINTVL, 10 },
+    { IPPROTO_TCP, TCP_KEEPCNT, 3 },
+};
+
+//  On a Unix socket, which has none of them, they fail and nobody minds.
+static void
+s_prepare_socket (int fd)
+{
+    for (size_t i = 0; i < sizeof s_socket_options / sizeof *s_socket_options; i++)
+        setsockopt (fd, s_socket_options [i].level, s_socket_options [i].name, &s_socket_options [i].value,
+            sizeof s_socket_options [i].value);
+}
+
 static void
 s_on_accept (struct evconnlistener *acceptor, evutil_socket_t fd, struct sockaddr *address, int size, void *arg)
 {
@@ -61,9 +83,7 @@ s_on_accept (struct evconnlistener *acceptor, evutil_socket_t fd, struct sockadd
         s_refuse_connection (self, fd);
         return;
     }
-    int on = 1;
-    setsockopt (fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof on);
-    setsockopt (fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    s_prepare_socket (fd);
     struct bufferevent *stream = bufferevent_socket_new (loop_base (self->loop), fd, 0);
     BUG_ON (!stream);
     char peer [HTTP_ADDRESS_SIZE];
