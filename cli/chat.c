@@ -39,7 +39,8 @@ s_take_line (answer_t *self, span_t line)
         return;
     span_t text = json_string (json_get_path (json_at (json_get (event, "choices"), 0), "delta.content"));
     span_t error = json_string (json_get_path (event, "error.message"));
-    fwrite (text.data, 1, text.size, stdout);
+    if (text.size)
+        fwrite (text.data, 1, text.size, stdout);
     fflush (stdout);
     self->printed += text.size;
     if (error.size)

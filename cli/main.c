@@ -42,7 +42,8 @@ command_complain (const command_t *command, const char *format, ...)
 void
 command_print (const buffer_t *text)
 {
-    fwrite (text->data, 1, text->size, stdout);
+    if (text->size)
+        fwrite (text->data, 1, text->size, stdout);
 }
 
 //  ---- Help ------------------------------------------------------------------------------------------------------------
