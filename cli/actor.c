@@ -31,27 +31,63 @@ static const option_t s_flags [] = {
     OPTIONS_END,
 };
 
-static result_t
-s_run_in (const invocation_t *invocation, const site_t *site)
+//  A process of actors, and what it was made from.
+typedef struct {
+    const invocation_t *invocation;    //  As typed
+    site_t site;                       //  The fleet
+    array_t assemblies;                //  assembly_t *, the last one holds
+} process_t;
+
+static const char *
+s_file (const process_t *self)
 {
-    const actor_flags_t *flags = invocation->flags;
+    const actor_flags_t *flags = self->invocation->flags;
+    return *flags->config ? flags->config : NULL;
+}
+
+//  The actors as the fleet now says; NULL where it has none of this name.
+static const assembly_actor_t *
+s_assemble (process_t *self, error_t *error)
+{
+    const actor_flags_t *flags = self->invocation->flags;
+    const char *instance = *flags->instance ? flags->instance : NULL;
+    assembly_t *assembly =
+        assembly_new (self->site.fleet, &self->site.assembly, self->invocation->words [0], instance, error);
+    if (!assembly)
+        return NULL;
+    array_append (&self->assemblies, &assembly, 1);
+    return assembly_actor (assembly, 0);
+}
+
+static const assembly_actor_t *
+s_on_reload (void *arg)
+{
+    process_t *self = arg;
+    return site_reload (&self->site, self->invocation, s_file (self)) ? s_assemble (self, NULL) : NULL;
+}
+
+static result_t
+s_live (process_t *self)
+{
+    const manifest_observability_t *observability = &self->site.fleet->observability;
     error_t error;
-    assembly_t *assembly = assembly_new (
-        site->fleet, &site->assembly, invocation->words [0], *flags->instance ? flags->instance : NULL, &error);
-    house_options_t options = { .state_dir = site->folders.state,
-        .log_level = (log_level_t)site->fleet->observability.log_level,
-        .log_form = (log_form_t)site->fleet->observability.log_format };
-    house_t *house =
-        assembly ? house_new (assembly_actor (assembly, 0), assembly_count (assembly), &options, &error) : NULL;
-    result_t result = RESULT_FAILED;
-    if (house) {
-        house_start (house);
-        result = house_wait (house);
-    } else {
-        command_complain (invocation->command, "%s", error.text);
+    house_options_t options = {
+        .state_dir = self->site.folders.state,
+        .log_level = (log_level_t)observability->log_level,
+        .log_form = (log_form_t)observability->log_format,
+        .on_reload = s_on_reload,
+        .arg = self,
+    };
+    const assembly_actor_t *actors = s_assemble (self, &error);
+    size_t count = actors ? assembly_count (*(assembly_t **)array_at (&self->assemblies, 0)) : 0;
+    house_t *house = actors ? house_new (actors, count, &options, &error) : NULL;
+    if (!house) {
+        command_complain (self->invocation->command, "%s", error.text);
+        return RESULT_FAILED;
     }
+    house_start (house);
+    result_t result = house_wait (house);
     house_destroy (&house);
-    assembly_destroy (&assembly);
     return result;
 }
 
@@ -59,15 +95,19 @@ static result_t
 s_run (const invocation_t *invocation)
 {
     const actor_flags_t *flags = invocation->flags;
-    site_t site;
+    process_t process = { .invocation = invocation };
     error_t error;
     if (flags->parent && parent_watch (flags->parent, &error) != STATUS_OK)
         command_complain (invocation->command, "%s", error.text);
-    result_t result = site_open (&site, invocation, *flags->config ? flags->config : NULL);
+    result_t result = site_open (&process.site, invocation, s_file (&process));
     if (result != RESULT_OK)
         return result;
-    result = s_run_in (invocation, &site);
-    site_close (&site);
+    array_init (&process.assemblies, sizeof (assembly_t *));
+    result = s_live (&process);
+    for (size_t i = 0; i < process.assemblies.count; i++)
+        assembly_destroy (array_at (&process.assemblies, i));
+    array_fini (&process.assemblies);
+    site_close (&process.site);
     return result;
 }
 
@@ -78,7 +118,7 @@ const command_t actor_command = {
     .essay =
         "SERVICE is broker, frontend, router, indexer or worker, or core for all frontends, routers and indexers.\n"
         "This is what `stator up` starts; by hand it serves to spread a fleet otherwise, or to debug one actor.\n"
-        "SIGTERM drains it, a second one ends it at once.\n",
+        "SIGTERM drains it, a second one ends it at once; SIGHUP reads the configuration again.\n",
     .table = s_flags,
     .flags_size = sizeof (actor_flags_t),
     .takes_fleet = true,

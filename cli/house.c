@@ -26,11 +26,13 @@ typedef struct {
 } resident_t;
 
 struct house {
-    world_t *world;           //  Shared by the ports
-    resident_t *residents;    //  One an actor
-    size_t count;             //  How many
-    sigset_t signals;         //  What is waited for
-    pthread_t waiter;         //  Who waits
+    world_t *world;                                      //  Shared by the ports
+    resident_t *residents;                               //  One an actor
+    size_t count;                                        //  How many
+    const assembly_actor_t *(*on_reload) (void *arg);    //  Of the options
+    void *arg;                                           //  For on_reload
+    sigset_t signals;                                    //  What is waited for
+    pthread_t waiter;                                    //  Who waits
 };
 
 //  SIGUSR1 is ours: an actor has drained.
@@ -82,6 +84,8 @@ house_new (const assembly_actor_t *actors, size_t count, const house_options_t *
     world_options_t world_options = {
         .log_path = options->log_path, .log_level = options->log_level, .log_form = options->log_form
     };
+    self->on_reload = options->on_reload;
+    self->arg = options->arg;
     s_block_signals (self);
     self->world = world_new (&world_options, error);
     self->residents = memory_new (count * sizeof *self->residents);
@@ -169,6 +173,20 @@ s_drain_next (house_t *self)
             s_drain (&self->residents [i]);
 }
 
+static void
+s_reload (house_t *self)
+{
+    const assembly_actor_t *actors = self->on_reload ? self->on_reload (self->arg) : NULL;
+    for (size_t i = 0; actors && i < self->count; i++) {
+        resident_t *resident = &self->residents [i];
+        s_halt (resident);
+        if (atomic_load (&resident->drained))
+            continue;
+        actor_reload (resident->actor, actors [i].class_options);
+        s_let_run (resident);
+    }
+}
+
 result_t
 house_wait (house_t *self)
 {
@@ -181,6 +199,8 @@ house_wait (house_t *self)
         if (asked && draining)
             return RESULT_FAILED;
         draining |= asked;
+        if (number == SIGHUP)
+            s_reload (self);
         if (draining)
             s_drain_next (self);
     }

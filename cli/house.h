@@ -1,7 +1,7 @@
 //  house - a process of the real world: each actor of an assembly on a thread of its own, until a signal ends them
 //
 //  SIGTERM and SIGINT drain: actors finish what is under way, phase by phase, and the process ends with 0.  A second one
-//  ends at once.  SIGHUP reloads.  Signals are blocked from house_new on and waited for in house_wait, so whoever starts
+//  ends at once.  SIGHUP gives the actors new options.  Signals are blocked from house_new on and waited for in house_wait, so whoever starts
 //  threads of its own does so in between.
 
 #ifndef CLI_HOUSE_H
@@ -18,6 +18,10 @@ typedef struct {
     const char *log_path;     //  File for log lines; NULL: standard error
     log_form_t log_form;      //  For people or for programs
     log_level_t log_level;    //  The least that is logged
+    //  SIGHUP: returns the actors once more, in the same order, with the options that are to hold from now on; NULL where
+    //  nothing is to change.  The function may be NULL.
+    const assembly_actor_t *(*on_reload) (void *arg);
+    void *arg;    //  For on_reload
 } house_options_t;
 
 //  actors: of an assembly, or made otherwise; borrowed as long as the house lives.  Gives the house, with every actor

@@ -175,7 +175,6 @@ static const option_t s_observability [] = {
         .fallback = "info",
         .words = s_levels,
         .flag = "log-level",
-        .traits = OPTION_LIVE,
         .offset = offsetof (manifest_observability_t, log_level),
         .doc = "The least that is logged. Prompts never are." },
     { .name = "log_format",

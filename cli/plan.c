@@ -96,6 +96,7 @@ s_add_core (plan_t *self, const manifest_t *fleet, size_t unit)
             *(const char **)array_add (&addresses) = s_print (self, "%s/%zu", parts [i].service, j);
     host_program_t *core = s_add (self, "core", unit, RANK_CORE, true);
     core->argv = s_argv (self, "core", NULL);
+    core->reloads = true;
     core->actors = s_list (self, addresses.data, addresses.count);
     array_fini (&addresses);
 }

@@ -55,6 +55,7 @@ site_open (site_t *self, const invocation_t *invocation, const char *file)
 {
     error_t error;
     *self = (site_t){ 0 };
+    array_init (&self->older, sizeof (manifest_t *));
     result_t result = s_read (&self->fleet, invocation, file);
     if (result == RESULT_OK && s_settle (self, &error) != STATUS_OK) {
         command_complain (invocation->command, "%s", error.text);
@@ -69,6 +70,43 @@ void
 site_close (site_t *self)
 {
     manifest_destroy (&self->fleet);
+    for (size_t i = 0; i < self->older.count; i++)
+        manifest_destroy (array_at (&self->older, i));
+    array_fini (&self->older);
+}
+
+//  What changes, and whether it may.
+typedef struct {
+    const invocation_t *invocation;    //  Who complains
+    bool refused;                      //  Something takes a new start
+} change_t;
+
+static void
+s_on_change (void *arg, const char *path, const option_t *row)
+{
+    change_t *self = arg;
+    if (row->traits & OPTION_LIVE)
+        return;
+    command_complain (self->invocation->command, "a reload cannot change %s; nothing was reloaded", path);
+    self->refused = true;
+}
+
+bool
+site_reload (site_t *self, const invocation_t *invocation, const char *file)
+{
+    manifest_t *fresh = NULL;
+    change_t change = { .invocation = invocation };
+    if (s_read (&fresh, invocation, file) == RESULT_OK)
+        option_compare (manifest_table, self->fleet, fresh, "", s_on_change, &change);
+    else
+        change.refused = true;
+    if (change.refused) {
+        manifest_destroy (&fresh);
+        return false;
+    }
+    array_append (&self->older, &self->fleet, 1);
+    self->fleet = fresh;
+    return true;
 }
 
 //  ---- A fleet that runs ---------------------------------------------------------------------------------------------------

@@ -16,6 +16,7 @@ typedef struct {
     manifest_t *fleet;               //  As it was read
     folders_t folders;               //  Of its cluster
     uint8_t secret [SECRET_SIZE];    //  Of its cluster
+    array_t older;                   //  manifest_t *, from before reloads; actors may still point into them
     char machine [64];               //  Name of this machine
     assembly_site_t assembly;        //  All of this as assemblies want it
 } site_t;
@@ -24,6 +25,10 @@ typedef struct {
 //  secret.  On failure says what is wrong on standard error, and there is nothing to close.
 result_t site_open (site_t *self, const invocation_t *invocation, const char *file);
 void site_close (site_t *self);
+
+//  Reads the file again, in place of what was read before.  False, and why on standard error, where it is wrong or changes
+//  what only a new start can change: then everything stays as it is.
+bool site_reload (site_t *self, const invocation_t *invocation, const char *file);
 
 //  How a verb names a running fleet.
 typedef struct {

@@ -127,47 +127,80 @@ s_wait (house_t *house, const site_t *site, const run_flags_t *flags)
     return result == RESULT_OK && flags->once ? question.result : result;
 }
 
-static result_t
-s_run_host (const invocation_t *invocation, const site_t *site, const run_flags_t *flags)
+//  A fleet on its way up.
+typedef struct {
+    const invocation_t *invocation;    //  As typed
+    const char *file;                  //  Of its configuration; NULL: the built-in one
+    const run_flags_t *flags;          //  Of run; NULL: up
+    site_t site;                       //  Where it lives
+    char log [FOLDER_PATH_MAX];        //  Where run writes what happens
+    host_setup_t setup;                //  What the host is to run
+    assembly_actor_t host;             //  The host itself
+} launch_t;
+
+//  What the processes read changes with what was read here; the host passes the wish on to them.
+static const assembly_actor_t *
+s_on_reload (void *arg)
 {
+    launch_t *self = arg;
+    error_t error;
+    if (!site_reload (&self->site, self->invocation, self->file))
+        return NULL;
+    if (s_write_config (&self->site, &error) == STATUS_OK)
+        return &self->host;
+    command_complain (self->invocation->command, "%s", error.text);
+    return NULL;
+}
+
+static result_t
+s_run_house (launch_t *self)
+{
+    const manifest_observability_t *observability = &self->site.fleet->observability;
+    house_options_t options = {
+        .state_dir = self->site.folders.state,
+        .log_path = self->flags ? self->log : NULL,
+        .log_level = (log_level_t)observability->log_level,
+        .log_form = (log_form_t)observability->log_format,
+        .on_reload = s_on_reload,
+        .arg = self,
+    };
+    error_t error;
+    house_t *house = house_new (&self->host, 1, &options, &error);
+    if (!house) {
+        command_complain (self->invocation->command, "%s", error.text);
+        return RESULT_FAILED;
+    }
+    result_t result = s_wait (house, &self->site, self->flags);
+    house_destroy (&house);
+    return result;
+}
+
+static result_t
+s_run_host (launch_t *self)
+{
+    const site_t *site = &self->site;
     char program [PROGRAM_MAX], config [FOLDER_PATH_MAX], endpoint [FOLDER_PATH_MAX + SOCKET_NAME_MAX];
     char broker [ENDPOINT_MAX], events [ENDPOINT_MAX];
-    char log [FOLDER_PATH_MAX];
-    s_program (invocation, program);
-    folders_path (&site->folders, "stator.log", log, sizeof log);
+    s_program (self->invocation, program);
+    folders_path (&site->folders, "stator.log", self->log, sizeof self->log);
     folders_path (&site->folders, SITE_CONFIG, config, sizeof config);
     snprintf (endpoint, sizeof endpoint, "ipc://%s/host", site->folders.run);
     assembly_broker (site->fleet, &site->assembly, broker, events);
-    plan_options_t plan_options = { .program = program,
+    plan_options_t plan_options = {
+        .program = program,
         .config = config,
         .run_dir = site->folders.run,
-        .log = flags ? log : NULL,
-        .parent = getpid () };
+        .log = self->flags ? self->log : NULL,
+        .parent = getpid (),
+    };
     plan_t *plan = plan_new (site->fleet, &plan_options);
-    host_setup_t setup = {
-        .options = &site->fleet->host, .programs = plan_programs (plan), .count = plan_count (plan)
-    };
-    assembly_actor_t host = {
+    self->setup = (host_setup_t){ &site->fleet->host, plan_programs (plan), plan_count (plan) };
+    self->host = (assembly_actor_t){
         .class = &host_class,
-        .class_options = &setup,
-        .options = { .instance = site->machine,
-            .endpoint = endpoint,
-            .broker = broker,
-            .events = events,
-            .host = site->machine },
+        .class_options = &self->setup,
+        .options = { site->machine, endpoint, broker, events, site->machine },
     };
-    house_options_t options = { .state_dir = site->folders.state,
-        .log_path = flags ? log : NULL,
-        .log_level = (log_level_t)site->fleet->observability.log_level,
-        .log_form = (log_form_t)site->fleet->observability.log_format };
-    error_t error;
-    house_t *house = house_new (&host, 1, &options, &error);
-    result_t result = RESULT_FAILED;
-    if (house)
-        result = s_wait (house, site, flags);
-    else
-        command_complain (invocation->command, "%s", error.text);
-    house_destroy (&house);
+    result_t result = s_run_house (self);
     plan_destroy (&plan);
     unlink (config);
     return result;
@@ -176,18 +209,18 @@ s_run_host (const invocation_t *invocation, const site_t *site, const run_flags_
 static result_t
 s_run_file (const invocation_t *invocation, const char *file, const run_flags_t *flags)
 {
-    site_t site;
+    launch_t launch = { .invocation = invocation, .file = file, .flags = flags };
     error_t error;
-    result_t result = site_open (&site, invocation, file);
+    result_t result = site_open (&launch.site, invocation, file);
     if (result != RESULT_OK)
         return result;
-    if (s_prepare (&site, &error) == STATUS_OK) {
-        result = s_run_host (invocation, &site, flags);
+    if (s_prepare (&launch.site, &error) == STATUS_OK) {
+        result = s_run_host (&launch);
     } else {
         command_complain (invocation->command, "%s", error.text);
         result = RESULT_FAILED;
     }
-    site_close (&site);
+    site_close (&launch.site);
     return result;
 }
 
@@ -217,7 +250,8 @@ const command_t up_command = {
              "process, restarted\n"
              "when it crashes. SIGTERM or Ctrl-C drains: nothing new is taken, answers in progress are finished; a "
              "second one\n"
-             "ends everything at once.\n",
+             "ends everything at once. SIGHUP reads FILE again: what the manual says a reload can change holds from "
+             "then on.\n",
     .takes_fleet = true,
     .words_max = 1,
     .run = s_up,

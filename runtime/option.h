@@ -124,6 +124,13 @@ void option_print_secrets (option_target_t target, buffer_t *out);
 //  Markdown: a heading and a table for each section, beginning at heading level `level`.
 void option_print_manual (const option_t *table, unsigned level, buffer_t *out);
 
+//  A key that differs; a list counts as a whole.  path: "router.mode".
+typedef void (option_change_fn) (void *arg, const char *path, const option_t *row);
+
+//  Says what differs between two structs of a table.  path: of the table's section, "" for the file.
+void option_compare (const option_t *table, const void *before, const void *after, const char *path,
+    option_change_fn *on_change, void *arg);
+
 //  Checks a table for mistakes of ours: defaults that cannot be read, missing sentences, names twice.  False, and why.
 bool option_table_is_sound (const option_t *table, error_t *error);
 

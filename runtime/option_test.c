@@ -465,6 +465,28 @@ test_the_commented_defaults_are_a_file (void **state)
 }
 
 static void
+s_on_change (void *arg, const char *path, const option_t *row)
+{
+    buffer_print (arg, "%s%s ", path, row->traits & OPTION_LIVE ? "(live)" : "");
+}
+
+static void
+test_what_differs_is_named (void **state)
+{
+    reading_t before, after;
+    buffer_t changes = { 0 };
+    s_read (&before, "secret: a\nanimals: [{name: Elsa}, {name: Kaa}]\n");
+    s_read (&after, "secret: b\ngate: {wait: 31s}\nextra_wait: 1s\nanimals: [{name: Elsa}, {name: Kaa, legs: 0}]\n");
+    option_compare (s_zoo, &before.zoo, &before.zoo, "", s_on_change, &changes);
+    assert_string_equal (buffer_string (&changes), "");
+    option_compare (s_zoo, &before.zoo, &after.zoo, "", s_on_change, &changes);
+    assert_string_equal (buffer_string (&changes), "secret gate.wait(live) extra_wait animals ");
+    buffer_fini (&changes);
+    s_end (&before);
+    s_end (&after);
+}
+
+static void
 test_help_and_manual_come_from_the_table (void **state)
 {
     buffer_t help = { 0 }, manual = { 0 };
@@ -516,6 +538,7 @@ main (void)
         cmocka_unit_test (test_bad_flags_are_refused_with_a_suggestion),
         cmocka_unit_test (test_a_printed_struct_reads_back_the_same),
         cmocka_unit_test (test_the_commented_defaults_are_a_file),
+        cmocka_unit_test (test_what_differs_is_named),
         cmocka_unit_test (test_help_and_manual_come_from_the_table),
         cmocka_unit_test (test_an_unsound_table_is_found),
     };

@@ -347,6 +347,16 @@ s_drain (void *state, actor_t *actor)
     s_rearm (self);
 }
 
+//  Nothing about the host itself can change: those that it runs may read their configuration again.
+static void
+s_reload (void *state, actor_t *actor, const void *options)
+{
+    host_t *self = state;
+    for (size_t i = 0; i < self->count; i++)
+        if (self->children [i].process && self->children [i].program->reloads)
+            actor_port (actor)->table->process_signal (self->children [i].process, PROCESS_SIGNAL_HUP);
+}
+
 static void
 s_describe_host (void *state, actor_t *actor, buffer_t *out)
 {
@@ -375,5 +385,6 @@ const actor_class_t host_class = {
     .fini = s_fini,
     .handlers = s_handlers,
     .drain = s_drain,
+    .reload = s_reload,
     .describe = s_describe_host,
 };

@@ -24,6 +24,7 @@ static realm_process_t *s_host_process;
 static actor_t *s_host;          //  NULL while it does not run
 static char s_log [TEXT_MAX];    //  What the host said
 static bool s_plain_crashes;     //  Each new actor ends after a second
+static bool s_plain_is_mute;     //  Each new actor never registers
 
 //  ---- Programs ----------------------------------------------------------------------------------------------------------
 
@@ -113,6 +114,8 @@ s_start_broker (realm_process_t *process, void **state, error_t *error)
 static status_t
 s_start_plain (realm_process_t *process, void **state, error_t *error)
 {
+    if (s_plain_is_mute)
+        return STATUS_OK;
     if (s_plain_crashes)
         return error_set (error, STATUS_IO, "crashes");
     return s_move_in (process, &s_plain_class, "ipc:///run/plain", NULL, state, error);
@@ -179,6 +182,7 @@ s_set_up (void **state)
     realm_options_t options = { .seed = 7, .on_log = s_on_log };
     s_log [0] = 0;
     s_plain_crashes = false;
+    s_plain_is_mute = false;
     s_realm = realm_new (&options);
     for (size_t i = 0; i < sizeof s_realm_programs / sizeof *s_realm_programs; i++)
         realm_register_program (s_realm, &s_realm_programs [i]);
@@ -271,6 +275,17 @@ test_a_killed_process_comes_back_with_its_unit (void **state)
     assert_non_null (strstr (s_log, "plain is waiting: ended by signal 9"));
 }
 
+//  The directory still lists the actor of the process that was killed: it must not stand for the new one.
+static void
+test_an_entry_of_an_earlier_life_makes_nobody_ready (void **state)
+{
+    s_run_ms (5000);
+    s_plain_is_mute = true;
+    s_kill ("plain");
+    s_run_ms (5500);
+    assert_non_null (strstr (s_ask (), "plain=starting+1"));
+}
+
 static void
 test_a_killed_broker_comes_back_alone (void **state)
 {
@@ -320,6 +335,7 @@ main (void)
     const struct CMUnitTest tests [] = {
         cmocka_unit_test_setup_teardown (test_everything_becomes_ready_in_order, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_killed_process_comes_back_with_its_unit, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_an_entry_of_an_earlier_life_makes_nobody_ready, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_killed_broker_comes_back_alone, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_crash_loop_is_reported, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_it_drains_in_order_and_ends, s_set_up, s_tear_down),

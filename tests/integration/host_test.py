@@ -159,6 +159,30 @@ class HostTest(unittest.TestCase):
         fleet.process.kill()
         until(lambda: not any(map(is_alive, pids)), 5, "its processes to be gone")
 
+    def policy(self):
+        """What the router says that it does."""
+        done = subprocess.run([STATOR, "call", "router/0", "get_status", "--run-dir", self.folder / "fleet-run"],
+                              capture_output=True, text=True, check=False)
+        return json.loads(done.stdout)["detail"].split(",")[0]
+
+    def test_a_reload_changes_what_it_may(self):
+        fleet = self.fleet()
+        self.assertEqual(self.policy(), "policy kv")
+        self.config(FLEET + "router: { mode: round_robin }\n")
+        fleet.process.send_signal(signal.SIGHUP)
+        until(lambda: self.policy() == "policy round_robin", 10, "the policy to change")
+        self.assertEqual(self.processes()["core"]["restarts"], 0)
+
+    def test_a_reload_is_all_or_nothing(self):
+        fleet = self.fleet()
+        self.config(FLEET + "router: { mode: round_robin }\ncluster: { name: other }\n")
+        fleet.process.send_signal(signal.SIGHUP)
+        until(lambda: "a reload cannot change cluster.name; nothing was reloaded" in fleet.output(), 10, "the refusal")
+        self.config(FLEET + "router: { mode: rr }\n")
+        fleet.process.send_signal(signal.SIGHUP)
+        until(lambda: "router.mode: 'rr' is not kv|round_robin" in fleet.output(), 10, "the complaint")
+        self.assertEqual(self.policy(), "policy kv")
+
     def test_a_second_fleet_in_the_same_place_is_refused(self):
         fleet = self.fleet()
         done = subprocess.run([STATOR, "up", self.config(), "--run-dir", self.folder / "fleet-run",
