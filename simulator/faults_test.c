@@ -1,0 +1,152 @@
+//  Faults strike, are repaired, and leave nothing behind when they are stopped.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "simulator/disk.h"
+#include "simulator/faults.h"
+#include "simulator/network.h"
+
+enum { MACHINES = 3, PROCESSES = 4 };
+
+static realm_t *s_realm;
+static faults_options_t s_options;
+static uint64_t s_struck [FAULT_COUNT];
+static bool s_feel;
+
+static status_t
+s_idle_start (realm_process_t *process, void **state, error_t *error)
+{
+    return STATUS_OK;
+}
+
+static void
+s_idle_stop (realm_process_t *process, void *state)
+{
+}
+
+static const realm_program_t s_idle = { .name = "idle", .start = s_idle_start, .stop = s_idle_stop };
+
+static bool
+s_on_fault (void *arg, fault_kind_t kind, realm_process_t *process, realm_machine_t *machine)
+{
+    s_struck [kind]++;
+    assert_true (!process || realm_process_machine (process) != s_options.spared);
+    assert_true (!machine || machine != s_options.spared);
+    return s_feel;
+}
+
+static void
+s_populate (void)
+{
+    const char *argv [] = { "idle", NULL };
+    realm_start_t start = { .argv = argv };
+    realm_machine_t *machine;
+    for (size_t i = 0; (machine = realm_machine_at (s_realm, i)); i++)
+        for (int k = 0; k < PROCESSES && realm_machine_is_up (machine); k++)
+            realm_process_start (machine, &start, NULL);
+}
+
+static int
+s_set_up (void **state)
+{
+    static const char *const names [MACHINES] = { "m0", "m1", "harness" };
+    realm_options_t options = { .seed = 5 };
+    s_realm = realm_new (&options);
+    realm_register_program (s_realm, &s_idle);
+    for (int i = 0; i < MACHINES; i++)
+        realm_machine_new (s_realm, names [i]);
+    s_populate ();
+    s_options = (faults_options_t){ .spared = realm_machine_find (s_realm, "harness"), .on_fault = s_on_fault };
+    s_feel = true;
+    for (int kind = 0; kind < FAULT_COUNT; kind++)
+        s_struck [kind] = 0;
+    return 0;
+}
+
+static int
+s_tear_down (void **state)
+{
+    realm_destroy (&s_realm);
+    return 0;
+}
+
+static void
+s_check_all_is_well (void)
+{
+    const realm_process_t *process;
+    realm_machine_t *machine;
+    const realm_process_t *first = realm_process_at (s_realm, 0);
+    for (size_t i = 0; (process = realm_process_at (s_realm, i)); i++) {
+        assert_false (realm_process_is_frozen (process));
+        assert_true (realm_process_reaches (first, process));
+    }
+    for (size_t i = 0; (machine = realm_machine_at (s_realm, i)); i++) {
+        assert_true (realm_machine_is_up (machine));
+        assert_int_equal (disk_write (realm_machine_disk (machine), "/f", SPAN ("fits"), NULL), STATUS_OK);
+    }
+    assert_int_equal (network_loss_ppm (realm_network (s_realm)), 0);
+    assert_int_equal (network_reorder_ppm (realm_network (s_realm)), 0);
+}
+
+//  A day of the usual faults, with more processes started all the time: each kind strikes about as often as it should.
+static void
+test_each_kind_strikes_at_its_rate_and_all_is_repaired (void **state)
+{
+    faults_set_usual (&s_options);
+    faults_t *faults = faults_new (s_realm, &s_options);
+    for (int turn = 0; turn < 24 * 12; turn++) {
+        realm_run (s_realm, realm_now (s_realm) + REALM_HOUR / 12);
+        s_populate ();
+    }
+    for (int kind = 0; kind < FAULT_COUNT; kind++) {
+        uint64_t expected = (uint64_t)s_options.per_hour [kind] * 24;
+        assert_int_equal (faults_count (faults, (fault_kind_t)kind), s_struck [kind]);
+        assert_in_range (s_struck [kind], expected / 2, expected * 2);
+    }
+    faults_stop (faults);
+    s_check_all_is_well ();
+    realm_run (s_realm, realm_now (s_realm) + REALM_HOUR);
+    assert_int_equal (faults_count (faults, FAULT_FREEZE), s_struck [FAULT_FREEZE]);
+    faults_destroy (&faults);
+}
+
+static void
+test_what_is_not_felt_excuses_nobody (void **state)
+{
+    s_options.per_hour [FAULT_PUBLISH_LOSS] = 60;
+    s_feel = false;
+    faults_t *faults = faults_new (s_realm, &s_options);
+    realm_run (s_realm, REALM_HOUR);
+    assert_true (s_struck [FAULT_PUBLISH_LOSS] > 0);
+    assert_false (faults_since (faults, 0));
+    faults_destroy (&faults);
+}
+
+static void
+test_what_is_felt_excuses_until_its_aftermath_is_over (void **state)
+{
+    s_options.per_hour [FAULT_FREEZE] = 60;
+    faults_t *faults = faults_new (s_realm, &s_options);
+    realm_run (s_realm, REALM_HOUR);
+    faults_stop (faults);
+    assert_true (s_struck [FAULT_FREEZE] > 0);
+    assert_true (faults_since (faults, 0));
+    assert_false (faults_since (faults, realm_now (s_realm) + 600 * REALM_SECOND));
+    faults_destroy (&faults);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown (name, s_set_up, s_tear_down)
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        TEST (test_each_kind_strikes_at_its_rate_and_all_is_repaired),
+        TEST (test_what_is_not_felt_excuses_nobody),
+        TEST (test_what_is_felt_excuses_until_its_aftermath_is_over),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
