@@ -17,7 +17,7 @@ class OpenAINodeTest(unittest.TestCase):
             done = subprocess.run(command, capture_output=True, text=True, timeout=120)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertEqual(done.stdout.count("ok "), 6)
-            until(lambda: fleet.metric("stator_requests_running", "frontend/0") == 0, 10, "the request of the client that left to end")
+            until(lambda: fleet.metric("stator_requests_running", "frontend/0") == 0, 10, "what the client left to end")
 
 
 if __name__ == "__main__":
