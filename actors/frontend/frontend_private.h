@@ -31,8 +31,7 @@ typedef struct {
 //  Something ended: frees it soon, and says actor_drained where it was the last.
 void frontend_bury_soon (frontend_t *self);
 
-//  Answers a request here, whoever owns its session.  Takes the client; borrows the request as long as the client has not
-//  been answered.
+//  Answers a request here, whoever owns its session.  Takes the client; borrows the request for the call.
 void frontend_serve (frontend_t *self, client_t *client, const http_request_t *http);
 
 enum { CLIENT_ID_SIZE = 81 };
