@@ -72,8 +72,6 @@ s_make (house_t *self, resident_t *resident, const assembly_actor_t *spec, const
     resident->port = real_port_new (&port_options, error);
     if (resident->port)
         resident->actor = actor_new (spec->class, resident->port, &options, spec->class_options, error);
-    if (!resident->actor)
-        error_prefix (error, "%s/%s", spec->class->name, spec->options.instance);
     return resident->actor ? STATUS_OK : error->status;
 }
 

@@ -1,0 +1,98 @@
+//  The processes of a fleet, in the order and with the words that the host is given.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "cli/plan.h"
+
+static const char s_file [] = "models: [ { name: m } ]\n"
+                              "router: { instances: 2 }\n"
+                              "workers:\n"
+                              "  - { engine: mock, count: 2 }\n"
+                              "  - { engine: llamacpp, name: l, command: [serve, '--port={port}', "
+                              "'{instance}/{model}', '{x}'], environment: [A=1], port: 9000 }\n";
+
+static manifest_t *s_fleet;
+static plan_t *s_plan;
+
+static int
+s_set_up (void **state)
+{
+    complaints_t complaints;
+    complaints_init (&complaints, "test");
+    s_fleet = manifest_new (span_from_string (s_file), NULL, NULL, &complaints);
+    assert_false (complaints_any (&complaints));
+    complaints_fini (&complaints);
+    s_plan = plan_new (s_fleet,
+        &(plan_options_t){ .program = "/bin/stator", .config = "/run/f.yaml", .run_dir = "/run", .parent = 7 });
+    return 0;
+}
+
+static int
+s_tear_down (void **state)
+{
+    plan_destroy (&s_plan);
+    manifest_destroy (&s_fleet);
+    return 0;
+}
+
+//  "name unit rank" of each program.
+static void
+test_processes_stand_in_start_order_and_units (void **state)
+{
+    buffer_t text = { 0 };
+    for (size_t i = 0; i < plan_count (s_plan); i++) {
+        const supervised_t *one = &plan_programs (s_plan) [i].supervised;
+        buffer_print (&text, "%s %zu %u%s; ", one->name, one->unit, one->rank, one->drains ? " drains" : "");
+    }
+    assert_string_equal (buffer_string (&text), "broker 0 3; core 1 0 drains; worker/mock-0 2 1 drains; worker/mock-1 "
+                                                "3 1 drains; engine/l-0 4 2; worker/l-0 4 1 drains; ");
+    buffer_fini (&text);
+}
+
+static void
+s_expect_words (const char *const *words, const char *expected)
+{
+    buffer_t text = { 0 };
+    for (; *words; words++)
+        buffer_print (&text, "%s ", *words);
+    assert_string_equal (buffer_string (&text), expected);
+    buffer_fini (&text);
+}
+
+static void
+test_our_own_processes_are_told_what_they_are (void **state)
+{
+    const host_program_t *programs = plan_programs (s_plan);
+    s_expect_words (programs [1].argv, "/bin/stator actor core --config /run/f.yaml --parent 7 ");
+    s_expect_words (programs [1].actors, "frontend/0 router/0 router/1 indexer/0 ");
+    s_expect_words (programs [3].argv, "/bin/stator actor worker --config /run/f.yaml --parent 7 --instance mock-1 ");
+    s_expect_words (programs [3].actors, "worker/mock-1 ");
+    assert_true (programs [1].reloads);
+    assert_string_equal (programs [0].ping, "broker/0");
+}
+
+static void
+test_an_engine_gets_its_port_and_a_keeper (void **state)
+{
+    const host_program_t *engine = &plan_programs (s_plan) [4];
+    s_expect_words (engine->argv, "/bin/stator keep --parent 7 -- serve --port=9000 l-0/m {x} ");
+    s_expect_words (engine->environment, "A=1 ");
+    assert_string_equal (engine->url, "http://127.0.0.1:9000/health");
+    assert_string_equal (engine->output, "/run/engine-l-0.log");
+    assert_false (engine->reloads);
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_processes_stand_in_start_order_and_units),
+        cmocka_unit_test (test_our_own_processes_are_told_what_they_are),
+        cmocka_unit_test (test_an_engine_gets_its_port_and_a_keeper),
+    };
+    return cmocka_run_group_tests (tests, s_set_up, s_tear_down);
+}
