@@ -23,14 +23,16 @@ struct caller {
     char sender [64];                       //  What the callee may log
 };
 
-static const uint64_t MESSAGE_MAX = 64 << 20;
+enum { SOCKETS_MAX = 16384, MESSAGE_MAX = 64 << 20 };
 
 void *
 caller_zmq (void)
 {
     static void *context;
-    if (!context)
+    if (!context) {
         context = zmq_ctx_new ();
+        zmq_ctx_set (context, ZMQ_MAX_SOCKETS, SOCKETS_MAX);
+    }
     return context;
 }
 
@@ -47,8 +49,13 @@ caller_new (const char *endpoint, error_t *error)
 {
     caller_t *self = memory_new (sizeof *self);
     int none = 0;
-    int64_t message_max = (int64_t)MESSAGE_MAX;
+    int64_t message_max = MESSAGE_MAX;
     self->socket = zmq_socket (caller_zmq (), ZMQ_DEALER);
+    if (!self->socket) {
+        error_set (error, STATUS_LIMIT, "cannot open a socket: %s", zmq_strerror (errno));
+        memory_free (self);
+        return NULL;
+    }
     snprintf (self->sender, sizeof self->sender, "stator/%ld", (long)getpid ());
     zmq_setsockopt (self->socket, ZMQ_LINGER, &none, sizeof none);
     zmq_setsockopt (self->socket, ZMQ_MAXMSGSIZE, &message_max, sizeof message_max);
@@ -214,13 +221,14 @@ caller_call (caller_t *self, const message_type_t *type, const void *request, ui
 //  ---- The directory ---------------------------------------------------------------------------------------------------------
 
 status_t
-caller_resolve (const char *broker, const char *address, uint64_t timeout_ms, char endpoint [256], error_t *error)
+caller_resolve (
+    const char *broker, const char *address, uint64_t timeout_ms, char endpoint [ENDPOINT_MAX], error_t *error)
 {
     arena_t arena;
     list_actors_t request = { 0 };
     list_actors_reply_t reply;
     if (strstr (address, "://") || strcmp (address, "broker/0") == 0 || strcmp (address, "broker") == 0) {
-        snprintf (endpoint, 256, "%s", strstr (address, "://") ? address : broker);
+        snprintf (endpoint, ENDPOINT_MAX, "%s", strstr (address, "://") ? address : broker);
         return STATUS_OK;
     }
     caller_t *caller = caller_new (broker, error);
@@ -234,7 +242,7 @@ caller_resolve (const char *broker, const char *address, uint64_t timeout_ms, ch
         status = error_set (error, STATUS_NOT_FOUND, "the directory has no actor %s", address);
     for (size_t i = 0; status == STATUS_NOT_FOUND && i < reply.actors_count; i++)
         if (span_equal_string (reply.actors [i].address, address) &&
-            span_copy_string (reply.actors [i].endpoint, endpoint, 256))
+            span_copy_string (reply.actors [i].endpoint, endpoint, ENDPOINT_MAX))
             status = STATUS_OK;
     arena_fini (&arena);
     caller_destroy (&caller);

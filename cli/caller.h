@@ -7,6 +7,7 @@
 #define CLI_CALLER_H
 
 #include "base/arena.h"
+#include "runtime/actor.h"
 #include "runtime/wire.h"
 
 enum { CALLER_FRAMES_MAX = 8 };
@@ -44,7 +45,7 @@ status_t caller_call (caller_t *self, const message_type_t *type, const void *re
 
 //  Finds where an address listens, by asking the broker; "broker/0" is the broker itself, an endpoint is taken as it is.
 status_t caller_resolve (
-    const char *broker, const char *address, uint64_t timeout_ms, char endpoint [256], error_t *error);
+    const char *broker, const char *address, uint64_t timeout_ms, char endpoint [ENDPOINT_MAX], error_t *error);
 
 //  Monotonic milliseconds.
 uint64_t caller_now_ms (void);

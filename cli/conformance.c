@@ -36,23 +36,18 @@ typedef struct {
     generate_end_t end;              //  What it says
 } generation_t;
 
-static check_result_t s_fail (trial_t *self, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
+static check_result_t s_say (trial_t *self, check_result_t result, const char *format, ...)
+    __attribute__ ((format (printf, 3, 4)));
 
+//  What was seen, in words, and what it amounts to.
 static check_result_t
-s_fail (trial_t *self, const char *format, ...)
+s_say (trial_t *self, check_result_t result, const char *format, ...)
 {
     va_list arguments;
     va_start (arguments, format);
     vsnprintf (self->note->text, sizeof self->note->text, format, arguments);
     va_end (arguments);
-    return CHECK_FAILED;
-}
-
-static check_result_t
-s_skip (trial_t *self, const char *why)
-{
-    s_fail (self, "%s", why);
-    return CHECK_SKIPPED;
+    return result;
 }
 
 static uint64_t
@@ -163,10 +158,10 @@ s_expect_refusal (trial_t *self, uint64_t id, status_t one, status_t other)
     wire_message_t message;
     status_t status = caller_answer (self->caller, id, s_timeout (self), &message, self->note);
     if (status == STATUS_OK)
-        return s_fail (self, "it was answered as if nothing were wrong");
+        return s_say (self, CHECK_FAILED, "it was answered as if nothing were wrong");
     if (status == one || status == other)
         return CHECK_PASSED;
-    return s_fail (self, "expected the error %s, got: %.300s", status_name (one), self->note->text);
+    return s_say (self, CHECK_FAILED, "expected the error %s, got: %.300s", status_name (one), self->note->text);
 }
 
 //  ---- Checks: what every actor answers ------------------------------------------------------------------------------------
@@ -178,9 +173,9 @@ s_check_ping (trial_t *self)
     if (s_ping (self, &pong) != STATUS_OK)
         return CHECK_FAILED;
     if (!pong.incarnation || !pong.address.size)
-        return s_fail (self, "the pong has no address or no incarnation");
-    s_fail (self, "%.*s, incarnation %llu", SPAN_ARG (pong.address), (unsigned long long)pong.incarnation);
-    return CHECK_PASSED;
+        return s_say (self, CHECK_FAILED, "the pong has no address or no incarnation");
+    return s_say (
+        self, CHECK_PASSED, "%.*s, incarnation %llu", SPAN_ARG (pong.address), (unsigned long long)pong.incarnation);
 }
 
 static check_result_t
@@ -192,12 +187,10 @@ s_check_status (trial_t *self)
             self->note) != STATUS_OK)
         return CHECK_FAILED;
     for (size_t i = 0; i < status.methods_count; i++) {
-        if (span_equal_string (status.methods [i], "generate")) {
-            s_fail (self, "%.*s", SPAN_ARG (status.state));
-            return CHECK_PASSED;
-        }
+        if (span_equal_string (status.methods [i], "generate"))
+            return s_say (self, CHECK_PASSED, "%.*s", SPAN_ARG (status.state));
     }
-    return s_fail (self, "the methods it lists do not have generate among them");
+    return s_say (self, CHECK_FAILED, "the methods it lists do not have generate among them");
 }
 
 static check_result_t
@@ -205,14 +198,14 @@ s_check_card (trial_t *self)
 {
     const model_card_t *card = self->conformance->card;
     if (!card)
-        return s_skip (self, "the directory does not know this endpoint");
+        return s_say (self, CHECK_SKIPPED, "the directory does not know this endpoint");
     if (!card->model.size || !card->block_size || !card->context || !card->ranks || !card->slots || !card->engine.size)
-        return s_fail (self, "model, block_size, context, ranks, slots and engine must all be there");
+        return s_say (self, CHECK_FAILED, "model, block_size, context, ranks, slots and engine must all be there");
     if (!span_equal_string (card->tokenizing, "bytes") && !span_equal_string (card->tokenizing, "engine"))
-        return s_fail (self, "tokenizing is '%.*s', neither bytes nor engine", SPAN_ARG (card->tokenizing));
-    s_fail (self, "%.*s on %.*s %.*s, blocks of %u tokens", SPAN_ARG (card->model), SPAN_ARG (card->engine),
-        SPAN_ARG (card->engine_version), card->block_size);
-    return CHECK_PASSED;
+        return s_say (
+            self, CHECK_FAILED, "tokenizing is '%.*s', neither bytes nor engine", SPAN_ARG (card->tokenizing));
+    return s_say (self, CHECK_PASSED, "%.*s on %.*s %.*s, blocks of %u tokens", SPAN_ARG (card->model),
+        SPAN_ARG (card->engine), SPAN_ARG (card->engine_version), card->block_size);
 }
 
 //  A REQ socket of libzmq knows nothing of us: it sends an empty frame and its parts, and wants the same back.
@@ -246,7 +239,7 @@ s_check_req (trial_t *self)
     buffer_fini (&header);
     buffer_fini (&body);
     return parts == 2 ? CHECK_PASSED
-                      : s_fail (self, "a plain REQ socket got %d parts instead of header and body", parts);
+                      : s_say (self, CHECK_FAILED, "a plain REQ socket got %d parts instead of header and body", parts);
 }
 
 //  ---- Checks: what is wrong ---------------------------------------------------------------------------------------------------
@@ -340,7 +333,7 @@ s_check_context (trial_t *self)
 {
     const model_card_t *card = self->conformance->card;
     if (!card || card->context > 1 << 24)
-        return s_skip (self, "the context is not known from a card");
+        return s_say (self, CHECK_SKIPPED, "the context is not known from a card");
     generate_t request = s_request (self, "conformance-context", ASKED_TOKENS);
     uint32_t *tokens = memory_new ((card->context + 1) * sizeof *tokens);
     for (size_t i = 0; i <= card->context; i++)
@@ -363,12 +356,12 @@ s_check_generate (trial_t *self)
         return CHECK_FAILED;
     const generate_end_t *end = &generation.end;
     if (end->reason != FINISH_REASON_LENGTH || generation.count != ASKED_TOKENS)
-        return s_fail (self, "asked for %u tokens past the end of sequence, got %llu and the reason %s", ASKED_TOKENS,
-            (unsigned long long)generation.count, finish_reason_name (end->reason));
+        return s_say (self, CHECK_FAILED, "asked for %u tokens past the end of sequence, got %llu and the reason %s",
+            ASKED_TOKENS, (unsigned long long)generation.count, finish_reason_name (end->reason));
     if (end->completion_tokens != ASKED_TOKENS || end->prompt_tokens != PROMPT_TOKENS ||
         end->cached_tokens > end->prompt_tokens)
-        return s_fail (self, "the end counts %u prompt, %u cached and %u completion tokens", end->prompt_tokens,
-            end->cached_tokens, end->completion_tokens);
+        return s_say (self, CHECK_FAILED, "the end counts %u prompt, %u cached and %u completion tokens",
+            end->prompt_tokens, end->cached_tokens, end->completion_tokens);
     return CHECK_PASSED;
 }
 
@@ -384,8 +377,9 @@ s_check_credit (trial_t *self)
             return CHECK_FAILED;
         status_t status = s_follow (self, &generation, UINT64_MAX, QUIET_MS);
         if (status != STATUS_DEADLINE || generation.count != credit)
-            return s_fail (self, "with credit up to %llu it sent %llu tokens%s", (unsigned long long)credit,
-                (unsigned long long)generation.count, status == STATUS_OK ? " and an end" : "");
+            return s_say (self, CHECK_FAILED, "with credit up to %llu it sent %llu tokens%s",
+                (unsigned long long)credit, (unsigned long long)generation.count,
+                status == STATUS_OK ? " and an end" : "");
     }
     s_send_plain (self, generation.id, FRAME_KIND_CREDIT, ASKED_TOKENS);
     s_send_plain (self, generation.id, FRAME_KIND_CREDIT, 1);
@@ -406,7 +400,8 @@ s_check_cancel (trial_t *self)
     uint64_t before = generation.count;
     s_follow (self, &generation, UINT64_MAX, QUIET_MS);
     if (generation.count > before + 1)
-        return s_fail (self, "%llu tokens came after the cancel", (unsigned long long)(generation.count - before));
+        return s_say (
+            self, CHECK_FAILED, "%llu tokens came after the cancel", (unsigned long long)(generation.count - before));
     return s_still_there (self);
 }
 
@@ -426,8 +421,9 @@ s_check_resume (trial_t *self)
     generation_t second = { .id = s_start (self, &request, 4) };
     if (s_follow (self, &second, UINT64_MAX, s_timeout (self)) != STATUS_OK)
         return CHECK_FAILED;
-    return second.count == 4 ? CHECK_PASSED
-                             : s_fail (self, "asked to go on by 4 tokens, got %llu", (unsigned long long)second.count);
+    return second.count == 4
+               ? CHECK_PASSED
+               : s_say (self, CHECK_FAILED, "asked to go on by 4 tokens, got %llu", (unsigned long long)second.count);
 }
 
 static check_result_t
@@ -462,8 +458,8 @@ s_check_cache (trial_t *self)
 {
     const model_card_t *card = self->conformance->card;
     if (!card || !card->kv_events || card->block_size > PROMPT_TOKENS / 2)
-        return s_skip (
-            self, "it does not say that it publishes what it caches, or its blocks are larger than the prompt");
+        return s_say (self, CHECK_SKIPPED,
+            "it does not say that it publishes what it caches, or its blocks are larger than the prompt");
     uint32_t cached = 0;
     for (int i = 0; i < 2; i++) {
         generate_t request = s_request (self, i ? "conformance-again" : "conformance-once", 1);
@@ -473,10 +469,9 @@ s_check_cache (trial_t *self)
         cached = generation.end.cached_tokens;
     }
     if (cached < card->block_size)
-        return s_fail (
-            self, "a prompt of %u tokens came twice, and only %u were found in the cache", PROMPT_TOKENS, cached);
-    s_fail (self, "%u of %u tokens were found", cached, PROMPT_TOKENS);
-    return CHECK_PASSED;
+        return s_say (self, CHECK_FAILED, "a prompt of %u tokens came twice, and only %u were found in the cache",
+            PROMPT_TOKENS, cached);
+    return s_say (self, CHECK_PASSED, "%u of %u tokens were found", cached, PROMPT_TOKENS);
 }
 
 static check_result_t
@@ -486,11 +481,11 @@ s_check_tokenize (trial_t *self)
     tokenize_t request = { .model = self->conformance->model, .text = SPAN ("Hello, world") };
     tokenize_reply_t reply;
     if (!card || !span_equal_string (card->tokenizing, "engine"))
-        return s_skip (self, "its card does not say that it tokenises");
+        return s_say (self, CHECK_SKIPPED, "its card does not say that it tokenises");
     if (caller_call (self->caller, &tokenize_message, &request, s_timeout (self), &self->arena, &reply, self->note) !=
         STATUS_OK)
         return CHECK_FAILED;
-    return reply.tokens.count ? CHECK_PASSED : s_fail (self, "a text of 12 bytes has no tokens");
+    return reply.tokens.count ? CHECK_PASSED : s_say (self, CHECK_FAILED, "a text of 12 bytes has no tokens");
 }
 
 static check_result_t
@@ -499,14 +494,14 @@ s_check_drain (trial_t *self)
     drain_t drain = { 0 };
     drain_reply_t reply;
     if (!self->conformance->drain)
-        return s_skip (self, "it would end the worker: ask for it with --drain");
+        return s_say (self, CHECK_SKIPPED, "it would end the worker: ask for it with --drain");
     if (caller_call (self->caller, &drain_message, &drain, s_timeout (self), &self->arena, &reply, self->note) !=
         STATUS_OK)
         return CHECK_FAILED;
     generate_t request = s_request (self, "conformance-late", 1);
     wire_message_t message;
     status_t status = caller_answer (self->caller, s_start (self, &request, 1), QUIET_MS, &message, self->note);
-    return status == STATUS_OK ? s_fail (self, "it took new work while draining") : CHECK_PASSED;
+    return status == STATUS_OK ? s_say (self, CHECK_FAILED, "it took new work while draining") : CHECK_PASSED;
 }
 
 //  ---- The table -----------------------------------------------------------------------------------------------------------------

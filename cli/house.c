@@ -29,6 +29,7 @@ struct house {
     world_t *world;                                      //  Shared by the ports
     resident_t *residents;                               //  One an actor
     size_t count;                                        //  How many
+    bool failed;                                         //  An actor got no thread
     const assembly_actor_t *(*on_reload) (void *arg);    //  Of the options
     void *arg;                                           //  For on_reload
     sigset_t signals;                                    //  What is waited for
@@ -107,11 +108,16 @@ s_live (void *arg)
     return NULL;
 }
 
+//  An actor that gets no thread has no life: the house ends.
 static void
 s_let_run (resident_t *resident)
 {
-    BUG_ON (pthread_create (&resident->thread, NULL, s_live, resident) != 0);
-    resident->running = true;
+    resident->running = pthread_create (&resident->thread, NULL, s_live, resident) == 0;
+    if (resident->running)
+        return;
+    atomic_store (&resident->drained, true);
+    resident->house->failed = true;
+    pthread_kill (resident->house->waiter, SIGTERM);
 }
 
 //  Afterwards the actor is ours to touch.
@@ -202,7 +208,7 @@ house_wait (house_t *self)
         if (draining)
             s_drain_next (self);
     }
-    return RESULT_OK;
+    return self->failed ? RESULT_FAILED : RESULT_OK;
 }
 
 void

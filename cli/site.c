@@ -172,5 +172,6 @@ site_find_broker (const site_flags_t *flags, char endpoint [ENDPOINT_MAX], char 
         snprintf (endpoint, ENDPOINT_MAX, "%s", flags->broker);
     if (*flags->events)
         snprintf (events, ENDPOINT_MAX, "%s", flags->events);
+    //  Whoever names the broker needs no run folder; what only the folder could tell stays empty.
     return *flags->broker && status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
