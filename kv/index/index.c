@@ -145,6 +145,8 @@ index_set_is_live (const index_t *self, set_t set)
 {
     if (!self->dying.count && !self->doomed.count)
         return set != SETS_EMPTY;
+    if (sets_is_marked (self->sets, set, self->clears))
+        return true;
     set_view_t view;
     sets_view (self->sets, set, &view);
     for (uint32_t i = 0; i < view.count; i++)

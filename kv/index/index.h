@@ -181,7 +181,7 @@ void index_walk_destroy (index_walk_t **self_p);
 //  may give few and go on; *ended tells.  STATUS_STALE when the holder has changed since the walk began: begin again.
 status_t index_walk_next (index_walk_t *self, index_block_t *blocks, size_t max, size_t *count, bool *ended);
 
-//  Sweeps out at most `steps` blocks of cleared holders, for quiet moments.  True while there is more.
+//  Sweeps cleared holders out of at most `steps` runs of blocks, for quiet moments.  True while there is more.
 bool index_sweep (index_t *self, size_t steps);
 
 void index_stats (const index_t *self, index_stats_t *stats);

@@ -4,7 +4,6 @@
 
 #include <string.h>
 
-#include "base/bug.h"
 #include "kv/index/index_private.h"
 
 enum { STRIDE = 16 };

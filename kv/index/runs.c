@@ -79,7 +79,6 @@ s_set_stretches (runs_t *self, run_t *run, const stretch_t *stretches, size_t co
         memcpy (run->stretches, stretches, count * sizeof *stretches);
     }
     self->bytes += bytes - before;
-    self->stretches += count - run->stretch_count;
     run->stretch_count = (uint8_t)count;
 }
 
@@ -160,7 +159,6 @@ s_free_run (runs_t *self, uint32_t number)
 {
     run_t *run = runs_at (self, number);
     self->bytes -= s_run_bytes (run->capacity) + MALLOC_BYTES + s_stretch_bytes (run->stretch_count);
-    self->stretches -= run->stretch_count;
     memory_free (run->stretches);
     memory_free (run);
     s_set_run (self, number, NULL);
@@ -217,7 +215,6 @@ s_add_run (runs_t *self, uint64_t parent, set_t set, size_t wanted)
     run_t *run = memory_resize (NULL, s_run_bytes (capacity));
     *run = (run_t){ .parent = parent, .set = set, .capacity = (uint8_t)capacity, .stretch_count = 1 };
     self->bytes += s_run_bytes (capacity) + MALLOC_BYTES;
-    self->stretches++;
     s_set_run (self, number, run);
     return number;
 }
@@ -353,7 +350,7 @@ s_check_run (const runs_t *self, uint32_t number)
 uint64_t
 runs_check (const runs_t *self)
 {
-    uint64_t references = 0, blocks = 0, stretches = 0, bytes = 0;
+    uint64_t references = 0, blocks = 0, bytes = 0;
     lines_check (&self->blocks);
     for (uint32_t number = 0; number < runs_bound (self); number++) {
         if (!runs_has (self, number))
@@ -361,9 +358,8 @@ runs_check (const runs_t *self)
         const run_t *run = runs_at (self, number);
         references += s_check_run (self, number);
         blocks += run->count;
-        stretches += run->stretch_count;
         bytes += s_run_bytes (run->capacity) + MALLOC_BYTES + s_stretch_bytes (run->stretch_count);
     }
-    BUG_ON (blocks != self->blocks.count || stretches != self->stretches || bytes != self->bytes);
+    BUG_ON (blocks != self->blocks.count || bytes != self->bytes);
     return references;
 }

@@ -39,11 +39,10 @@ typedef struct {
 } place_t;
 
 typedef struct {
-    lines_t blocks;        //  Where each is; a row is the hashes of a run, NULL while nobody's
-    sets_t *sets;          //  Borrowed
-    pile_t free;           //  uint32_t: runs that are nobody's
-    uint64_t bytes;        //  Of runs and stretches
-    uint64_t stretches;    //  Of all runs
+    lines_t blocks;    //  Where each is; a row is the hashes of a run, NULL while nobody's
+    sets_t *sets;      //  Borrowed
+    pile_t free;       //  uint32_t: runs that are nobody's
+    uint64_t bytes;    //  Of runs and stretches
 } runs_t;
 
 //  Borrows the sets, which must outlive it.

@@ -69,7 +69,7 @@ stream_next (stream_t *self, stream_record_t *record, error_t *error)
     *record = (stream_record_t){ .type = (stream_type_t)head.type,
         .worker = head.worker,
         .parent = has_parent ? words [0] : INDEX_ROOT,
-        .hashes = words + before,
+        .hashes = hashes ? words + before : NULL,
         .count = (uint32_t)hashes };
     self->rest = span_slice (body, (before + hashes) * sizeof (uint64_t), SIZE_MAX);
     self->records--;
