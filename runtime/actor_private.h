@@ -115,6 +115,9 @@ status_t link_send_frames (link_t *self, const frame_header_t *header, const spa
 //  Completes a call or stream that is under way.  reply NULL unless result is CALL_REPLIED.
 void call_complete (call_t *self, call_result_t result, const void *reply);
 
+//  The due of a call fires: it completes with its result, at first CALL_DEADLINE.
+void call_fire (due_t *due);
+
 //  The opening of a stream: as call_start, without a deadline.  done and arg are the caller's to set.
 void stream_start (
     call_t *self, actor_t *actor, span_t address, const message_type_t *type, const void *request, uint64_t credit);

@@ -387,6 +387,24 @@ test_a_stream_does_not_notice_that_the_broker_is_gone (void **state)
     s_end ();
 }
 
+//  Whoever was cut off for a while comes back on a connection that knows nothing of the stream, though nobody has died.
+static void
+test_a_stream_whose_connection_fell_ends_soon (void **state)
+{
+    s_begin ();
+    s_open (100, 7, 0, PORT_NEVER);
+    stage_run (s_stage, REALM_SECOND);
+    realm_process_set_group (stage_process (s_stage, "client/0"), 1);
+    stage_run (s_stage, 20 * REALM_SECOND);
+    realm_process_set_group (stage_process (s_stage, "client/0"), 0);
+    stage_run (s_stage, 5 * REALM_SECOND);
+    assert_int_equal (s_client ()->ended, 1);
+    assert_int_equal (s_client ()->result, CALL_FAILED);
+    assert_int_equal (s_client ()->status, STATUS_GAP);
+    assert_int_equal (s_client ()->expected, 7);
+    s_end ();
+}
+
 //  ---- Bad input, from a socket that speaks no protocol ----
 
 typedef struct {
@@ -547,6 +565,7 @@ main (void)
         cmocka_unit_test (test_a_silent_callee_with_credit_is_given_up),
         cmocka_unit_test (test_a_cancelled_stream_ends_once),
         cmocka_unit_test (test_a_stream_does_not_notice_that_the_broker_is_gone),
+        cmocka_unit_test (test_a_stream_whose_connection_fell_ends_soon),
         cmocka_unit_test (test_bad_frames_get_an_error_and_harm_nobody),
         cmocka_unit_test (test_an_id_that_is_taken_is_refused),
     };

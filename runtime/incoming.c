@@ -276,6 +276,12 @@ s_take_follow_up (actor_t *actor, const wire_message_t *message)
 {
     uint8_t key [8 + PEER_MAX];
     incoming_t *incoming = map_get (actor->incomings, span_of (key, s_make_key (key, message)));
+    if (message->header.kind == FRAME_KIND_PROBE) {
+        if (!incoming)
+            wire_send_error (&actor->wire, actor->router, message->peer, message->header.id, STATUS_GAP,
+                "no such stream is under way here: its opening or its end was lost");
+        return;
+    }
     if (!incoming)
         return;    //  Completed while the message was under way
     if (message->header.kind == FRAME_KIND_CREDIT)
@@ -300,14 +306,15 @@ incoming_take (actor_t *actor, const span_t *frames, size_t count)
         break;
     case FRAME_KIND_CREDIT:
     case FRAME_KIND_CANCEL:
+    case FRAME_KIND_PROBE:
         s_take_follow_up (actor, &message);
         break;
     case FRAME_KIND_EVENT:
         s_take_handover (actor, &message);
         break;
     default:
-        s_refuse (
-            actor, &message, COUNT_MALFORMED, STATUS_INVALID, "a callee takes call, credit, cancel and event only");
+        s_refuse (actor, &message, COUNT_MALFORMED, STATUS_INVALID,
+            "a callee takes call, credit, probe, cancel and event only");
         break;
     }
 }

@@ -134,8 +134,8 @@ link_send_frames (link_t *self, const frame_header_t *header, const span_t *fram
 
 //  ---- Calls ----
 
-static void
-s_fire (due_t *due)
+void
+call_fire (due_t *due)
 {
     call_t *self = (call_t *)((char *)due - offsetof (call_t, due));
     if (self->result == CALL_DEADLINE && self->link) {
@@ -214,7 +214,7 @@ s_start (call_t *self, actor_t *actor, span_t address, const message_type_t *typ
     *self = (call_t){
         .actor = actor, .type = type, .id = ++actor->next_call, .result = CALL_DEADLINE, .trace = self->trace
     };
-    self->due.fire = s_fire;
+    self->due.fire = call_fire;
     link_t *link = link_to (actor, address, &self->error);
     if (!link) {
         s_complete_soon (self, CALL_FAILED);

@@ -1,21 +1,51 @@
 #include "runtime/stream.h"
 
 #include <inttypes.h>
+#include <stddef.h>
 
 #include "base/bug.h"
 #include "runtime/actor_private.h"
 
-//  Whether the callee may be waited for: it has credit left to use.
-static void
-s_watch_idle (stream_t *self)
+static void s_look (due_t *due);
+
+//  Whether it is the callee's turn to say something.
+static bool
+s_waits (const stream_t *self)
 {
+    return self->options.idle_timeout_ns != PORT_NEVER && self->position < self->credit;
+}
+
+static void
+s_look_later (stream_t *self)
+{
+    uint64_t at = self->heard_ns + STREAM_PROBE_NS;
+    uint64_t idle = self->waits_ns + self->options.idle_timeout_ns;
+    self->call.due.fire = s_look;
+    due_at (&self->call.due, self->call.actor, s_waits (self) && idle < at ? idle : at);
+}
+
+static void
+s_probe (stream_t *self, uint64_t now)
+{
+    frame_header_t header = { .version = WIRE_VERSION, .kind = FRAME_KIND_PROBE, .id = self->call.id };
+    link_send (self->call.link, &header, NULL, NULL);
+    self->heard_ns = now;
+}
+
+//  Time has passed: what was heard meanwhile only moved the times that are looked at here.
+static void
+s_look (due_t *due)
+{
+    stream_t *self = (stream_t *)((char *)due - offsetof (stream_t, call.due));
     call_t *call = &self->call;
-    if (self->options.idle_timeout_ns == PORT_NEVER)
+    uint64_t now = actor_now (call->actor);
+    if (call->result != CALL_DEADLINE || (s_waits (self) && now - self->waits_ns >= self->options.idle_timeout_ns)) {
+        call_fire (due);
         return;
-    if (self->position < self->credit)
-        due_at (&call->due, call->actor, actor_now (call->actor) + self->options.idle_timeout_ns);
-    else
-        due_clear (&call->due, call->actor);
+    }
+    if (now - self->heard_ns >= STREAM_PROBE_NS)
+        s_probe (self, now);
+    s_look_later (self);
 }
 
 static void
@@ -34,8 +64,9 @@ stream_open (stream_t *self, actor_t *actor, span_t address, const message_type_
     stream_start (&self->call, actor, address, type, request, options->credit);
     self->call.done = s_on_done;
     self->call.arg = self;
+    self->heard_ns = self->waits_ns = actor_now (actor);
     if (!due_is_set (&self->call.due))
-        s_watch_idle (self);
+        s_look_later (self);
 }
 
 void
@@ -57,8 +88,10 @@ stream_credit (stream_t *self, uint64_t position)
         .has_position = true,
         .position = position };
     link_send (self->call.link, &header, NULL, NULL);
-    if (was_idle)
-        s_watch_idle (self);
+    if (was_idle) {
+        self->waits_ns = actor_now (self->call.actor);
+        s_look_later (self);
+    }
 }
 
 void
@@ -108,7 +141,7 @@ s_take_item (stream_t *self, const void *item)
         return;
     }
     self->position += count;
-    s_watch_idle (self);
+    self->heard_ns = self->waits_ns = actor_now (call->actor);
 }
 
 void

@@ -3,6 +3,9 @@
 //  As a call, but the answer comes in items; positions count elements (what an element is, the method says).  Items
 //  arrive in order, without gap or repeat, or the stream fails with STATUS_GAP.  The callee sends below the credit only;
 //  whoever consumes raises it as it goes.
+//
+//  A connection that fell takes what was on it: the opening, the last items, the end.  So a callee that has been silent
+//  for STREAM_PROBE_NS is asked whether the stream is still under way; where it is not, the stream fails with STATUS_GAP.
 
 #ifndef RUNTIME_STREAM_H
 #define RUNTIME_STREAM_H
@@ -23,12 +26,16 @@ typedef struct {
         idle_timeout_ns;    //  Nothing heard for this long although there is credit: CALL_DEADLINE; PORT_NEVER: none
 } stream_options_t;
 
+#define STREAM_PROBE_NS UINT64_C (2000000000)
+
 //  The fields belong to the runtime.
 typedef struct stream {
     call_t call;                 //  Its opening; carries link, id, type and deadline
     stream_options_t options;    //  As given
     uint64_t position;           //  Of the next element
     uint64_t credit;             //  Granted so far
+    uint64_t heard_ns;           //  When the callee was heard or asked last
+    uint64_t waits_ns;           //  Since when it has had credit and said nothing
     void *arg;                   //  For both functions
 } stream_t;
 

@@ -29,7 +29,7 @@ class Message(typing.NamedTuple):
     fields: tuple                  # of Field, in the order of the schema
 
 
-SCHEMA_HASH = 0x1af39f1a665773ac
+SCHEMA_HASH = 0x505a90273e6a6433
 
 
 class FrameKind(enum.IntEnum):
@@ -44,6 +44,7 @@ class FrameKind(enum.IntEnum):
     CANCEL = 7
     EVENT = 8
     ACK = 9
+    PROBE = 10
 
 
 class ActorState(enum.IntEnum):
