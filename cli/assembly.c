@@ -29,13 +29,12 @@ struct assembly {
 //  What a service is made of: a row for each class.
 typedef struct part part_t;
 struct part {
-    const char *service;           //  Also the class's name
-    const char *process;           //  Process that houses it by default, another name for all of these
-    const actor_class_t *class;    //  What it is
-    unsigned phase;                //  Of draining
-    //  How many instances the fleet has, and the options of each.
-    size_t (*count) (const manifest_t *fleet);
-    const void *(*options) (assembly_t *self, size_t position);
+    const char *service;                          //  Also the class's name
+    const char *process;                          //  Process that houses it by default, another name for all of these
+    const actor_class_t *class;                   //  What it is
+    unsigned phase;                               //  Of draining
+    size_t (*count) (const manifest_t *fleet);    //  Instances
+    const void *(*options) (assembly_t *self, size_t position);    //  What the class is given
 };
 
 void
@@ -134,8 +133,8 @@ s_worker_at (const manifest_t *fleet, size_t *position)
 
 //  The adapter of each engine, and where a group of workers keeps what can be set about it.
 static const struct {
-    const engine_class_t *class;
-    size_t options;
+    const engine_class_t *class;    //  The adapter
+    size_t options;                 //  Offset of its options in a group of workers
 } s_engines [] = {
     [ENGINE_MOCK] = { &mock_engine, offsetof (manifest_worker_t, mock) },
     [ENGINE_LLAMACPP] = { &llamacpp_engine, offsetof (manifest_worker_t, llamacpp) },

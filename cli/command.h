@@ -30,17 +30,17 @@ typedef struct {
 } invocation_t;
 
 struct command {
-    const char *name;         //  "check"
-    const char *arguments;    //  "[FILE]"
-    const char *doc;          //  One sentence
-    const char *essay;        //  More for its own help, lines and all; NULL: none
-    const option_t *table;    //  Its flags; NULL: none
-    size_t flags_size;        //  Bytes of their struct
-    bool takes_fleet;         //  The keys of a fleet file are flags too
-    bool hidden;              //  Ours to start, not for people: not in the help
-    size_t words_min;         //  Words it needs
-    size_t words_max;         //  Words it takes
-    result_t (*run) (const invocation_t *invocation);
+    const char *name;                                    //  "check"
+    const char *arguments;                               //  "[FILE]"
+    const char *doc;                                     //  One sentence
+    const char *essay;                                   //  More for its own help, lines and all; NULL: none
+    const option_t *table;                               //  Its flags; NULL: none
+    size_t flags_size;                                   //  Bytes of their struct
+    bool takes_fleet;                                    //  The keys of a fleet file are flags too
+    bool hidden;                                         //  Ours to start, not for people: not in the help
+    size_t words_min;                                    //  Words it needs
+    size_t words_max;                                    //  Words it takes
+    result_t (*run) (const invocation_t *invocation);    //  Does it
 };
 
 //  One a file of this folder.

@@ -510,8 +510,8 @@ s_check_drain (trial_t *self)
 //  ---- The table -----------------------------------------------------------------------------------------------------------------
 
 static const struct {
-    check_t check;
-    check_result_t (*run) (trial_t *self);
+    check_t check;                            //  What it is called and claims
+    check_result_t (*run) (trial_t *self);    //  Does it
 } s_checks [] = {
     { { "ping", "answers a ping with its address and incarnation" }, s_check_ping },
     { { "status", "says how it is, and lists generate among its methods" }, s_check_status },

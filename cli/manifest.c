@@ -11,9 +11,9 @@ enum { MEMORY_MAX = 16 << 20, PORT_MAX = 65535 };
 
 //  What checking needs: the fleet, and where in the file it came from.
 typedef struct {
-    manifest_t *fleet;
+    manifest_t *fleet;            //  What is checked
     const config_node_t *root;    //  NULL where the file could not be read
-    complaints_t *complaints;
+    complaints_t *complaints;     //  What is wrong with it
 } check_t;
 
 const manifest_model_t *

@@ -65,10 +65,8 @@ typedef struct {
 
 typedef struct {
     int log_level;     //  log_level_t
-    int log_format;    //  manifest_log_format_t
+    int log_format;    //  log_form_t of the port
 } manifest_observability_t;
-
-typedef enum { LOG_FORMAT_AUTO, LOG_FORMAT_HUMAN, LOG_FORMAT_JSON } manifest_log_format_t;
 
 typedef struct {
     int64_t version;                           //  MANIFEST_VERSION

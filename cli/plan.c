@@ -82,8 +82,8 @@ static void
 s_add_core (plan_t *self, const manifest_t *fleet, size_t unit)
 {
     const struct {
-        const char *service;
-        size_t count;
+        const char *service;    //  Of the addresses
+        size_t count;           //  Instances
     } parts [] = {
         { "frontend", (size_t)fleet->frontend.instances },
         { "router", (size_t)fleet->router.instances },
@@ -108,8 +108,8 @@ static const char *
 s_fill_in (plan_t *self, const char *word, const char *port, const manifest_worker_t *worker, const char *instance)
 {
     const struct {
-        const char *name;
-        const char *value;
+        const char *name;     //  As it is written
+        const char *value;    //  What stands for it
     } known [] = { { "{port}", port }, { "{instance}", instance }, { "{model}", worker->model } };
     buffer_t text = { 0 };
     while (*word) {

@@ -80,8 +80,8 @@ static const option_t s_flags [] = {
 
 //  How far one stream of one source has come.
 typedef struct {
-    uint64_t incarnation;
-    uint64_t sequence;
+    uint64_t incarnation;    //  Of the source
+    uint64_t sequence;       //  Of the last batch
 } track_t;
 
 typedef struct {

@@ -14,8 +14,8 @@ enum { COMPLAINTS_MAX = 20 };
 
 //  Where in a file; line and column from 1.  {0}: nowhere in particular.
 typedef struct {
-    uint32_t line;
-    uint32_t column;
+    uint32_t line;      //  From 1; 0: nowhere
+    uint32_t column;    //  From 1
 } place_t;
 
 typedef struct {

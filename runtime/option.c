@@ -7,7 +7,7 @@
 #include "runtime/option_value.h"
 #include "runtime/suggest.h"
 
-enum { PATH_MAX_SIZE = 256, LIST_MAX = 10000, LETTER_FLAG_SIZE = 2 };
+enum { PATH_MAX_SIZE = 256, LIST_MAX = 10000 };
 
 static void *
 s_field (option_target_t target, const option_t *row)

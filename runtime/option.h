@@ -93,8 +93,8 @@ typedef struct {
 
 //  A table and the struct it describes.
 typedef struct {
-    const option_t *table;
-    void *fields;
+    const option_t *table;    //  What can be set
+    void *fields;             //  Where it is kept
 } option_target_t;
 
 //  Sets every field to its default.  A default that cannot be read is a bug.

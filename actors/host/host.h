@@ -27,7 +27,7 @@ typedef struct {
 
 //  The class's options.  Programs are borrowed as long as the actor lives, the rest for the call.
 typedef struct {
-    const host_options_t *options;
+    const host_options_t *options;     //  How patient it is
     const host_program_t *programs;    //  In start order, units together
     size_t count;                      //  At least 1
 } host_setup_t;

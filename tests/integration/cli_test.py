@@ -83,6 +83,23 @@ class MistakesTest(unittest.TestCase):
         self.assertIn(f"no fleet runs in {folder}; start one with `stator up`", said)
 
 
+    def test_folders_of_others_are_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            elsewhere = pathlib.Path(folder) / "elsewhere"
+            elsewhere.mkdir()
+            link = pathlib.Path(folder) / "link"
+            link.symlink_to(elsewhere)
+            code, _, said = stator("run", "--once", "--run-dir", link, "--state-dir", elsewhere)
+            self.assertEqual((code, said), (1, f"stator run: {link} is no folder\n"))
+
+    def test_a_run_folder_that_is_too_deep_is_refused(self):
+        with tempfile.TemporaryDirectory() as folder:
+            deep = pathlib.Path(folder) / ("d" * 100)
+            code, _, said = stator("run", "--once", "--run-dir", deep, "--state-dir", folder)
+            self.assertEqual(code, 1)
+            self.assertIn("name a shorter folder with --run-dir", said)
+
+
 class FleetTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
