@@ -115,6 +115,9 @@ status_t link_send_frames (link_t *self, const frame_header_t *header, const spa
 //  Completes a call or stream that is under way.  reply NULL unless result is CALL_REPLIED.
 void call_complete (call_t *self, call_result_t result, const void *reply);
 
+//  Asks the callee of a call or stream whether it is still under way.
+void link_probe (link_t *self, uint64_t id);
+
 //  The due of a call fires: it completes with its result, at first CALL_DEADLINE.
 void call_fire (due_t *due);
 

@@ -3,6 +3,10 @@
 //  A call is embedded in the struct of the work it belongs to.  It completes exactly once: reply, error, deadline or
 //  cancel; never from inside call_start or call_cancel.  Once it has completed (and from inside its done function) it may
 //  be started again or its memory freed.
+//
+//  A connection that fell takes what was on it, the opening or the answer.  So a callee that has been silent for
+//  CALL_PROBE_NS is asked whether the call is still under way; where it is not, the call fails with STATUS_GAP: it may
+//  have been served, or not.
 
 #ifndef RUNTIME_CALL_H
 #define RUNTIME_CALL_H
@@ -10,6 +14,8 @@
 #include "base/list.h"
 #include "runtime/actor.h"
 #include "runtime/due.h"
+
+#define CALL_PROBE_NS UINT64_C (2000000000)
 
 typedef enum {
     CALL_REPLIED,      //  The reply is there
@@ -36,6 +42,7 @@ typedef struct call {
     list_link_t in_link;           //  Calls of the link
     call_result_t result;          //  What the waiting completion will say
     error_t error;                 //  Why
+    uint64_t deadline_ns;          //  Of a plain call
     span_t trace;                  //  For the next start; see call_trace
 } call_t;
 

@@ -310,6 +310,22 @@ test_a_dead_callee_fails_with_its_lease (void **state)
     s_end ();
 }
 
+//  Whoever was cut off for a while comes back on a connection on which no answer will come, though nobody has died.
+static void
+test_a_call_whose_connection_fell_ends_soon (void **state)
+{
+    s_begin ();
+    s_call ("server/a", "hold", 600 * REALM_SECOND);
+    stage_run (s_stage, 20 * REALM_SECOND);
+    assert_int_equal (s_client ()->done, 0);
+    realm_process_set_group (stage_process (s_stage, "client/0"), 1);
+    stage_run (s_stage, 20 * REALM_SECOND);
+    realm_process_set_group (stage_process (s_stage, "client/0"), 0);
+    stage_run (s_stage, 5 * REALM_SECOND);
+    s_expect (CALL_FAILED, STATUS_GAP);
+    s_end ();
+}
+
 //  ---- Streams ----
 
 static void
@@ -560,6 +576,7 @@ main (void)
         cmocka_unit_test (test_a_cancel_reaches_the_callee),
         cmocka_unit_test (test_a_restarted_callee_fails_what_its_predecessor_had),
         cmocka_unit_test (test_a_dead_callee_fails_with_its_lease),
+        cmocka_unit_test (test_a_call_whose_connection_fell_ends_soon),
         cmocka_unit_test (test_a_stream_comes_whole_under_credit),
         cmocka_unit_test (test_nothing_is_sent_beyond_the_credit),
         cmocka_unit_test (test_a_silent_callee_with_credit_is_given_up),

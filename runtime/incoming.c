@@ -279,7 +279,7 @@ s_take_follow_up (actor_t *actor, const wire_message_t *message)
     if (message->header.kind == FRAME_KIND_PROBE) {
         if (!incoming)
             wire_send_error (&actor->wire, actor->router, message->peer, message->header.id, STATUS_GAP,
-                "no such stream is under way here: its opening or its end was lost");
+                "no such call is under way here: its opening or its answer was lost");
         return;
     }
     if (!incoming)

@@ -132,7 +132,24 @@ link_send_frames (link_t *self, const frame_header_t *header, const span_t *fram
     return wire_send_frames (&self->actor->wire, self->socket, SPAN (""), header, frames, count);
 }
 
+void
+link_probe (link_t *self, uint64_t id)
+{
+    frame_header_t header = { .version = WIRE_VERSION, .kind = FRAME_KIND_PROBE, .id = id };
+    link_send (self, &header, NULL, NULL);
+}
+
 //  ---- Calls ----
+
+static void s_look (due_t *due);
+
+static void
+s_look_later (call_t *self)
+{
+    uint64_t at = actor_now (self->actor) + CALL_PROBE_NS;
+    self->due.fire = s_look;
+    due_at (&self->due, self->actor, self->deadline_ns < at ? self->deadline_ns : at);
+}
 
 void
 call_fire (due_t *due)
@@ -145,6 +162,19 @@ call_fire (due_t *due)
             &self->error, STATUS_DEADLINE, "%s did not answer %s in time", self->link->address, self->type->name);
     }
     call_complete (self, self->result, NULL);
+}
+
+//  Time has passed for a plain call.
+static void
+s_look (due_t *due)
+{
+    call_t *self = (call_t *)((char *)due - offsetof (call_t, due));
+    if (self->result != CALL_DEADLINE || actor_now (self->actor) >= self->deadline_ns) {
+        call_fire (due);
+        return;
+    }
+    link_probe (self->link, self->id);
+    s_look_later (self);
 }
 
 //  Completes in a later turn.
@@ -235,8 +265,9 @@ call_start (call_t *self, actor_t *actor, span_t address, const message_type_t *
     s_start (self, actor, address, type, request, timeout_ns, 0);
     self->done = done;
     self->arg = arg;
+    self->deadline_ns = actor_now (actor) + timeout_ns;
     if (!due_is_set (&self->due))
-        due_at (&self->due, actor, actor_now (actor) + timeout_ns);
+        s_look_later (self);
 }
 
 void

@@ -18,7 +18,7 @@ s_waits (const stream_t *self)
 static void
 s_look_later (stream_t *self)
 {
-    uint64_t at = self->heard_ns + STREAM_PROBE_NS;
+    uint64_t at = self->heard_ns + CALL_PROBE_NS;
     uint64_t idle = self->waits_ns + self->options.idle_timeout_ns;
     self->call.due.fire = s_look;
     due_at (&self->call.due, self->call.actor, s_waits (self) && idle < at ? idle : at);
@@ -27,8 +27,7 @@ s_look_later (stream_t *self)
 static void
 s_probe (stream_t *self, uint64_t now)
 {
-    frame_header_t header = { .version = WIRE_VERSION, .kind = FRAME_KIND_PROBE, .id = self->call.id };
-    link_send (self->call.link, &header, NULL, NULL);
+    link_probe (self->call.link, self->call.id);
     self->heard_ns = now;
 }
 
@@ -43,7 +42,7 @@ s_look (due_t *due)
         call_fire (due);
         return;
     }
-    if (now - self->heard_ns >= STREAM_PROBE_NS)
+    if (now - self->heard_ns >= CALL_PROBE_NS)
         s_probe (self, now);
     s_look_later (self);
 }

@@ -4,8 +4,7 @@
 //  arrive in order, without gap or repeat, or the stream fails with STATUS_GAP.  The callee sends below the credit only;
 //  whoever consumes raises it as it goes.
 //
-//  A connection that fell takes what was on it: the opening, the last items, the end.  So a callee that has been silent
-//  for STREAM_PROBE_NS is asked whether the stream is still under way; where it is not, the stream fails with STATUS_GAP.
+//  As for calls, a callee that has been silent for CALL_PROBE_NS is asked whether the stream is still under way.
 
 #ifndef RUNTIME_STREAM_H
 #define RUNTIME_STREAM_H
@@ -25,8 +24,6 @@ typedef struct {
     uint64_t
         idle_timeout_ns;    //  Nothing heard for this long although there is credit: CALL_DEADLINE; PORT_NEVER: none
 } stream_options_t;
-
-#define STREAM_PROBE_NS UINT64_C (2000000000)
 
 //  The fields belong to the runtime.
 typedef struct stream {

@@ -103,10 +103,10 @@ s_hand_over (relay_t *self, span_t owner)
         .headers_count = headers.count,
         .body = http->body,
         .peer = http->peer };
-    stream_options_t options = { .on_item = s_on_part,
-        .on_end = s_on_end,
-        .credit = WINDOW,
-        .idle_timeout_ns = self->frontend->options.stall_timeout_ns };
+    //  A whole answer says nothing until it is there, however long that takes; that the owner lost it shows all the same.
+    stream_options_t options = {
+        .on_item = s_on_part, .on_end = s_on_end, .credit = WINDOW, .idle_timeout_ns = PORT_NEVER
+    };
     stream_open (&self->response, self->frontend->actor, owner, &hand_over_message, &request, &options, self);
     array_fini (&headers);
 }

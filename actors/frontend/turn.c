@@ -147,7 +147,7 @@ void
 turn_tell_router (turn_t *self, bool finished)
 {
     route_progress_t progress = { .request = span_from_string (self->request_id),
-        .worker = span_from_string (self->worker),
+        .worker = span_from_string (self->decided ? self->worker : ""),
         .finished = finished,
         .completion_tokens = turn_generated (self) };
     notices_send (&self->frontend->notices, self->frontend->actor, span_from_string (self->router), &progress);

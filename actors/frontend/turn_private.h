@@ -57,6 +57,7 @@ struct turn {
     call_t route;                   //  To the router
     char router [ADDRESS_MAX];      //  Who was asked last; empty: nobody to tell
     uint64_t router_incarnation;    //  Of that one
+    bool decided;                   //  Its decision was heard
     unsigned route_attempts;        //  Routers asked in vain, since one answered
     actor_timer_t wait;             //  Before asking again; for a worker to end
     uint64_t routed_ns;             //  When the first decision came; 0: none yet

@@ -36,6 +36,7 @@ s_take_decision (turn_t *self, const route_reply_t *reply)
     self->incarnation = worker ? worker->incarnation : 0;
     self->rank = reply->rank;
     self->route_attempts = 0;
+    self->decided = true;
     hints_answer_all (&self->hints, reply->receipts, reply->receipts_count);
     //  A session is kept by being here, at its owner, and by asking its owner among the routers.
     hints_answer (&self->hints, HINT_SESSION, OUTCOME_ACCEPTED, SPAN (""));
@@ -59,7 +60,9 @@ s_not_routed (turn_t *self, call_result_t result)
 {
     const error_t *why = call_error (&self->route);
     status_t status = result == CALL_DEADLINE ? STATUS_DEADLINE : why->status;
-    if (status != STATUS_UNREACHABLE)
+    if (status == STATUS_GAP)
+        s_ask_again (self, API_NO_ROUTER, why->text);
+    else if (status != STATUS_UNREACHABLE)
         turn_fail_from (self, api_error_from_status (status), "The request could not be placed", why->text);
     else if (!s_router_stands (self))
         s_ask_again (self, API_NO_ROUTER, why->text);
@@ -147,6 +150,7 @@ turn_route (turn_t *self)
     }
     span_copy_string (router->address, self->router, sizeof self->router);
     self->router_incarnation = router->incarnation;
+    self->decided = false;
     s_extend_chain (self);
     s_call_router (self);
 }

@@ -130,7 +130,7 @@ bool
 fleet_progress (fleet_t *self, span_t request, span_t worker, bool finished, uint64_t now_ns)
 {
     active_t *active = map_get (self->requests, request);
-    if (!active || !span_equal_string (worker, active->worker->address))
+    if (!active || (worker.size && !span_equal_string (worker, active->worker->address)))
         return false;
     if (finished) {
         s_end (self, active);

@@ -36,7 +36,7 @@ void fleet_candidates (fleet_t *self, const route_t *request, uint64_t now_ns, a
 void fleet_begin (fleet_t *self, span_t request, const policy_candidate_t *choice, uint32_t new_blocks,
     uint32_t prompt_blocks, uint64_t now_ns);
 
-//  Its first token is there, or it ended.  False where no such request is active there.
+//  Its first token is there, or it ended.  worker: empty for wherever it is.  False where no such request is active there.
 bool fleet_progress (fleet_t *self, span_t request, span_t worker, bool finished, uint64_t now_ns);
 
 //  Drops requests nothing was heard of for too long.  Returns how many.
