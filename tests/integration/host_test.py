@@ -23,7 +23,8 @@ host: { restart_delay: 100ms, looping_after: 3, probe_interval: 50ms }
 
 #  An engine that says it is well and can do nothing: enough for a host.
 ENGINE = """
-import http.server, sys
+import http.server, os, pathlib, sys
+pathlib.Path(__file__).with_suffix(".pid").write_text(str(os.getpid()))
 class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         self.send_response(200)
@@ -59,6 +60,16 @@ class HostTest(unittest.TestCase):
         fleet = Fleet(self.folder, *words, config=self.config(text))
         self.addCleanup(fleet.stop)
         until(lambda: all(process["state"] == "running" for process in self.processes().values()), 20, "all to run")
+        return fleet
+
+    def fleet_with_engine(self):
+        """A fleet with an engine that it has started; its worker waits for more than the engine can do."""
+        engine = self.folder / "engine.py"
+        engine.write_text(ENGINE)
+        fake = f"{{ engine: llamacpp, name: fake, port: {free_port()}, command: [python3, {engine}, '{{port}}'] }}"
+        fleet = Fleet(self.folder, config=self.config(FLEET.replace("workers: [ {", f"workers: [ {fake}, {{")))
+        self.addCleanup(fleet.stop)
+        until(lambda: self.state("worker/fake-0") == "starting", 20, "the worker to be started")
         return fleet
 
     def processes(self):
@@ -108,13 +119,7 @@ class HostTest(unittest.TestCase):
         until(lambda: self.state("broker") == "running", 20, "the broker to be back")
 
     def test_engine_and_worker_are_restarted_together(self):
-        engine = self.folder / "engine.py"
-        engine.write_text(ENGINE)
-        fake = f"{{ engine: llamacpp, name: fake, port: {free_port()}, command: [python3, {engine}, '{{port}}'] }}"
-        text = FLEET.replace("workers: [ {", f"workers: [ {fake}, {{")
-        fleet = Fleet(self.folder, config=self.config(text))
-        self.addCleanup(fleet.stop)
-        until(lambda: self.state("worker/fake-0") == "starting", 20, "the worker to be started")
+        self.fleet_with_engine()
         before = self.processes()
         os.kill(before["engine/fake-0"]["pid"], signal.SIGKILL)
         until(lambda: self.processes().get("worker/fake-0", {"pid": 0})["pid"] not in (0, before["worker/fake-0"]["pid"]), 20,
@@ -153,8 +158,9 @@ class HostTest(unittest.TestCase):
         until(lambda: not any(map(is_alive, pids)), 5, "its processes to be gone")
 
     def test_nothing_outlives_a_host_that_is_killed(self):
-        fleet = self.fleet()
+        fleet = self.fleet_with_engine()
         pids = [process["pid"] for process in self.processes().values()]
+        pids.append(int((self.folder / "engine.pid").read_text()))
         self.assertTrue(all(map(is_alive, pids)))
         fleet.process.kill()
         until(lambda: not any(map(is_alive, pids)), 5, "its processes to be gone")
