@@ -278,6 +278,30 @@ test_a_frozen_process_hears_everything_when_it_thaws (void **state)
     assert_string_equal (s_nodes [0].heard, "one two three ");
 }
 
+static bool s_alarm_rang;
+
+static void
+s_on_alarm (void *arg)
+{
+    s_alarm_rang = true;
+}
+
+static void
+test_no_alarm_rings_in_a_frozen_process (void **state)
+{
+    s_alarm_rang = false;
+    s_start (0, "a");
+    port_t *port = s_nodes [0].port;
+    port->user.on_alarm = s_on_alarm;
+    port->table->alarm (port, port->table->now_ns (port) + 10 * REALM_MS);
+    realm_process_signal (s_nodes [0].process, PROCESS_SIGNAL_STOP);
+    s_run_ms (100);
+    assert_false (s_alarm_rang);
+    realm_process_signal (s_nodes [0].process, PROCESS_SIGNAL_CONT);
+    s_run_ms (1);
+    assert_true (s_alarm_rang);
+}
+
 static void
 test_a_full_queue_says_again (void **state)
 {
@@ -677,6 +701,7 @@ main (void)
         TEST (test_a_long_partition_drops_the_connection_and_what_waited),
         TEST (test_the_peers_of_a_crashed_machine_notice_after_a_while),
         TEST (test_a_frozen_process_hears_everything_when_it_thaws),
+        TEST (test_no_alarm_rings_in_a_frozen_process),
         TEST (test_a_full_queue_says_again),
         TEST (test_a_subscriber_that_is_behind_loses_the_newest_and_only_it),
         TEST (test_publishing_loses_and_reorders_when_told_to),

@@ -8,9 +8,12 @@
 #include <string.h>
 
 #include "broker/broker.h"
+#include "runtime/call.h"
 #include "runtime/directory.h"
+#include "runtime/timer.h"
 #include "schemas/event.h"
 #include "schemas/load.h"
+#include "schemas/status.h"
 #include "simulator/network.h"
 #include "simulator/stage.h"
 
@@ -66,6 +69,63 @@ static const actor_handler_t s_follower_handlers [] = {
 static const actor_class_t s_follower_class = {
     .name = "follower", .state_size = sizeof (follower_t), .handlers = s_follower_handlers
 };
+
+//  ---- One that asks the counter for ever ----
+
+typedef struct {
+    actor_t *actor;         //  Itself
+    call_t call;            //  Under way
+    actor_timer_t pause;    //  Where nobody could be asked
+    uint64_t replied_ns;    //  When the last answer came
+} asker_t;
+
+static void s_ask (void *self_, actor_t *actor, void *arg);
+
+//  Asks again at once, unless nobody is there to be asked.
+static void
+s_on_answer (void *self_, void *arg, call_result_t result, const void *reply)
+{
+    asker_t *self = self_;
+    const actor_entry_t *entry = directory_find (self->actor, SPAN ("counter/0"));
+    if (result == CALL_REPLIED)
+        self->replied_ns = actor_now (self->actor);
+    if (result == CALL_FAILED && entry && entry->state == ACTOR_STATE_ALIVE)
+        s_ask (self, self->actor, NULL);
+    else
+        timer_start (&self->pause, self->actor, 10 * REALM_MS, s_ask, NULL);
+}
+
+static void
+s_ask (void *self_, actor_t *actor, void *arg)
+{
+    asker_t *self = self_;
+    call_start (
+        &self->call, actor, SPAN ("counter/0"), &ping_message, &(ping_t){ 0 }, 30 * REALM_SECOND, s_on_answer, NULL);
+}
+
+static status_t
+s_asker_init (void *self_, actor_t *actor, const void *options, error_t *error)
+{
+    asker_t *self = self_;
+    self->actor = actor;
+    timer_start (&self->pause, actor, REALM_SECOND, s_ask, NULL);
+    return STATUS_OK;
+}
+
+static void
+s_asker_fini (void *self_, actor_t *actor)
+{
+    call_drop (&((asker_t *)self_)->call);
+    timer_stop (&((asker_t *)self_)->pause);
+}
+
+static const actor_handler_t s_asker_handlers [] = { HANDLERS_END };
+
+static const actor_class_t s_asker_class = { .name = "asker",
+    .state_size = sizeof (asker_t),
+    .init = s_asker_init,
+    .fini = s_asker_fini,
+    .handlers = s_asker_handlers };
 
 static stage_t *s_stage;
 static broker_options_t s_broker_options;
@@ -171,6 +231,32 @@ test_a_crashed_actor_becomes_unreachable_and_comes_back_newer (void **state)
     assert_true (entry->incarnation > before);
 }
 
+//  What a source said before it was restarted is forgotten, even if it says nothing afterwards.
+static void
+test_a_restarted_source_that_is_silent_is_fenced (void **state)
+{
+    s_publish (5);
+    assert_int_equal (s_follower ()->next, 5);
+    stage_crash (s_stage, "counter/0");
+    stage_start (s_stage, "counter/0");
+    stage_run (s_stage, 5 * REALM_SECOND);
+    assert_int_equal (s_follower ()->next, 0);
+    assert_true (s_follower ()->resets > 0);
+}
+
+//  The restarted actor has another endpoint; whoever calls again as soon as the old one is given up finds the new one.
+static void
+test_who_calls_again_at_once_finds_the_new_one (void **state)
+{
+    stage_add (s_stage, &(stage_actor_t){ .class = &s_asker_class, .instance = "0", .machine = "m2" });
+    stage_run (s_stage, 3 * REALM_SECOND);
+    stage_crash (s_stage, "counter/0");
+    stage_start (s_stage, "counter/0");
+    stage_run (s_stage, 10 * REALM_SECOND);
+    const asker_t *asker = actor_state (stage_find (s_stage, "asker/0"));
+    assert_true (realm_now (stage_realm (s_stage)) - asker->replied_ns < REALM_SECOND);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown (name, s_set_up, s_tear_down)
 
 int
@@ -181,6 +267,8 @@ main (void)
         TEST (test_events_reach_a_follower),
         TEST (test_what_the_network_loses_comes_from_a_ring),
         TEST (test_a_broker_that_crashes_loses_no_event),
+        TEST (test_a_restarted_source_that_is_silent_is_fenced),
+        TEST (test_who_calls_again_at_once_finds_the_new_one),
         TEST (test_a_crashed_actor_becomes_unreachable_and_comes_back_newer),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
