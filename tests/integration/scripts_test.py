@@ -23,15 +23,15 @@ def run(*command):
 
 
 class TallyTest(unittest.TestCase):
-    def tally(self, **files):
+    def tally(self, ctest="<testsuite/>", **files):
         with tempfile.TemporaryDirectory() as folder:
-            for name, text in files.items():
+            for name, text in {"ctest_xml": ctest, **files}.items():
                 (pathlib.Path(folder) / name.replace("_", ".")).write_text(text)
             ran = run("/usr/bin/python3", "scripts/test.d/tally.py", folder)
         return ran.stdout.splitlines()[-1], ran.returncode
 
     def test_counts_cases_where_programs_tell_them(self):
-        self.assertEqual(self.tally(ctest_xml=CTEST), ("8 passed, 3 failed", 1))
+        self.assertEqual(self.tally(CTEST), ("8 passed, 3 failed", 1))
 
     def test_counts_python_tests(self):
         self.assertEqual(self.tally(a_log="Ran 4 tests in 1 s\n\nOK (skipped=1)\nexit code 0\n"), ("3 passed, 0 failed", 0))
@@ -44,6 +44,10 @@ class TallyTest(unittest.TestCase):
 
     def test_nothing_ran_is_no_success(self):
         self.assertEqual(self.tally(), ("0 passed, 0 failed", 1))
+
+    def test_no_results_of_ctest_are_a_failure(self):
+        log = "Ran 4 tests in 1 s\n\nOK\nexit code 0\n"
+        self.assertEqual(self.tally(ctest="<testsuite>", a_log=log), ("4 passed, 1 failed", 1))
 
 
 class SetupTest(unittest.TestCase):
