@@ -77,6 +77,7 @@ typedef struct {
     uint64_t heard_ns;                 //  Last sign of life of anybody
     broker_options_t options;          //  Defaults filled in
     metric_t *counts [COUNT_COUNT];    //  What came by
+    metric_t *ring_bytes;              //  Of all rings
     metric_t *alive;                   //  Actors alive
 } broker_t;
 
@@ -92,6 +93,9 @@ static const char *const s_count_names [COUNT_COUNT] = {
 static const metric_desc_t s_batches_metric = { .name = "stator_broker_batches_total",
     .help = "Batches handed over, by what became of them.",
     .kind = METRIC_COUNTER };
+static const metric_desc_t s_ring_metric = {
+    .name = "stator_broker_ring_bytes", .help = "Events kept to fill gaps with.", .kind = METRIC_GAUGE
+};
 static const metric_desc_t s_alive_metric = {
     .name = "stator_broker_actors_alive", .help = "Actors whose lease runs.", .kind = METRIC_GAUGE
 };
@@ -113,6 +117,19 @@ s_find_track (const broker_t *self, uint64_t source, uint16_t stream)
     return map_get (self->tracks, s_track_key (key, source, stream));
 }
 
+//  All rings together keep within their budget: each has an equal share of it, at most its own limit.
+static void
+s_share_rings (broker_t *self)
+{
+    size_t count = map_count (self->tracks), cursor = 0;
+    uint64_t limit = self->options.ring_bytes;
+    void *track;
+    if (self->options.ring_budget && count && self->options.ring_budget / count < limit)
+        limit = self->options.ring_budget / count;
+    while (map_next (self->tracks, &cursor, NULL, &track))
+        ring_set_limit (&((track_t *)track)->ring, limit);
+}
+
 //  The track, made where there is none, and begun anew for a newer incarnation.
 static track_t *
 s_track (broker_t *self, uint64_t source, uint16_t stream, uint64_t incarnation)
@@ -125,6 +142,7 @@ s_track (broker_t *self, uint64_t source, uint16_t stream, uint64_t incarnation)
         track->stream = stream;
         ring_init (&track->ring, self->options.ring_bytes);
         map_put (self->tracks, s_track_key (key, source, stream), track);
+        s_share_rings (self);
     }
     if (incarnation > track->incarnation) {
         ring_clear (&track->ring);
@@ -161,6 +179,7 @@ s_drop_tracks (broker_t *self, uint64_t source)
         ring_fini (&track->ring);
         memory_free (track);
     }
+    s_share_rings (self);
 }
 
 //  Publishes the tails; all: not only those that moved, into a snapshot.
@@ -568,6 +587,17 @@ s_check_lease (broker_t *self, member_t *member, uint64_t now)
 }
 
 static void
+s_note_ring_bytes (broker_t *self)
+{
+    size_t cursor = 0;
+    uint64_t bytes = 0;
+    void *track;
+    while (map_next (self->tracks, &cursor, NULL, &track))
+        bytes += ((track_t *)track)->ring.bytes;
+    metric_set (self->ring_bytes, (int64_t)bytes);
+}
+
+static void
 s_on_sweep (void *self_, actor_t *actor, void *arg)
 {
     broker_t *self = self_;
@@ -577,6 +607,7 @@ s_on_sweep (void *self_, actor_t *actor, void *arg)
     while (map_next (self->members, &cursor, NULL, &member))
         s_check_lease (self, member, now);
     s_publish_tails (self);
+    s_note_ring_bytes (self);
     s_sync_incarnations (self);
     timer_start (&self->sweep, actor, SWEEP_NS, s_on_sweep, NULL);
 }
@@ -628,6 +659,7 @@ s_init (void *self_, actor_t *actor, const void *options, error_t *error)
     self->sources = map_new (actor_random (actor));
     self->tracks = map_new (actor_random (actor));
     s_open_store (self);
+    self->ring_bytes = metrics_get (actor_metrics (actor), &s_ring_metric, NULL);
     self->alive = metrics_get (actor_metrics (actor), &s_alive_metric, NULL);
     for (int i = 0; i < COUNT_COUNT; i++) {
         buffer_t labels = { 0 };

@@ -352,6 +352,38 @@ test_a_ring_that_is_too_short_leads_to_a_snapshot (void **state)
     s_end ();
 }
 
+static int64_t
+s_ring_bytes (void)
+{
+    size_t cursor = 0;
+    const char *name, *labels;
+    int64_t value;
+    while (metrics_next (actor_metrics (stage_find (s_stage, s_addresses [BROKER])), &cursor, &name, &labels, &value))
+        if (strcmp (name, "stator_broker_ring_bytes") == 0)
+            return value;
+    return -1;
+}
+
+//  However many sources there are, what is kept of them fits the budget; without one each ring fills up to its limit.
+static void
+test_all_rings_together_keep_to_their_budget (void **state)
+{
+    enum { BUDGET = 3000 };
+    s_begin_all (8, RING);
+    s_run (30 * REALM_SECOND);
+    assert_true (s_ring_bytes () > BUDGET);
+    s_end ();
+    s_begin (8, RING);
+    s_options.ring_budget = BUDGET;
+    stage_crash (s_stage, s_addresses [BROKER]);
+    stage_start (s_stage, s_addresses [BROKER]);
+    s_add (FOLLOWER);
+    s_run (30 * REALM_SECOND);
+    assert_true (s_ring_bytes () > 0 && s_ring_bytes () <= BUDGET);
+    s_check_equal_once_quiet ();
+    s_end ();
+}
+
 //  Cut off for longer than its lease, a source is unreachable; back, it is alive, and nothing was forgotten.
 static void
 test_a_source_that_was_cut_off_comes_back (void **state)
@@ -441,6 +473,7 @@ main (void)
         cmocka_unit_test (test_a_restarted_source_is_fenced),
         cmocka_unit_test (test_what_the_fabric_drops_is_replayed),
         cmocka_unit_test (test_a_ring_that_is_too_short_leads_to_a_snapshot),
+        cmocka_unit_test (test_all_rings_together_keep_to_their_budget),
         cmocka_unit_test (test_a_source_that_was_cut_off_comes_back),
         cmocka_unit_test (test_a_broker_that_was_away_reports_nobody_absent),
         cmocka_unit_test (test_whatever_breaks_they_are_equal_once_quiet),

@@ -54,6 +54,16 @@ ring_fini (ring_t *self)
 }
 
 void
+ring_set_limit (ring_t *self, uint64_t limit_bytes)
+{
+    self->limit = limit_bytes;
+    while (self->bytes > self->limit && s_count (self) > 1) {
+        s_drop_first (self);
+        self->dropped++;
+    }
+}
+
+void
 ring_push (ring_t *self, uint64_t sequence, uint64_t wall_ns, span_t payload)
 {
     if (sequence <= ring_last (self))
@@ -63,10 +73,7 @@ ring_push (ring_t *self, uint64_t sequence, uint64_t wall_ns, span_t payload)
     batch->wall_ns = wall_ns;
     batch->payload = span_of (memory_copy (payload.data, payload.size), payload.size);
     self->bytes += payload.size;
-    while (self->bytes > self->limit && s_count (self) > 1) {
-        s_drop_first (self);
-        self->dropped++;
-    }
+    ring_set_limit (self, self->limit);
 }
 
 uint64_t
