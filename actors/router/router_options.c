@@ -36,6 +36,7 @@ const option_t router_options_table [] = {
         .min = 1000000,
         .max = INT64_MAX,
         .offset = FIELD (load_stale_ns),
+        .traits = OPTION_LIVE,
         .doc = "Age from which on a worker's last load report is not believed; what was routed to it since still "
                "counts." },
     { .name = "blocks_max",
