@@ -38,6 +38,7 @@ typedef enum {
     COUNT_BAD_BATCH,      //  Hand-overs that break a rule
     COUNT_STALE_BATCH,    //  Of a replaced incarnation
     COUNT_STRANGER,       //  Of a source that is not registered
+    COUNT_FOREIGN,        //  Of a key that may not speak for the source
     COUNT_DUPLICATE,      //  Handed over again
     COUNT_JUMP,           //  Numbers that were skipped by their source
     COUNT_BATCH,          //  Fanned out
@@ -79,12 +80,14 @@ typedef struct {
     metric_t *counts [COUNT_COUNT];    //  What came by
     metric_t *ring_bytes;              //  Of all rings
     metric_t *alive;                   //  Actors alive
+    metric_t *strangers;               //  Turned away where events are published
 } broker_t;
 
 static const char *const s_count_names [COUNT_COUNT] = {
     [COUNT_BAD_BATCH] = "malformed",
     [COUNT_STALE_BATCH] = "stale",
     [COUNT_STRANGER] = "not_registered",
+    [COUNT_FOREIGN] = "foreign",
     [COUNT_DUPLICATE] = "duplicate",
     [COUNT_JUMP] = "jump",
     [COUNT_BATCH] = "fanned_out",
@@ -99,6 +102,10 @@ static const metric_desc_t s_ring_metric = {
 static const metric_desc_t s_alive_metric = {
     .name = "stator_broker_actors_alive", .help = "Actors whose lease runs.", .kind = METRIC_GAUGE
 };
+
+static const metric_desc_t s_strangers_metric = { .name = "stator_broker_followers_refused_total",
+    .help = "Peers without a key that is known here, turned away where events are published.",
+    .kind = METRIC_COUNTER };
 
 //  ---- Tracks ----
 
@@ -246,10 +253,12 @@ s_sender (broker_t *self, const event_header_t *header, span_t topic)
         return NULL;
     }
     event_topic_append (&expected, header->stream, member->entry.address);
-    bool matches = span_equal (buffer_span (&expected), topic) && header->stream < STREAM_COUNT && header->sequence;
+    bool may = actor_sender_may_speak (self->actor, member->entry.address);
+    bool matches =
+        may && span_equal (buffer_span (&expected), topic) && header->stream < STREAM_COUNT && header->sequence;
     buffer_fini (&expected);
     if (!matches)
-        s_count (self, COUNT_BAD_BATCH);
+        s_count (self, may ? COUNT_BAD_BATCH : COUNT_FOREIGN);
     return matches ? member : NULL;
 }
 
@@ -457,6 +466,17 @@ s_enter (broker_t *self, const actor_entry_t *entry)
     return member;
 }
 
+//  False, and answered, where the sender's key is not for this address.
+static bool
+s_may_speak (actor_t *actor, incoming_t *incoming, span_t address)
+{
+    if (actor_sender_may_speak (actor, address))
+        return true;
+    incoming_fail (incoming, STATUS_REFUSED, "this key may not speak for %.*s: its roles do not allow it",
+        SPAN_ARG (span_slice (address, 0, ADDRESS_MAX)));
+    return false;
+}
+
 //  A process whose clock went back starts with a number that is not above the last one: it gets a higher one.
 static void
 s_on_register (void *self_, actor_t *actor, incoming_t *incoming, const void *message)
@@ -464,6 +484,8 @@ s_on_register (void *self_, actor_t *actor, incoming_t *incoming, const void *me
     broker_t *self = self_;
     const register_actor_t *request = message;
     error_t error = { 0 };
+    if (!s_may_speak (actor, incoming, request->entry.address))
+        return;
     if (s_admit (self, request, &error)) {
         incoming_fail (incoming, error.status, "%s", error.text);
         return;
@@ -487,6 +509,8 @@ s_on_heartbeat (void *self_, actor_t *actor, incoming_t *incoming, const void *m
 {
     broker_t *self = self_;
     const heartbeat_t *beat = message;
+    if (!s_may_speak (actor, incoming, beat->address))
+        return;
     member_t *member = map_get (self->members, beat->address);
     heartbeat_reply_t reply = { member && member->entry.incarnation == beat->incarnation, actor_incarnation (actor),
         actor_published (actor, STREAM_LIFE) };
@@ -508,6 +532,8 @@ s_on_unregister (void *self_, actor_t *actor, incoming_t *incoming, const void *
 {
     broker_t *self = self_;
     const unregister_actor_t *request = message;
+    if (!s_may_speak (actor, incoming, request->address))
+        return;
     member_t *member = map_get (self->members, request->address);
     unregister_reply_t reply = { 0 };
     if (member && member->entry.incarnation == request->incarnation)
@@ -598,6 +624,13 @@ s_note_ring_bytes (broker_t *self)
 }
 
 static void
+s_note_strangers (broker_t *self)
+{
+    uint64_t refused = actor_port (self->actor)->table->socket_refused (self->fabric);
+    metric_add (self->strangers, (int64_t)refused - metric_value (self->strangers));
+}
+
+static void
 s_on_sweep (void *self_, actor_t *actor, void *arg)
 {
     broker_t *self = self_;
@@ -609,6 +642,7 @@ s_on_sweep (void *self_, actor_t *actor, void *arg)
     s_publish_tails (self);
     s_note_ring_bytes (self);
     s_sync_incarnations (self);
+    s_note_strangers (self);
     timer_start (&self->sweep, actor, SWEEP_NS, s_on_sweep, NULL);
 }
 
@@ -661,6 +695,7 @@ s_init (void *self_, actor_t *actor, const void *options, error_t *error)
     s_open_store (self);
     self->ring_bytes = metrics_get (actor_metrics (actor), &s_ring_metric, NULL);
     self->alive = metrics_get (actor_metrics (actor), &s_alive_metric, NULL);
+    self->strangers = metrics_get (actor_metrics (actor), &s_strangers_metric, NULL);
     for (int i = 0; i < COUNT_COUNT; i++) {
         buffer_t labels = { 0 };
         buffer_print (&labels, "result=\"%s\"", s_count_names [i]);

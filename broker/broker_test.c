@@ -14,6 +14,7 @@
 #include "schemas/event.h"
 #include "schemas/kv.h"
 #include "simulator/network.h"
+#include "simulator/port/sim_port.h"
 #include "simulator/stage.h"
 
 enum { NUMBERS = 256, RING = 1 << 20 };
@@ -161,6 +162,33 @@ static const actor_class_t s_follower_class = {
     .name = "follower", .state_size = sizeof (follower_state_t), .handlers = s_follower_handlers
 };
 
+//  ---- Keys: each machine has one, and so has a stranger ----
+
+static const char *const s_all [] = { "*", NULL };
+static const char *const s_of_bus [] = { "broker.*", "*.ping", "*.replay", "*.take_snapshot", NULL };
+static const char *const s_sources [] = { "source/*", NULL };
+static const char *const s_followers [] = { "follower/*", NULL };
+static const guard_role_t s_roles [] = { { "source", s_sources, s_of_bus }, { "follower", s_followers, s_of_bus },
+    { "broker", s_all, s_all } };
+static const guard_t s_guard = { s_roles, 3 };
+enum { ROLE_SOURCE = 1, ROLE_FOLLOWER = 2, ROLE_BROKER = 4 };
+
+static const keyring_entry_t s_known_keys [] = { { "m0", "KEY-M0", "m0", ROLE_BROKER },
+    { "left", "KEY-LEFT", "left", ROLE_SOURCE }, { "right", "KEY-RIGHT", "right", ROLE_FOLLOWER } };
+enum { KNOWN_KEYS = sizeof s_known_keys / sizeof *s_known_keys };
+
+//  The keyring of the holder of `own`, with those of the known keys whose bits are set.
+static keyring_t *
+s_keyring (const char *own, unsigned known)
+{
+    keyring_t *keys = keyring_new ();
+    keyring_set_own (keys, own, "secret");
+    for (size_t i = 0; i < KNOWN_KEYS; i++)
+        if (known >> i & 1)
+            assert_int_equal (keyring_add (keys, &s_known_keys [i], NULL), STATUS_OK);
+    return keys;
+}
+
 //  ---- The stage ----
 
 static const char *const s_addresses [] = { "broker/0", "source/0", "follower/0" };
@@ -169,6 +197,7 @@ typedef enum { BROKER, SOURCE, FOLLOWER } role_t;
 
 static stage_t *s_stage;
 static broker_options_t s_options;
+static keyring_t *s_keys [3];    //  By role; NULL: plain endpoints
 
 static void
 s_add (role_t role)
@@ -178,7 +207,9 @@ s_add (role_t role)
                             .instance = "0",
                             .machine = s_machines [role],
                             .options = role == BROKER ? &s_options : NULL,
-                            .ring_bytes = s_options.ring_bytes });
+                            .ring_bytes = s_options.ring_bytes,
+                            .keys = s_keys [role],
+                            .guard = &s_guard });
 }
 
 static void
@@ -254,6 +285,29 @@ static void
 s_end (void)
 {
     stage_destroy (&s_stage);
+    for (int i = 0; i < 3; i++)
+        keyring_destroy (&s_keys [i]);
+}
+
+//  Each with the key of its machine and everybody's on its keyring, but for the source's own, which is given.
+static void
+s_give_keys (const char *source)
+{
+    s_keys [BROKER] = s_keyring ("KEY-M0", 7);
+    s_keys [SOURCE] = s_keyring (source, 7);
+    s_keys [FOLLOWER] = s_keyring ("KEY-RIGHT", 7);
+}
+
+static int64_t
+s_strangers (void)
+{
+    size_t cursor = 0;
+    const char *name, *labels;
+    int64_t value;
+    while (metrics_next (actor_metrics (stage_find (s_stage, "broker/0")), &cursor, &name, &labels, &value))
+        if (strcmp (name, "stator_broker_followers_refused_total") == 0)
+            return value;
+    return -1;
 }
 
 //  ---- Stories ----
@@ -423,6 +477,66 @@ test_a_broker_that_was_away_reports_nobody_absent (void **state)
 }
 
 static void
+test_with_the_right_keys_nothing_is_different (void **state)
+{
+    s_give_keys ("KEY-LEFT");
+    s_begin_all (9, RING);
+    stage_crash (s_stage, s_addresses [BROKER]);
+    s_run (2 * REALM_SECOND);
+    stage_start (s_stage, s_addresses [BROKER]);
+    s_run (5 * REALM_SECOND);
+    assert_true (s_follower ()->events > 500);
+    assert_int_equal (s_count (BROKER, "refused"), 0);
+    s_check_equal_once_quiet ();
+    s_end ();
+}
+
+static void
+test_a_stranger_is_turned_away_and_counted (void **state)
+{
+    s_give_keys ("KEY-EVE");
+    s_begin_all (10, RING);
+    assert_int_equal (s_count (SOURCE, "registered"), 0);
+    assert_int_equal (s_follower ()->alive, 0);
+    assert_true (s_strangers () > 0);
+    s_end ();
+}
+
+//  A key that is let in, but for something else.
+static void
+test_nobody_speaks_for_a_source_without_the_role_for_it (void **state)
+{
+    s_give_keys ("KEY-RIGHT");
+    s_begin_all (11, RING);
+    assert_int_equal (s_count (SOURCE, "registered"), 0);
+    assert_int_equal (s_follower ()->alive, 0);
+    assert_true (s_count (BROKER, "refused") > 0);
+    s_end ();
+}
+
+//  Revoked in the middle of it all: what it says afterwards is refused, although its connections stand.
+static void
+test_a_revoked_key_says_nothing_more (void **state)
+{
+    s_give_keys ("KEY-LEFT");
+    s_begin_all (12, RING);
+    assert_true (s_follower ()->events > 0);
+    keyring_t *revoked = s_keyring ("KEY-M0", 5);
+    sim_port_set_keys (actor_port (stage_find (s_stage, "broker/0")), revoked);
+    s_run (100 * REALM_MS);
+    size_t events = s_follower ()->events;
+    s_run (10 * REALM_SECOND);
+    assert_int_equal (s_follower ()->events, events);
+    assert_int_equal (s_follower ()->unreachable, 1);
+    assert_true (s_count (BROKER, "refused") > 10);
+    sim_port_set_keys (actor_port (stage_find (s_stage, "broker/0")), s_keys [BROKER]);
+    s_run (10 * REALM_SECOND);
+    s_check_equal_once_quiet ();
+    keyring_destroy (&revoked);
+    s_end ();
+}
+
+static void
 s_break_something (random_t *random)
 {
     uint64_t choice = random_below (random, 6);
@@ -476,6 +590,10 @@ main (void)
         cmocka_unit_test (test_all_rings_together_keep_to_their_budget),
         cmocka_unit_test (test_a_source_that_was_cut_off_comes_back),
         cmocka_unit_test (test_a_broker_that_was_away_reports_nobody_absent),
+        cmocka_unit_test (test_with_the_right_keys_nothing_is_different),
+        cmocka_unit_test (test_a_stranger_is_turned_away_and_counted),
+        cmocka_unit_test (test_nobody_speaks_for_a_source_without_the_role_for_it),
+        cmocka_unit_test (test_a_revoked_key_says_nothing_more),
         cmocka_unit_test (test_whatever_breaks_they_are_equal_once_quiet),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

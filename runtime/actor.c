@@ -31,6 +31,8 @@ static const char *const s_count_names [COUNT_COUNT] = {
     [COUNT_BAD_EVENT] = "bad_event",
     [COUNT_DROPPED] = "dropped",
     [COUNT_REGISTERED] = "registered",
+    [COUNT_REFUSED] = "refused",
+    [COUNT_STRANGER] = "stranger",
 };
 
 static const metric_desc_t s_bus_metric = {
@@ -444,6 +446,24 @@ void
 actor_count (actor_t *self, runtime_count_t count)
 {
     metric_add (self->counts [count], 1);
+}
+
+void
+actor_note_counts (actor_t *self)
+{
+    metric_t *strangers = self->counts [COUNT_STRANGER];
+    if (self->router)
+        metric_add (strangers, (int64_t)actor_table (self)->socket_refused (self->router) - metric_value (strangers));
+}
+
+bool
+actor_sender_may_speak (actor_t *self, span_t address)
+{
+    socket_sender_t sender = actor_table (self)->socket_sender (self->router);
+    bool may = guard_may_speak (self->options.guard, &sender, address);
+    if (!may)
+        actor_count (self, COUNT_REFUSED);
+    return may;
 }
 
 void

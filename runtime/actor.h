@@ -18,6 +18,7 @@
 #define RUNTIME_ACTOR_H
 
 #include "base/budget.h"
+#include "runtime/guard.h"
 #include "runtime/metrics.h"
 #include "runtime/port.h"
 #include "schemas/directory.h"
@@ -145,6 +146,7 @@ typedef struct {
     uint64_t memory_bytes;    //  What load may take in all; 0: 1 GiB
     span_t card;              //  For the directory entry; empty: none
     const char *const *capabilities;    //  For the directory entry, NULL-terminated; NULL: none
+    const guard_t *guard;    //  What holders of keys may do; borrowed as long as the actor lives; NULL: nothing
     void (*on_drained) (
         void *arg, actor_t *actor);    //  The actor may be destroyed, not from inside the call; NULL: nobody asks
     void *arg;                         //  For on_drained
@@ -205,6 +207,9 @@ bool actor_feed_position (
 
 //  True while nothing is missing of what this actor follows on the stream from any source the directory knows.
 bool actor_is_synced (const actor_t *self, uint16_t stream);
+
+//  Inside a call's handler or on_handover: may whoever sent this speak for the address?  Counted as refused where not.
+bool actor_sender_may_speak (actor_t *self, span_t address);
 
 //  The broker's: raises its own incarnation, in init, before anything is published.
 void actor_set_incarnation (actor_t *self, uint64_t incarnation);

@@ -39,6 +39,8 @@ typedef enum {
     COUNT_BAD_EVENT,         //  Events whose body breaks its schema
     COUNT_DROPPED,           //  Events that left a ring before the broker had them
     COUNT_REGISTERED,        //  Registrations, the first included
+    COUNT_REFUSED,           //  Messages of peers whose roles do not allow them
+    COUNT_STRANGER,          //  Peers turned away before they could say anything
     COUNT_COUNT
 } runtime_count_t;
 
@@ -86,6 +88,9 @@ actor_table (const actor_t *self)
 }
 
 void actor_count (actor_t *self, runtime_count_t count);
+
+//  Brings the counts up to date that the port keeps.
+void actor_note_counts (actor_t *self);
 
 //  Asks for the turn's end: batches are flushed, doomed links freed.
 void actor_want_turn_end (actor_t *self);

@@ -57,6 +57,7 @@ s_on_get_status (void *self, actor_t *actor, incoming_t *incoming, const void *m
     array_init (&methods, sizeof (span_t));
     if (actor->class->describe)
         actor->class->describe (self, actor, &detail);
+    actor_note_counts (actor);
     s_collect_figures (actor, &figures);
     s_collect_methods (actor, &methods);
     actor_status_t reply = {
@@ -80,6 +81,7 @@ static void
 s_on_get_metrics (void *self, actor_t *actor, incoming_t *incoming, const void *message)
 {
     buffer_t text = { 0 };
+    actor_note_counts (actor);
     metrics_render (actor->metrics, &text);
     metrics_text_t reply = { buffer_span (&text) };
     incoming_reply (incoming, &reply);

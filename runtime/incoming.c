@@ -226,12 +226,29 @@ s_dispatch (incoming_t *self)
     self->handler->on_call (self->actor->state, self->actor, self, message);
 }
 
+//  Whoever lost its roles is not told what this actor has.
+static bool
+s_may_call (actor_t *actor, const wire_message_t *message)
+{
+    char text [ERROR_TEXT_MAX];
+    socket_sender_t sender = actor_table (actor)->socket_sender (actor->router);
+    if (guard_may_call (actor->options.guard, &sender, actor->class->name, message->header.method))
+        return true;
+    snprintf (text, sizeof text, "%s%s%s may not call %s.%.*s: its roles do not allow it", *sender.name ? "key '" : "",
+        *sender.name ? sender.name : "a key that is not known here (any more)", *sender.name ? "'" : "",
+        actor->class->name, SPAN_ARG (span_slice (message->header.method, 0, 64)));
+    s_refuse (actor, message, COUNT_REFUSED, STATUS_REFUSED, text);
+    return false;
+}
+
 static void
 s_take_call (actor_t *actor, const wire_message_t *message)
 {
     char text [160];
     uint8_t key [8 + PEER_MAX];
     span_t body = wire_body (message);
+    if (!s_may_call (actor, message))
+        return;
     const actor_handler_t *handler = map_get (actor->handlers, message->header.method);
     if (!handler) {
         snprintf (text, sizeof text, "%s has no method '%.*s'; get_status lists those it has", actor->address,
@@ -276,6 +293,11 @@ s_take_follow_up (actor_t *actor, const wire_message_t *message)
 {
     uint8_t key [8 + PEER_MAX];
     incoming_t *incoming = map_get (actor->incomings, span_of (key, s_make_key (key, message)));
+    socket_sender_t sender = actor_table (actor)->socket_sender (actor->router);
+    if (sender.proven && !sender.roles) {
+        actor_count (actor, COUNT_REFUSED);
+        return;
+    }
     if (message->header.kind == FRAME_KIND_PROBE) {
         if (!incoming)
             wire_send_error (&actor->wire, actor->router, message->peer, message->header.id, STATUS_GAP,

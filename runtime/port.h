@@ -21,6 +21,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "runtime/keyring.h"
 
 typedef struct port port_t;
 typedef struct port_socket port_socket_t;
@@ -58,6 +59,16 @@ typedef struct {
     socket_message_fn *on_message;    //  Called for each message
     void *arg;                        //  For on_message
 } socket_options_t;
+
+//  Who is on the other side.  An endpoint that leaves the machine (endpoint.h) is encrypted, and both sides prove by key
+//  who they are: the binder lets in whoever is on its keyring (keyring.h), the connector demands the key of whoever is
+//  known to be at that address.  Without the keys for it such an endpoint is neither bound nor connected: REFUSED.  Others
+//  are plain; who can reach them is this machine's business: folders that only their owner enters, loopback.
+typedef struct {
+    bool proven;                  //  The message came through an endpoint that leaves the machine
+    char name [KEY_NAME_SIZE];    //  Of the sender's key; "" where it is not on the keyring, or not any more
+    uint32_t roles;               //  Of that key; 0 likewise
+} socket_sender_t;
 
 //  ---- HTTP server ---------------------------------------------------------------------------------------------------
 //  Requests and responses, not sockets.  A request arrives whole (head and body, within the listener's limits); what is
@@ -202,6 +213,11 @@ typedef struct {
     void (*socket_unsubscribe) (port_socket_t *socket, span_t prefix);
     //  Messages dropped so far for too many frames or bytes.
     uint64_t (*socket_dropped) (const port_socket_t *socket);
+    //  Inside on_message: who sent the message.  Looked up for each message: what is taken off the keyring loses its roles
+    //  from the next message on.
+    socket_sender_t (*socket_sender) (const port_socket_t *socket);
+    //  Peers turned away so far because they did not prove who they are, or are not on the keyring.
+    uint64_t (*socket_refused) (const port_socket_t *socket);
     void (*socket_close) (port_socket_t *socket);
 
     //  address: "127.0.0.1:8000", "[::1]:0", "unix:PATH".

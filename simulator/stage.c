@@ -54,10 +54,13 @@ s_program_start (realm_process_t *process, void **state, error_t *error)
         .process = realm_process_number (process),
         .card = player->spec.card,
         .ring_bytes = player->spec.ring_bytes,
+        .guard = player->spec.guard,
         .on_drained = s_on_drained,
         .arg = player };
+    port_t *port = sim_port_new (process);
+    sim_port_set_keys (port, player->spec.keys);
     *state = player;
-    player->actor = actor_new (player->spec.class, sim_port_new (process), &options, player->spec.options, error);
+    player->actor = actor_new (player->spec.class, port, &options, player->spec.options, error);
     return player->actor ? STATUS_OK : error->status;
 }
 

@@ -92,7 +92,7 @@ static port_socket_t *
 s_socket_open (port_t *port, const socket_options_t *options, error_t *error)
 {
     real_port_t *self = s_real (port);
-    return zmq_socket_open (self->loop, world_zmq (self->world), options, error);
+    return zmq_socket_open (self->loop, world_zmq (self->world), world_gate (self->world), options, error);
 }
 
 static port_listener_t *
@@ -170,6 +170,8 @@ static const port_table_t s_table = {
     .socket_subscribe = zmq_socket_subscribe,
     .socket_unsubscribe = zmq_socket_unsubscribe,
     .socket_dropped = zmq_socket_dropped,
+    .socket_sender = zmq_socket_sender,
+    .socket_refused = zmq_socket_refused,
     .socket_close = zmq_socket_close,
     .listen = s_listen,
     .listener_address = http_listener_address,

@@ -12,6 +12,7 @@ enum { SOCKETS_MAX = 16384 };
 
 struct world {
     void *zmq;           //  The process's ZeroMQ context
+    gate_t *gate;        //  Who may pass it
     job_pool_t *jobs;    //  Threads for what is slow
     log_sink_t *log;     //  Where lines go
 };
@@ -33,6 +34,7 @@ world_new (const world_options_t *options, error_t *error)
     self->jobs = job_pool_new (options->job_threads);
     self->zmq = zmq_ctx_new ();
     BUG_ON (!self->zmq || zmq_ctx_set (self->zmq, ZMQ_MAX_SOCKETS, SOCKETS_MAX) != 0);
+    self->gate = gate_new (self->zmq);
     return self;
 }
 
@@ -43,11 +45,24 @@ world_destroy (world_t **self_p)
     if (!self)
         return;
     zmq_ctx_term (self->zmq);
+    gate_destroy (&self->gate);
     job_pool_destroy (&self->jobs);
     log_sink_destroy (&self->log);
     curl_global_cleanup ();
     memory_free (self);
     *self_p = NULL;
+}
+
+void
+world_set_keys (world_t *self, keyring_t *keys)
+{
+    gate_set_keys (self->gate, keys);
+}
+
+gate_t *
+world_gate (const world_t *self)
+{
+    return self->gate;
 }
 
 void *

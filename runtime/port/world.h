@@ -6,6 +6,7 @@
 #ifndef RUNTIME_PORT_WORLD_H
 #define RUNTIME_PORT_WORLD_H
 
+#include "runtime/port/gate.h"
 #include "runtime/port/job.h"
 #include "runtime/port/log_sink.h"
 
@@ -25,7 +26,13 @@ world_t *world_new (const world_options_t *options, error_t *error);
 //  Destroys the world and nulls the caller's pointer.  Waits up to half a second for messages that are being sent.
 void world_destroy (world_t **self_p);
 
+//  Takes the keyring of the process, in place of the one before; NULL: none.  Without one, no endpoint that leaves the
+//  machine is bound or connected.  A new one holds for new peers and for the next message of those that are connected.
+//  From any thread.
+void world_set_keys (world_t *self, keyring_t *keys);
+
 //  All borrowed.
+gate_t *world_gate (const world_t *self);
 void *world_zmq (const world_t *self);
 job_pool_t *world_jobs (const world_t *self);
 log_sink_t *world_log (const world_t *self);

@@ -7,6 +7,8 @@
 
 #include "base/bug.h"
 #include "base/memory.h"
+#include "runtime/endpoint.h"
+#include "runtime/port/handshakes.h"
 #include "runtime/port/occupant.h"
 
 //  Debian's libzmq is not built for ThreadSanitizer, which therefore does not see that a message handed over is handed
@@ -44,6 +46,9 @@ enum {
 
 struct port_socket {
     loop_t *loop;                           //  Of the owner's thread
+    void *zmq;                              //  The process's context
+    gate_t *gate;                           //  Of the process
+    handshakes_t *handshakes;               //  NULL where it is bound to no guarded endpoint
     void *socket;                           //  libzmq's
     socket_options_t options;               //  Defaults filled in
     struct event *edge;                     //  libzmq's descriptor: the state may have changed
@@ -53,6 +58,7 @@ struct port_socket {
     bool reading;                           //  Inside s_read: a close waits for its end
     bool closed;                            //  Closed by the owner while reading
     zmq_msg_t parts [SOCKET_FRAMES_MAX];    //  Of the message that is being received
+    size_t part_count;                      //  Of the message that is being handed over
     span_t frames [SOCKET_FRAMES_MAX];      //  Over the parts
 };
 
@@ -88,6 +94,15 @@ s_close_parts (port_socket_t *self, size_t count)
         zmq_msg_close (&self->parts [i]);
 }
 
+static void
+s_hand_over (port_socket_t *self, size_t count)
+{
+    self->part_count = count;
+    if (self->options.on_message)
+        self->options.on_message (self->options.arg, self->frames, count);
+    self->part_count = 0;
+}
+
 //  Receives one whole message and hands it over; false where there is none.
 static bool
 s_receive (port_socket_t *self)
@@ -113,8 +128,8 @@ s_receive (port_socket_t *self)
         return false;
     if (more || !fits)
         self->dropped++;
-    else if (self->options.on_message)
-        self->options.on_message (self->options.arg, self->frames, count);
+    else
+        s_hand_over (self, count);
     s_close_parts (self, count);
     return true;
 }
@@ -125,6 +140,7 @@ s_free (port_socket_t *self)
     if (self->edge)
         event_free (self->edge);
     loop_undefer (self->loop, &self->again);
+    handshakes_destroy (&self->handshakes);
     if (self->socket)
         zmq_close (self->socket);
     memory_free (self);
@@ -268,6 +284,23 @@ s_check_port (const char *endpoint, error_t *error)
     return error_set (error, STATUS_INVALID, "%s: a port is at most %d", endpoint, UINT16_MAX);
 }
 
+//  What is set here holds for the endpoint that comes next, and not for those before.
+static status_t
+s_guard (port_socket_t *self, const char *endpoint_text, bool binds, error_t *error)
+{
+    span_t endpoint = span_from_string (endpoint_text);
+    s_set (self, ZMQ_CURVE_SERVER, 0);
+    if (!endpoint_leaves_machine (endpoint))
+        return STATUS_OK;
+    status_t status = binds ? gate_guard_bind (self->gate, self->socket, error)
+                            : gate_guard_connect (self->gate, self->socket, endpoint_host (endpoint), error);
+    if (status != STATUS_OK)
+        error_prefix (error, "cannot %s %s", binds ? "bind" : "connect to", endpoint_text);
+    else if (binds && !self->handshakes)
+        self->handshakes = handshakes_new (self->loop, self->zmq, self->socket);
+    return status;
+}
+
 //  libzmq removes whatever lies at an ipc path before it binds, also a socket somebody answers on: so look first.
 status_t
 zmq_socket_bind (port_socket_t *self, const char *endpoint, error_t *error)
@@ -278,6 +311,9 @@ zmq_socket_bind (port_socket_t *self, const char *endpoint, error_t *error)
         error_prefix (error, "cannot bind");
         return status;
     }
+    status = s_guard (self, endpoint, true, error);
+    if (status != STATUS_OK)
+        return status;
     s_allow_ipv6 (self, endpoint);
     if (zmq_bind (self->socket, endpoint) != 0)
         return s_fail_bind (endpoint, zmq_errno (), error);
@@ -290,6 +326,8 @@ status_t
 zmq_socket_connect (port_socket_t *self, const char *endpoint, error_t *error)
 {
     status_t status = s_check_port (endpoint, error);
+    if (status == STATUS_OK)
+        status = s_guard (self, endpoint, false, error);
     if (status != STATUS_OK)
         return status;
     s_allow_ipv6 (self, endpoint);
@@ -309,6 +347,27 @@ uint64_t
 zmq_socket_dropped (const port_socket_t *self)
 {
     return self->dropped;
+}
+
+//  A peer of a plain endpoint could claim a User-Id too: that takes rights away from it, and gives it none.
+socket_sender_t
+zmq_socket_sender (const port_socket_t *self)
+{
+    socket_sender_t sender = { 0 };
+    BUG_ON (!self->part_count);
+    zmq_msg_t *part = (zmq_msg_t *)(uintptr_t)&self->parts [self->part_count - 1];
+    const char *key = zmq_msg_gets (part, "User-Id");
+    if (key) {
+        sender.proven = true;
+        gate_find (self->gate, key, &sender);
+    }
+    return sender;
+}
+
+uint64_t
+zmq_socket_refused (const port_socket_t *self)
+{
+    return handshakes_failed (self->handshakes);
 }
 
 //  ---- Open and close ------------------------------------------------------------------------------------------------
@@ -378,7 +437,7 @@ s_watch (port_socket_t *self)
 }
 
 port_socket_t *
-zmq_socket_open (loop_t *loop, void *zmq, const socket_options_t *options, error_t *error)
+zmq_socket_open (loop_t *loop, void *zmq, gate_t *gate, const socket_options_t *options, error_t *error)
 {
     void *socket = zmq_socket (zmq, s_kinds [options->kind]);
     if (!socket) {
@@ -387,6 +446,8 @@ zmq_socket_open (loop_t *loop, void *zmq, const socket_options_t *options, error
     }
     port_socket_t *self = memory_new (sizeof *self);
     self->loop = loop;
+    self->zmq = zmq;
+    self->gate = gate;
     self->socket = socket;
     self->options = s_with_defaults (options);
     self->again = (loop_task_t){ .run = s_read, .arg = self };

@@ -11,10 +11,11 @@
 #define RUNTIME_PORT_ZMQ_SOCKET_H
 
 #include "runtime/port.h"
+#include "runtime/port/gate.h"
 #include "runtime/port/loop.h"
 
-//  zmq: the process's ZeroMQ context.  Both are borrowed until the close.
-port_socket_t *zmq_socket_open (loop_t *loop, void *zmq, const socket_options_t *options, error_t *error);
+//  zmq: the process's ZeroMQ context.  gate: at it.  All are borrowed until the close.
+port_socket_t *zmq_socket_open (loop_t *loop, void *zmq, gate_t *gate, const socket_options_t *options, error_t *error);
 status_t zmq_socket_bind (port_socket_t *self, const char *endpoint, error_t *error);
 status_t zmq_socket_connect (port_socket_t *self, const char *endpoint, error_t *error);
 const char *zmq_socket_endpoint (const port_socket_t *self);
@@ -22,6 +23,8 @@ status_t zmq_socket_send (port_socket_t *self, const span_t *frames, size_t coun
 void zmq_socket_subscribe (port_socket_t *self, span_t prefix);
 void zmq_socket_unsubscribe (port_socket_t *self, span_t prefix);
 uint64_t zmq_socket_dropped (const port_socket_t *self);
+socket_sender_t zmq_socket_sender (const port_socket_t *self);
+uint64_t zmq_socket_refused (const port_socket_t *self);
 void zmq_socket_close (port_socket_t *self);
 
 #endif

@@ -377,7 +377,7 @@ test_endpoints_that_are_none_are_refused (void **state)
         { "tcp://127.0.0.1", STATUS_INVALID, "Invalid argument" },
         { "tcp://127.0.0.1:70000", STATUS_INVALID, "a port is at most 65535" },
         { "smoke://signals", STATUS_INVALID, "not supported" },
-        { "tcp://203.0.113.7:0", STATUS_INVALID, "203.0.113.7" },
+        { "tcp://203.0.113.7:0", STATUS_REFUSED, "needs keys" },
         { "ipc:///nowhere/at/all", STATUS_NOT_FOUND, "No such file" },
         { "ipc:///tmp", STATUS_EXISTS, "is not a socket" },
     };

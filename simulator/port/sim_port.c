@@ -194,6 +194,8 @@ static const port_table_t s_table = {
     .socket_subscribe = sim_socket_subscribe,
     .socket_unsubscribe = sim_socket_unsubscribe,
     .socket_dropped = sim_socket_dropped,
+    .socket_sender = sim_socket_sender,
+    .socket_refused = sim_socket_refused,
     .socket_close = sim_socket_close,
     .listen = sim_listen,
     .listener_address = sim_listener_address,
@@ -282,6 +284,12 @@ sim_port_new (realm_process_t *process)
     self->resident.on_burial = s_on_burial;
     realm_process_move_in (process, &self->resident);
     return &self->port;
+}
+
+void
+sim_port_set_keys (port_t *self, const keyring_t *keys)
+{
+    sim_port_of (self)->keys = keys;
 }
 
 void

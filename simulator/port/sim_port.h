@@ -14,6 +14,10 @@
 //  the program's `stop` it is still there, but not heard any more.  Whoever makes its user fills in `user`.
 port_t *sim_port_new (realm_process_t *process);
 
+//  Who this port is and whom it lets in, from now on: names without cryptography, the own public key is believed.  Borrowed
+//  until the next call or the port's end; may change meanwhile.  A port that was never given keys has plain endpoints only.
+void sim_port_set_keys (port_t *self, const keyring_t *keys);
+
 //  Runs what jobs are under way and calls their `done`, then destroys the port and nulls the caller's pointer.
 //  Whatever was opened must have been closed.
 void sim_port_destroy (port_t **self_p);

@@ -15,6 +15,7 @@ typedef struct {
     realm_process_t *process;    //  In which process
     resident_t resident;         //  Of the process
     uint32_t number;             //  In the realm
+    const keyring_t *keys;       //  Who it is and whom it lets in; NULL: every endpoint is plain
     bool crashed;                //  The process did not end by its own will: nothing has an effect any more
     bool dead;                   //  The process has ended
     bool in_turn;                //  Inside a callback
@@ -54,6 +55,8 @@ status_t sim_socket_send (port_socket_t *socket, const span_t *frames, size_t co
 void sim_socket_subscribe (port_socket_t *socket, span_t prefix);
 void sim_socket_unsubscribe (port_socket_t *socket, span_t prefix);
 uint64_t sim_socket_dropped (const port_socket_t *socket);
+socket_sender_t sim_socket_sender (const port_socket_t *socket);
+uint64_t sim_socket_refused (const port_socket_t *socket);
 void sim_socket_close (port_socket_t *socket);
 
 //  ---- HTTP server (sim_server.c) ----

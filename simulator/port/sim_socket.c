@@ -1,5 +1,8 @@
 //  A message socket stands on circuits: a `link` for each endpoint it is connected to, which dials again whenever its
 //  circuit falls and queues what is sent in between; a `peer` for each circuit that was dialled to it.
+//
+//  On an endpoint that leaves the machine, of a port with keys, the first parcel says who dials and whom it expects.  It is
+//  believed; what is played here is who is let in, and as whom.
 
 #include "simulator/port/sim_private.h"
 
@@ -9,6 +12,7 @@
 #include "base/bug.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "runtime/endpoint.h"
 
 enum { QUEUE_DEFAULT = 1000, PEER_ID_SIZE = 5, ENDPOINT_MAX = 512 };
 
@@ -22,7 +26,8 @@ enum { QUEUE_DEFAULT = 1000, PEER_ID_SIZE = 5, ENDPOINT_MAX = 512 };
 #define OVERTAKEN_NS (5 * REALM_MS)
 
 //  What travels on a circuit between message sockets.
-enum { SENT_MESSAGE = 1, SENT_SUBSCRIBE, SENT_UNSUBSCRIBE };
+//  SENT_PROOF: the dialler's public key, and that of whoever it means to reach.
+enum { SENT_MESSAGE = 1, SENT_SUBSCRIBE, SENT_UNSUBSCRIBE, SENT_PROOF };
 
 typedef struct {
     parcel_t *prefix;    //  One frame
@@ -46,6 +51,7 @@ typedef struct {
     circuit_t *circuit;           //  Never NULL
     uint8_t id [PEER_ID_SIZE];    //  A ROUTER's name for it
     array_t filter;               //  XPUB: subscription_t of this peer
+    parcel_t *proof;              //  NULL: a plain endpoint, or nothing was proven yet
 } peer_t;
 
 struct port_socket {
@@ -59,18 +65,22 @@ struct port_socket {
     uint32_t next_id;                //  Of the next peer
     array_t subscriptions;           //  SUB: subscription_t
     uint64_t dropped;                //  Messages too large
+    bool guarded;                    //  Whoever comes must prove who it is
+    uint64_t refused;                //  Peers that did not
+    const peer_t *sender;            //  Of the message that is being handed over; NULL: a link's
 };
 
 //  ---- Messages in ----
 
 //  frames: with room for one more in front.  The socket may be gone afterwards.
 static void
-s_hand_over (port_socket_t *self, const span_t *frames, size_t count, uint64_t hash)
+s_hand_over (port_socket_t *self, const peer_t *peer, const span_t *frames, size_t count, uint64_t hash)
 {
     sim_port_t *port = self->port;
     realm_note (port->realm, NOTE_MESSAGE, port->number, hash);
     if (!self->options.on_message)
         return;
+    self->sender = peer;
     sim_enter (port);
     self->options.on_message (self->options.arg, frames, count);
     sim_leave (port);
@@ -88,7 +98,7 @@ s_receive (port_socket_t *self, const peer_t *peer, parcel_t *parcel)
     if (count > SOCKET_FRAMES_MAX || parcel_size (parcel) > self->options.message_max)
         self->dropped++;
     else
-        s_hand_over (self, frames, count, parcel_hash (parcel));
+        s_hand_over (self, peer, frames, count, parcel_hash (parcel));
 }
 
 //  ---- Subscriptions ----
@@ -163,7 +173,7 @@ s_tell_publisher (port_socket_t *self, bool subscribed, parcel_t *prefix)
     buffer_append_byte (&message, subscribed);
     buffer_append (&message, parcel_frame (prefix, 0));
     span_t frame = buffer_span (&message);
-    s_hand_over (self, &frame, 1, parcel_hash (prefix));
+    s_hand_over (self, NULL, &frame, 1, parcel_hash (prefix));
     buffer_fini (&message);
 }
 
@@ -188,6 +198,21 @@ s_peer_unsubscribes (peer_t *peer, parcel_t *prefix)
 
 static void s_dial (link_t *self);
 
+//  A dialler without keys, or that does not know who is there, proves nothing.
+static void
+s_prove (const link_t *self)
+{
+    const keyring_t *keys = self->socket->port->keys;
+    span_t endpoint = span_from_string (self->endpoint);
+    const keyring_entry_t *expected = keys ? keyring_find_address (keys, endpoint_host (endpoint)) : NULL;
+    if (!expected || !endpoint_leaves_machine (endpoint))
+        return;
+    span_t frames [] = { span_from_string (keyring_own_public (keys)), span_from_string (expected->public_key) };
+    parcel_t *proof = parcel_new (frames, 2);
+    circuit_send (self->circuit, END_DIALLER, SENT_PROOF, proof);
+    parcel_release (proof);
+}
+
 static void
 s_link_on_up (void *arg)
 {
@@ -195,6 +220,7 @@ s_link_on_up (void *arg)
     realm_note (self->socket->port->realm, NOTE_LINE, self->socket->port->number, 1);
     self->up = true;
     self->retry_after_ns = RETRY_FIRST_NS;
+    s_prove (self);
     const array_t *subscriptions = &self->socket->subscriptions;
     for (size_t i = 0; i < subscriptions->count; i++)
         circuit_send (
@@ -291,7 +317,34 @@ s_peer_free (peer_t *self)
     if (socket->options.kind == SOCKET_ROUTER)
         map_remove (socket->peers_by_id, span_of (self->id, sizeof self->id));
     s_fini_subscriptions (&self->filter);
+    parcel_release (self->proof);
     memory_free (self);
+}
+
+static void
+s_refuse (peer_t *self)
+{
+    self->socket->refused++;
+    circuit_close (self->circuit, END_BINDER);
+    s_peer_free (self);
+}
+
+static const keyring_entry_t *
+s_find_key (const peer_t *self)
+{
+    return keyring_find (self->socket->port->keys, parcel_frame (self->proof, 0));
+}
+
+//  Where nothing has to be proven, somebody who wants to is at the wrong place.
+static void
+s_take_proof (peer_t *self, parcel_t *proof)
+{
+    const keyring_t *keys = self->socket->port->keys;
+    bool meant = self->socket->guarded && span_equal_string (parcel_frame (proof, 1), keyring_own_public (keys));
+    if (meant && !self->proof)
+        self->proof = parcel_acquire (proof);
+    if (!meant || !s_find_key (self))
+        s_refuse (self);
 }
 
 static void
@@ -299,7 +352,11 @@ s_peer_on_parcel (void *arg, uint32_t kind, parcel_t *parcel)
 {
     peer_t *self = arg;
     bool publishes = self->socket->options.kind == SOCKET_XPUB;
-    if (kind == SENT_MESSAGE)
+    if (kind == SENT_PROOF)
+        s_take_proof (self, parcel);
+    else if (self->socket->guarded && !self->proof)
+        s_refuse (self);
+    else if (kind == SENT_MESSAGE)
         s_receive (self->socket, self, parcel);
     else if (kind == SENT_SUBSCRIBE && publishes)
         s_peer_subscribes (self, parcel);
@@ -467,6 +524,7 @@ sim_socket_bind (port_socket_t *self, const char *endpoint, error_t *error)
     if (!bound)
         return error_set (error, reason.status, "%s", reason.text);
     array_append (&self->bounds, &bound, 1);
+    self->guarded |= self->port->keys && endpoint_leaves_machine (span_from_string (endpoint));
     snprintf (self->endpoint, sizeof self->endpoint, "%s", network_bound_endpoint (bound));
     return STATUS_OK;
 }
@@ -504,6 +562,22 @@ uint64_t
 sim_socket_dropped (const port_socket_t *self)
 {
     return self->dropped;
+}
+
+socket_sender_t
+sim_socket_sender (const port_socket_t *self)
+{
+    socket_sender_t sender = { .proven = self->sender && self->sender->proof };
+    const keyring_entry_t *entry = sender.proven ? s_find_key (self->sender) : NULL;
+    snprintf (sender.name, sizeof sender.name, "%s", entry ? entry->name : "");
+    sender.roles = entry ? entry->roles : 0;
+    return sender;
+}
+
+uint64_t
+sim_socket_refused (const port_socket_t *self)
+{
+    return self->refused;
 }
 
 void

@@ -1,0 +1,17 @@
+//  endpoint - what can be read off an endpoint as ZeroMQ writes it
+
+#ifndef RUNTIME_ENDPOINT_H
+#define RUNTIME_ENDPOINT_H
+
+#include "base/span.h"
+
+//  The host of a TCP endpoint, without brackets; empty for others.  Of "tcp://SOURCE;HOST:PORT" it is HOST.  Borrowed.
+span_t endpoint_host (span_t endpoint);
+
+//  True for a loopback address and for "localhost".
+bool host_is_local (span_t host);
+
+//  True where others than processes of this machine can be on the other side: tcp, on anything but a loopback address.
+bool endpoint_leaves_machine (span_t endpoint);
+
+#endif

@@ -1,0 +1,78 @@
+#include "runtime/port/handshakes.h"
+
+#include <stdatomic.h>
+#include <stdio.h>
+#include <zmq.h>
+
+#include "base/bug.h"
+#include "base/memory.h"
+
+enum {
+    NAME_SIZE = 64,
+    FAILURES =
+        ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH,
+};
+
+struct handshakes {
+    loop_t *loop;          //  Of the owner's thread
+    void *watched;         //  The socket
+    void *pair;            //  Where its monitor speaks
+    struct event *edge;    //  Of the pair
+    uint64_t failed;       //  So far
+};
+
+//  A monitor says each event in two frames; the second one is where it happened.
+static void
+s_on_edge (evutil_socket_t fd, short what, void *arg)
+{
+    handshakes_t *self = arg;
+    uint8_t frame [NAME_SIZE];
+    int more = 0;
+    size_t size = sizeof more;
+    while (zmq_recv (self->pair, frame, sizeof frame, ZMQ_DONTWAIT) >= 0) {
+        BUG_ON (zmq_getsockopt (self->pair, ZMQ_RCVMORE, &more, &size) != 0);
+        self->failed += more != 0;
+    }
+}
+
+//  The queue has no bound: libzmq's own thread would wait for room in it.  There is no edge before the first reading.
+handshakes_t *
+handshakes_new (loop_t *loop, void *zmq, void *socket)
+{
+    static atomic_uint last;
+    char name [NAME_SIZE];
+    int fd, none = 0;
+    size_t size = sizeof fd;
+    handshakes_t *self = memory_new (sizeof *self);
+    self->loop = loop;
+    self->watched = socket;
+    snprintf (name, sizeof name, "inproc://handshakes-%u", atomic_fetch_add (&last, 1));
+    self->pair = zmq_socket (zmq, ZMQ_PAIR);
+    BUG_ON (!self->pair || zmq_setsockopt (self->pair, ZMQ_RCVHWM, &none, sizeof none) != 0);
+    BUG_ON (zmq_setsockopt (self->pair, ZMQ_LINGER, &none, sizeof none) != 0);
+    BUG_ON (zmq_socket_monitor (socket, name, FAILURES) != 0 || zmq_connect (self->pair, name) != 0);
+    BUG_ON (zmq_getsockopt (self->pair, ZMQ_FD, &fd, &size) != 0);
+    self->edge = loop_event (loop, fd, EV_READ | EV_PERSIST, s_on_edge, self);
+    BUG_ON (event_add (self->edge, NULL) != 0);
+    s_on_edge (fd, EV_READ, self);
+    return self;
+}
+
+void
+handshakes_destroy (handshakes_t **self_p)
+{
+    handshakes_t *self = *self_p;
+    if (!self)
+        return;
+    event_free (self->edge);
+    zmq_socket_monitor (self->watched, NULL, 0);
+    zmq_close (self->pair);
+    memory_free (self);
+    *self_p = NULL;
+}
+
+uint64_t
+handshakes_failed (const handshakes_t *self)
+{
+    return self ? self->failed : 0;
+}
