@@ -61,6 +61,12 @@ s_strike_process (faults_t *self, wound_t *wound, random_t *random)
 }
 
 static void
+s_strike_drain (faults_t *self, wound_t *wound, random_t *random)
+{
+    realm_process_signal (wound->process, PROCESS_SIGNAL_TERM);
+}
+
+static void
 s_repair_nothing (faults_t *self, wound_t *wound)
 {
 }
@@ -146,6 +152,7 @@ s_repair_publishing (faults_t *self, wound_t *wound)
 //  clang-format off
 static const fault_class_t s_classes [FAULT_COUNT] = {
     [FAULT_PROCESS_CRASH] = { "process_crash", 20, true, false, 2 * REALM_SECOND, s_strike_process, s_repair_nothing },
+    [FAULT_DRAIN] = { "drain", 10, true, false, 2 * REALM_SECOND, s_strike_drain, s_repair_nothing },
     [FAULT_MACHINE_CRASH] = { "machine_crash", 2, false, false, 20 * REALM_SECOND, s_strike_machine, s_repair_machine },
     [FAULT_PARTITION] = { "partition", 10, true, false, 8 * REALM_SECOND, s_strike_partition, s_repair_partition },
     [FAULT_FREEZE] = { "freeze", 10, true, false, 3 * REALM_SECOND, s_strike_freeze, s_repair_freeze },

@@ -11,6 +11,7 @@
 
 typedef enum {
     FAULT_PROCESS_CRASH,    //  A process is killed
+    FAULT_DRAIN,            //  A process is asked to end
     FAULT_MACHINE_CRASH,    //  A machine goes down, and boots again later
     FAULT_PARTITION,        //  A process or a machine is cut off from all others
     FAULT_FREEZE,           //  A process stands still

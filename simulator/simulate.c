@@ -352,6 +352,22 @@ s_complain_of_endless (simulation_t *self, const harness_figures_t *figures)
     s_on_violation (self, sentence);
 }
 
+//  Whoever was asked to end has ended by then.
+static void
+s_check_nobody_drains (simulation_t *self)
+{
+    const realm_process_t *process;
+    for (size_t i = 0; (process = realm_process_at (self->realm, i)); i++) {
+        const actor_t *actor;
+        for (size_t k = 0; (actor = self->options->view.actor_at (process, k)); k++) {
+            char sentence [SIMULATE_SENTENCE_MAX];
+            snprintf (sentence, sizeof sentence, "%s drains and does not end", actor_address (actor));
+            if (actor_is_draining (actor))
+                s_on_violation (self, sentence);
+        }
+    }
+}
+
 //  Everything is repaired, then nobody asks any more, then all that was asked has ended.
 static void
 s_come_to_rest (simulation_t *self)
@@ -372,6 +388,7 @@ s_come_to_rest (simulation_t *self)
         s_complain_of_endless (self, figures);
     if (figures->started != figures->ended + figures->open)
         s_on_violation (self, "requests that ended more or less than once");
+    s_check_nobody_drains (self);
     s_check_index (self, true);
     s_gather_all (self);
 }
