@@ -4,9 +4,9 @@
 #include "simulator/disk.h"
 #include "simulator/network.h"
 
-//  Circuits fall up to twelve seconds after they were cut, leases run five, restarts are held back: so long something that
-//  was repaired may still be felt.
-#define AFTERMATH_NS (60 * REALM_SECOND)
+//  Circuits fall up to twelve seconds after they were cut, leases run five, restarts take some: so long something that was
+//  repaired may still be felt.
+#define AFTERMATH_NS (20 * REALM_SECOND)
 
 //  No more than this is broken at once; what strikes beyond does not.
 enum { WOUNDS_MAX = 64 };
