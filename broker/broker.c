@@ -34,6 +34,9 @@ static const uint64_t MS = 1000000;
 
 enum { LEASE_MIN_MS = 100, LEASE_MAX_MS = 3600000 };
 
+//  A restarted actor needs a number above its last one, so the last ones are not given away.  As a time: the year 2262.
+static const uint64_t INCARNATION_MAX = INT64_MAX;
+
 typedef enum {
     COUNT_BAD_BATCH,      //  Hand-overs that break a rule
     COUNT_STALE_BATCH,    //  Of a replaced incarnation
@@ -435,15 +438,19 @@ s_admit (broker_t *self, const register_actor_t *request, error_t *error)
     const actor_entry_t *entry = &request->entry;
     const member_t *known = map_get (self->members, entry->address);
     const member_t *same_source = map_get_u64 (self->sources, event_source (entry->address));
+    uint64_t last = s_last_incarnation (self, entry->address);
     if (!s_is_address (entry->address))
         return error_set (error, STATUS_INVALID, "an address is SERVICE/INSTANCE of letters, digits and -_.: only");
     if (entry->lease_ms < LEASE_MIN_MS || entry->lease_ms > LEASE_MAX_MS)
         return error_set (error, STATUS_INVALID, "a lease is %d to %d ms", LEASE_MIN_MS, LEASE_MAX_MS);
+    if (entry->incarnation > INCARNATION_MAX && entry->incarnation > last)
+        return error_set (error, STATUS_INVALID,
+            "an incarnation is at most %" PRIu64 ", ns since 1970: look at the clock", INCARNATION_MAX);
     if (same_source != known || event_source (entry->address) == actor_source (self->actor))
         return error_set (error, STATUS_EXISTS, "another address has the same source id; take another instance name");
     if (!known && map_count (self->members) >= (size_t)self->options.actors_max)
         return error_set (error, STATUS_LIMIT, "the directory is full: %zu actors", map_count (self->members));
-    if (request->renewed && entry->incarnation < s_last_incarnation (self, entry->address))
+    if (request->renewed && entry->incarnation < last)
         return error_set (error, STATUS_STALE, "a newer %.*s has taken its place", SPAN_ARG (entry->address));
     return STATUS_OK;
 }

@@ -187,6 +187,12 @@ s_on_router_message (void *arg, const span_t *frames, size_t count)
     incoming_take (arg, frames, count);
 }
 
+static void
+s_on_router_dropped (void *arg, span_t peer)
+{
+    incoming_refuse_large (arg, peer);
+}
+
 static status_t
 s_bind (actor_t *self, error_t *error)
 {
@@ -196,6 +202,7 @@ s_bind (actor_t *self, error_t *error)
         .send_queue = 10000,
         .receive_queue = 10000,
         .on_message = s_on_router_message,
+        .on_dropped = s_on_router_dropped,
         .arg = self };
     self->router = actor_table (self)->socket_open (self->port, &options, error);
     if (!self->router || actor_table (self)->socket_bind (self->router, self->options.endpoint, error)) {

@@ -136,6 +136,7 @@ void stream_take (call_t *self, const wire_message_t *message);
 //  ---- Incomings (incoming.c) ----
 
 void incoming_take (actor_t *self, const span_t *frames, size_t count);
+void incoming_refuse_large (actor_t *self, span_t peer);
 void incoming_destroy_all (actor_t *self);
 
 //  ---- Builtin methods (builtin.c) ----

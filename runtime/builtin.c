@@ -1,11 +1,16 @@
 //  builtin - what every actor answers: ping, get_status, get_metrics, drain, replay, snapshot
 
+#include <inttypes.h>
+
 #include "base/memory.h"
 #include "runtime/actor_private.h"
 #include "schemas/batch.h"
 #include "schemas/status.h"
 
 enum { MS = 1000000, SNAPSHOT_PART_BYTES = 256 << 10, FIGURES_MAX = 4096 };
+
+//  Who asks for batches or a snapshot takes them as they come: a caller that gives no credit for so long is gone.
+static const uint64_t PATIENCE_NS = 30000000000;
 
 static uint64_t
 s_uptime_ms (const actor_t *actor)
@@ -96,41 +101,111 @@ s_on_drain (void *self, actor_t *actor, incoming_t *incoming, const void *messag
     actor_drain (actor);
 }
 
+//  ---- Replay: sent from the ring itself; what has left it when its turn comes is a gap ----
+
+typedef struct {
+    actor_t *actor;           //  Whose ring, or who keeps it for others
+    const replay_t *asked;    //  Lives as long as the incoming
+    uint64_t next;            //  Number to send
+} replaying_t;
+
+static const ring_t *
+s_find_ring (actor_t *actor, const replay_t *asked)
+{
+    if (asked->source != actor->source && actor->class->find_ring)
+        return actor->class->find_ring (actor->state, asked->source, asked->stream, asked->incarnation);
+    if (asked->source == actor->source && asked->incarnation == actor->incarnation)
+        return source_ring (actor, asked->stream);
+    return NULL;
+}
+
+static void
+s_fail_replay (replaying_t *self, incoming_t *incoming, const ring_t *ring)
+{
+    incoming_fail (incoming, STATUS_GAP,
+        "batches %" PRIu64 " to %" PRIu64 " are not all here: the ring reaches from %" PRIu64 " to %" PRIu64,
+        self->next, self->asked->to, ring ? ring_first (ring) : 0, ring ? ring_last (ring) : 0);
+}
+
+static void
+s_replay_go_on (void *arg, incoming_t *incoming)
+{
+    replaying_t *self = arg;
+    const ring_t *ring = s_find_ring (self->actor, self->asked);
+    while (self->next <= self->asked->to && incoming_position (incoming) < incoming_credit (incoming)) {
+        const ring_batch_t *batch = ring ? ring_find (ring, self->next) : NULL;
+        if (!batch) {
+            s_fail_replay (self, incoming, ring);
+            return;
+        }
+        replayed_batch_t item = { batch->sequence, batch->wall_ns, batch->payload };
+        incoming_send (incoming, 1, &item);
+        self->next++;
+    }
+    if (self->next > self->asked->to)
+        incoming_end (incoming, &(replay_end_t){ 0 });
+}
+
+static void
+s_give_up (void *arg, incoming_t *incoming)
+{
+    incoming_fail (incoming, STATUS_CANCELLED, "cancelled");
+}
+
 static void
 s_on_replay (void *self, actor_t *actor, incoming_t *incoming, const void *message)
 {
-    const replay_t *replay = message;
-    const ring_t *ring = NULL;
-    if (replay->source != actor->source && actor->class->find_ring)
-        ring = actor->class->find_ring (self, replay->source, replay->stream, replay->incarnation);
-    else if (replay->source == actor->source && replay->incarnation == actor->incarnation)
-        ring = source_ring (actor, replay->stream);
-    if (!ring) {
-        incoming_fail (incoming, STATUS_GAP, "%s has no such batches", actor->address);
-        return;
-    }
-    ring_serve_replay (ring, actor, incoming, replay->from, replay->to);
+    const replay_t *asked = message;
+    const ring_t *ring = s_find_ring (actor, asked);
+    replaying_t *replaying = memory_new (sizeof *replaying);
+    *replaying = (replaying_t){ actor, asked, asked->from };
+    incoming_watch (incoming, &(incoming_watch_t){ .on_cancel = s_give_up,
+                                  .on_credit = s_replay_go_on,
+                                  .on_free = memory_free,
+                                  .arg = replaying,
+                                  .patience_ns = PATIENCE_NS });
+    if (!ring || asked->from > asked->to || !ring_find (ring, asked->from) || !ring_find (ring, asked->to))
+        s_fail_replay (replaying, incoming, ring);
+    else
+        s_replay_go_on (replaying, incoming);
 }
 
 //  ---- Snapshots: all parts are written at once, then sent under credit ----
 
 struct snapshot {
     actor_t *actor;          //  Whose
-    incoming_t *incoming;    //  To whom
     batch_t part;            //  Being written
     array_t parts;           //  buffer_t, finished ones
+    uint64_t taken;          //  Of the budget, for the finished ones
+    bool too_large;          //  The budget has no room for it: nothing of it is kept
     size_t next;             //  Part to send
     uint64_t incarnation;    //  What the state contains
     uint64_t sequence;       //  What the state contains
 };
 
 static void
+s_drop_parts (snapshot_t *self)
+{
+    for (size_t i = 0; i < self->parts.count; i++)
+        buffer_fini (array_at (&self->parts, i));
+    array_cut (&self->parts, 0);
+    budget_give (&self->actor->budget, self->taken);
+    self->taken = 0;
+}
+
+static void
 s_close_part (snapshot_t *self)
 {
+    span_t bytes = batch_span (&self->part);
     if (self->part.count == 0)
         return;
-    buffer_t *part = array_add (&self->parts);
-    buffer_append (part, batch_span (&self->part));
+    self->too_large = self->too_large || budget_take (&self->actor->budget, bytes.size, NULL);
+    if (self->too_large) {
+        s_drop_parts (self);
+    } else {
+        buffer_append (array_add (&self->parts), bytes);
+        self->taken += bytes.size;
+    }
     batch_clear (&self->part);
 }
 
@@ -150,10 +225,10 @@ snapshot_set_position (snapshot_t *self, uint64_t incarnation, uint64_t sequence
 }
 
 static void
-s_snapshot_free (snapshot_t *self)
+s_snapshot_free (void *arg)
 {
-    for (size_t i = 0; i < self->parts.count; i++)
-        buffer_fini (array_at (&self->parts, i));
+    snapshot_t *self = arg;
+    s_drop_parts (self);
     array_fini (&self->parts);
     batch_fini (&self->part);
     memory_free (self);
@@ -167,47 +242,52 @@ s_snapshot_go_on (void *arg, incoming_t *incoming)
         snapshot_part_t part = { buffer_span (array_at (&self->parts, self->next++)) };
         incoming_send (incoming, 1, &part);
     }
-    if (self->next < self->parts.count)
-        return;
-    snapshot_end_t end = { self->incarnation, self->sequence };
-    s_snapshot_free (self);
-    incoming_end (incoming, &end);
+    if (self->next == self->parts.count)
+        incoming_end (incoming, &(snapshot_end_t){ self->incarnation, self->sequence });
 }
 
-static void
-s_snapshot_cancelled (void *arg, incoming_t *incoming)
+static snapshot_t *
+s_snapshot_new (actor_t *actor, uint16_t stream)
 {
-    s_snapshot_free (arg);
-    incoming_fail (incoming, STATUS_CANCELLED, "cancelled");
+    snapshot_t *self = memory_new (sizeof *self);
+    source_flush_all (actor);
+    self->actor = actor;
+    self->incarnation = actor->incarnation;
+    self->sequence = source_sequence (actor, stream);
+    batch_init (&self->part);
+    array_init (&self->parts, sizeof (buffer_t));
+    return self;
+}
+
+static bool
+s_is_older (const snapshot_t *self, const take_snapshot_t *asked)
+{
+    return self->incarnation < asked->incarnation ||
+           (self->incarnation == asked->incarnation && self->sequence < asked->sequence);
 }
 
 static void
 s_on_snapshot (void *self, actor_t *actor, incoming_t *incoming, const void *message)
 {
-    const take_snapshot_t *request = message;
-    const actor_handler_t *handler = actor_handler_of (actor, HANDLER_SNAPSHOT, request->stream);
-    snapshot_t *snapshot = memory_new (sizeof *snapshot);
-    snapshot->actor = actor;
-    snapshot->incarnation = actor->incarnation;
-    source_flush_all (actor);
-    snapshot->sequence = source_sequence (actor, request->stream);
-    batch_init (&snapshot->part);
-    array_init (&snapshot->parts, sizeof (buffer_t));
-    if (!handler || handler->on_snapshot (self, actor, request->source, snapshot)) {
-        s_snapshot_free (snapshot);
+    const take_snapshot_t *asked = message;
+    const actor_handler_t *handler = actor_handler_of (actor, HANDLER_SNAPSHOT, asked->stream);
+    snapshot_t *snapshot = s_snapshot_new (actor, asked->stream);
+    incoming_watch (incoming, &(incoming_watch_t){ .on_cancel = s_give_up,
+                                  .on_credit = s_snapshot_go_on,
+                                  .on_free = s_snapshot_free,
+                                  .arg = snapshot,
+                                  .patience_ns = PATIENCE_NS });
+    if (!handler || handler->on_snapshot (self, actor, asked->source, snapshot)) {
         incoming_fail (incoming, STATUS_NOT_FOUND, "%s has no snapshot of that source and stream", actor->address);
         return;
     }
     s_close_part (snapshot);
-    if (snapshot->incarnation < request->incarnation ||
-        (snapshot->incarnation == request->incarnation && snapshot->sequence < request->sequence)) {
-        s_snapshot_free (snapshot);
+    if (snapshot->too_large)
+        incoming_fail (incoming, STATUS_LIMIT, "%s has no memory left for a snapshot", actor->address);
+    else if (s_is_older (snapshot, asked))
         incoming_fail (incoming, STATUS_STALE, "%s has an older state than asked for", actor->address);
-        return;
-    }
-    incoming_watch_t watch = { s_snapshot_cancelled, s_snapshot_go_on, snapshot };
-    incoming_watch (incoming, &watch);
-    s_snapshot_go_on (snapshot, incoming);
+    else
+        s_snapshot_go_on (snapshot, incoming);
 }
 
 const actor_handler_t builtin_handlers [] = {

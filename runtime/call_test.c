@@ -80,7 +80,7 @@ s_on_replay (void *self_, actor_t *actor, incoming_t *incoming, const void *mess
 {
     server_t *self = self_;
     self->to = ((const replay_t *)message)->to;
-    incoming_watch_t watch = { s_on_cancel, s_send_on, self };
+    incoming_watch_t watch = { .on_cancel = s_on_cancel, .on_credit = s_send_on, .arg = self };
     incoming_watch (incoming, &watch);
     s_send_on (self, incoming);
 }

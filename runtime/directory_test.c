@@ -8,7 +8,9 @@
 #include <string.h>
 
 #include "broker/broker.h"
+#include "runtime/call.h"
 #include "runtime/directory.h"
+#include "schemas/directory.h"
 #include "simulator/stage.h"
 
 enum { KEYS = 300 };
@@ -113,6 +115,59 @@ test_a_restarted_broker_reports_nobody_absent (void **state)
     stage_destroy (&s_stage);
 }
 
+//  ---- Registrations that make no sense ----
+
+typedef struct {
+    status_t status;         //  Of a refusal
+    uint64_t incarnation;    //  What the broker wants it to be
+} registration_t;
+
+static registration_t s_last;
+static call_t s_call;
+
+static void
+s_on_registered (void *state, void *arg, call_result_t result, const void *reply)
+{
+    s_last = (registration_t){ call_error (&s_call)->status, 0 };
+    if (result == CALL_REPLIED)
+        s_last = (registration_t){ STATUS_OK, ((const register_reply_t *)reply)->incarnation };
+}
+
+static registration_t
+s_register (const char *address, uint64_t incarnation)
+{
+    register_actor_t request = { .entry = { .address = span_from_string (address),
+                                     .incarnation = incarnation,
+                                     .lease_ms = 5000,
+                                     .state = ACTOR_STATE_ALIVE } };
+    call_start (&s_call, stage_find (s_stage, "watcher/0"), SPAN ("broker/0"), &register_actor_message, &request,
+        REALM_SECOND, s_on_registered, NULL);
+    stage_run (s_stage, 2 * REALM_SECOND);
+    return s_last;
+}
+
+//  Whoever took the last number there is would keep the address for ever: the next one could not be above it.
+static void
+test_an_incarnation_beyond_all_time_is_refused (void **state)
+{
+    s_begin ();
+    assert_int_equal (s_register ("part/z", UINT64_MAX).status, STATUS_INVALID);
+    assert_int_equal (s_register ("part/z", INT64_MAX).incarnation, INT64_MAX);
+    assert_int_equal (s_register ("part/z", 5).incarnation, (uint64_t)INT64_MAX + 1);
+    assert_int_equal (s_register ("part/z", (uint64_t)INT64_MAX + 1).incarnation, (uint64_t)INT64_MAX + 2);
+    stage_destroy (&s_stage);
+}
+
+static void
+test_what_is_no_address_is_refused (void **state)
+{
+    static const char *const addresses [] = { "", "part", "/", "part/", "/z", "part/y/z", "part/y z", "part/\n" };
+    s_begin ();
+    for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++)
+        assert_int_equal (s_register (addresses [i], 1).status, STATUS_INVALID);
+    stage_destroy (&s_stage);
+}
+
 int
 main (void)
 {
@@ -121,6 +176,8 @@ main (void)
         cmocka_unit_test (test_only_the_keys_of_a_lost_owner_move),
         cmocka_unit_test (test_a_goodbye_is_quicker_than_a_lease),
         cmocka_unit_test (test_a_restarted_broker_reports_nobody_absent),
+        cmocka_unit_test (test_an_incarnation_beyond_all_time_is_refused),
+        cmocka_unit_test (test_what_is_no_address_is_refused),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -2,8 +2,9 @@
 //
 //  Every incoming is known by (peer, id) until it is completed, so that credit and cancel find it.  It owns a copy of the
 //  request's bytes and an arena for what was decoded from them: the handler may keep the message as long as the incoming.
-//  ROUTER sockets do not say when a peer goes; that shows when a send finds nobody, and at the caller's deadline.  Both
-//  are cancels, told to the handler in a later turn, never from inside its own call.
+//  ROUTER sockets do not say when a peer goes; that shows when a send finds nobody, at the caller's deadline, and where a
+//  stream's handler has set a patience, when no credit comes.  All are cancels, told to the handler in a later turn, never
+//  from inside its own call.
 
 #include "runtime/incoming.h"
 
@@ -50,11 +51,20 @@ s_make_key (uint8_t key [8 + PEER_MAX], const wire_message_t *message)
     return 8 + message->peer.size;
 }
 
+//  What an incoming takes of the budget.
+static uint64_t
+s_cost (size_t request_size)
+{
+    return sizeof (incoming_t) + request_size;
+}
+
 static void
 s_free (incoming_t *self)
 {
     due_clear (&self->due, self->actor);
-    budget_give (&self->actor->budget, self->request.size);
+    if (self->watch.on_free)
+        self->watch.on_free (self->watch.arg);
+    budget_give (&self->actor->budget, s_cost (self->request.size));
     buffer_fini (&self->request);
     arena_fini (&self->arena);
     memory_free (self);
@@ -70,14 +80,32 @@ s_complete (incoming_t *self)
 //  ---- Cancel ----
 
 static void
-s_tell_cancelled (due_t *due)
+s_tell_cancelled (incoming_t *self)
 {
-    incoming_t *self = (incoming_t *)((char *)due - offsetof (incoming_t, due));
     self->cancelled = true;
     if (self->told || !self->watch.on_cancel)
         return;
     self->told = true;
     self->watch.on_cancel (self->watch.arg, self);
+}
+
+//  The deadline, a send that found nobody, or a caller that gives no credit; the last one is told so.
+static void
+s_fire (due_t *due)
+{
+    incoming_t *self = (incoming_t *)((char *)due - offsetof (incoming_t, due));
+    if (!self->cancelled && actor_now (self->actor) < self->deadline_ns)
+        wire_send_error (&self->actor->wire, self->actor->router, s_peer (self), self->id, STATUS_DEADLINE,
+            "the stream is given up: no credit came for too long");
+    s_tell_cancelled (self);
+}
+
+static void
+s_wait_for_credit (incoming_t *self)
+{
+    uint64_t patient_until = actor_now (self->actor) + self->watch.patience_ns;
+    if (self->watch.patience_ns && !self->cancelled && patient_until < self->deadline_ns)
+        due_at (&self->due, self->actor, patient_until);
 }
 
 //  A send found nobody: tell the handler when it has returned.
@@ -109,6 +137,7 @@ void
 incoming_watch (incoming_t *self, const incoming_watch_t *watch)
 {
     self->watch = *watch;
+    s_wait_for_credit (self);
 }
 
 void
@@ -202,7 +231,7 @@ s_new (actor_t *actor, const actor_handler_t *handler, const wire_message_t *mes
     span_copy_string (message->header.trace, self->trace, sizeof self->trace);
     self->credit = message->header.position;
     self->deadline_ns = UINT64_MAX;
-    self->due.fire = s_tell_cancelled;
+    self->due.fire = s_fire;
     uint64_t now = actor_now (actor);
     if (message->header.has_deadline_ms && message->header.deadline_ms < (UINT64_MAX - now) / MS) {
         self->deadline_ns = now + message->header.deadline_ms * MS;
@@ -260,7 +289,7 @@ s_take_call (actor_t *actor, const wire_message_t *message)
         s_refuse (actor, message, COUNT_MALFORMED, STATUS_INVALID, "a call with this id is under way already");
         return;
     }
-    if (map_count (actor->incomings) >= INCOMINGS_MAX || budget_take (&actor->budget, body.size, NULL)) {
+    if (map_count (actor->incomings) >= INCOMINGS_MAX || budget_take (&actor->budget, s_cost (body.size), NULL)) {
         snprintf (text, sizeof text, "%s has too many calls under way; try again later", actor->address);
         s_refuse (actor, message, COUNT_BAD_REQUEST, STATUS_LIMIT, text);
         return;
@@ -274,6 +303,7 @@ s_take_credit (incoming_t *self, const wire_message_t *message)
     if (self->handler->type->kind != MESSAGE_STREAM || message->header.position <= self->credit)
         return;
     self->credit = message->header.position;
+    s_wait_for_credit (self);
     if (self->watch.on_credit && !self->cancelled)
         self->watch.on_credit (self->watch.arg, self);
 }
@@ -309,7 +339,14 @@ s_take_follow_up (actor_t *actor, const wire_message_t *message)
     if (message->header.kind == FRAME_KIND_CREDIT)
         s_take_credit (incoming, message);
     else
-        s_tell_cancelled (&incoming->due);
+        s_tell_cancelled (incoming);
+}
+
+void
+incoming_refuse_large (actor_t *actor, span_t peer)
+{
+    wire_message_t message = { .peer = peer };
+    s_refuse (actor, &message, COUNT_MALFORMED, STATUS_LIMIT, "a message with too many frames or bytes was dropped");
 }
 
 void

@@ -30,6 +30,7 @@ s_address (const link_t *self)
 }
 
 static void s_on_message (void *arg, const span_t *frames, size_t count);
+static void s_on_dropped (void *arg, span_t first);
 
 static link_t *
 s_open (actor_t *actor, span_t address, const char *endpoint, error_t *error)
@@ -37,9 +38,12 @@ s_open (actor_t *actor, span_t address, const char *endpoint, error_t *error)
     link_t *self = memory_new (sizeof *self);
     self->actor = actor;
     span_copy_string (address, self->address, sizeof self->address);
-    socket_options_t options = {
-        .kind = SOCKET_DEALER, .send_queue = 10000, .receive_queue = 10000, .on_message = s_on_message, .arg = self
-    };
+    socket_options_t options = { .kind = SOCKET_DEALER,
+        .send_queue = 10000,
+        .receive_queue = 10000,
+        .on_message = s_on_message,
+        .on_dropped = s_on_dropped,
+        .arg = self };
     self->socket = actor_table (actor)->socket_open (actor->port, &options, error);
     if (!self->socket || actor_table (actor)->socket_connect (self->socket, endpoint, error)) {
         if (self->socket)
@@ -398,4 +402,11 @@ s_on_message (void *arg, const span_t *frames, size_t count)
         return;
     }
     s_take (self, &message);
+}
+
+//  What it answered is not known: whoever waits for it runs into the deadline.
+static void
+s_on_dropped (void *arg, span_t first)
+{
+    actor_count (((link_t *)arg)->actor, COUNT_MALFORMED);
 }

@@ -47,9 +47,12 @@ typedef enum {
 
 enum { SOCKET_FRAMES_MAX = 16 };
 
-//  frames: borrowed.  A ROUTER's first frame is the peer.  A message of more than SOCKET_FRAMES_MAX frames or larger
-//  than message_max is counted and dropped before it gets here.
+//  frames: borrowed.  A ROUTER's first frame is the peer.
 typedef void (socket_message_fn) (void *arg, const span_t *frames, size_t count);
+
+//  A message of more than SOCKET_FRAMES_MAX frames or larger than message_max was dropped.  first: its first frame,
+//  borrowed: of a ROUTER the peer.
+typedef void (socket_dropped_fn) (void *arg, span_t first);
 
 typedef struct {
     socket_kind_t kind;        //  What it is
@@ -57,7 +60,8 @@ typedef struct {
     uint32_t receive_queue;    //  The same on the way in; 0: 1000
     uint64_t message_max;      //  Bytes; 0: 64 MiB
     socket_message_fn *on_message;    //  Called for each message
-    void *arg;                        //  For on_message
+    socket_dropped_fn *on_dropped;    //  Called for each one that is too large; may be left NULL
+    void *arg;                        //  For both
 } socket_options_t;
 
 //  Who is on the other side.  An endpoint that leaves the machine (endpoint.h) is encrypted, and both sides prove by key
@@ -211,8 +215,6 @@ typedef struct {
     status_t (*socket_send) (port_socket_t *socket, const span_t *frames, size_t count);
     void (*socket_subscribe) (port_socket_t *socket, span_t prefix);
     void (*socket_unsubscribe) (port_socket_t *socket, span_t prefix);
-    //  Messages dropped so far for too many frames or bytes.
-    uint64_t (*socket_dropped) (const port_socket_t *socket);
     //  Inside on_message: who sent the message.  Looked up for each message: what is taken off the keyring loses its roles
     //  from the next message on.
     socket_sender_t (*socket_sender) (const port_socket_t *socket);

@@ -1,17 +1,19 @@
 #include "runtime/ring.h"
 
-#include <inttypes.h>
-#include <string.h>
-
 #include "base/memory.h"
-#include "runtime/incoming.h"
-#include "schemas/event.h"
 
 void
 ring_init (ring_t *self, uint64_t limit_bytes)
 {
     *self = (ring_t){ .limit = limit_bytes };
     array_init (&self->batches, sizeof (ring_batch_t));
+}
+
+//  Many small batches must not cost more than the limit either.
+static uint64_t
+s_cost (const ring_batch_t *batch)
+{
+    return sizeof *batch + batch->payload.size;
 }
 
 static size_t
@@ -30,7 +32,7 @@ static void
 s_drop_first (ring_t *self)
 {
     ring_batch_t *first = s_at (self, 0);
-    self->bytes -= first->payload.size;
+    self->bytes -= s_cost (first);
     memory_free ((void *)first->payload.data);
     self->gone++;
     if (self->gone * 2 > self->batches.count) {
@@ -72,7 +74,7 @@ ring_push (ring_t *self, uint64_t sequence, uint64_t wall_ns, span_t payload)
     batch->sequence = sequence;
     batch->wall_ns = wall_ns;
     batch->payload = span_of (memory_copy (payload.data, payload.size), payload.size);
-    self->bytes += payload.size;
+    self->bytes += s_cost (batch);
     ring_set_limit (self, self->limit);
 }
 
@@ -103,68 +105,4 @@ ring_find (const ring_t *self, uint64_t sequence)
     if (low == s_count (self) || s_at (self, low)->sequence != sequence)
         return NULL;
     return s_at (self, low);
-}
-
-//  ---- Replay ----
-//  All batches are looked up before the first is sent; what leaves the ring meanwhile is held by the copy here.
-
-typedef struct {
-    ring_t batches;    //  What was asked for
-    uint64_t next;     //  Next number to send
-    uint64_t to;       //  Last one
-} replay_serving_t;
-
-static void
-s_replay_free (replay_serving_t *serving)
-{
-    ring_fini (&serving->batches);
-    memory_free (serving);
-}
-
-static void
-s_replay_go_on (void *arg, incoming_t *incoming)
-{
-    replay_serving_t *serving = arg;
-    while (serving->next <= serving->to && incoming_position (incoming) < incoming_credit (incoming)) {
-        const ring_batch_t *batch = ring_find (&serving->batches, serving->next++);
-        replayed_batch_t item = { batch->sequence, batch->wall_ns, batch->payload };
-        incoming_send (incoming, 1, &item);
-    }
-    if (serving->next <= serving->to)
-        return;
-    replay_end_t end = { 0 };
-    s_replay_free (serving);
-    incoming_end (incoming, &end);
-}
-
-static void
-s_replay_cancelled (void *arg, incoming_t *incoming)
-{
-    s_replay_free (arg);
-    incoming_fail (incoming, STATUS_CANCELLED, "cancelled");
-}
-
-void
-ring_serve_replay (const ring_t *self, actor_t *actor, incoming_t *incoming, uint64_t from, uint64_t to)
-{
-    replay_serving_t *serving = memory_new (sizeof *serving);
-    ring_init (&serving->batches, UINT64_MAX);
-    serving->next = from;
-    serving->to = to;
-    for (uint64_t sequence = from; sequence <= to && from; sequence++) {
-        const ring_batch_t *batch = ring_find (self, sequence);
-        if (!batch)
-            break;
-        ring_push (&serving->batches, sequence, batch->wall_ns, batch->payload);
-    }
-    if (from == 0 || ring_last (&serving->batches) != to || to < from) {
-        s_replay_free (serving);
-        incoming_fail (incoming, STATUS_GAP,
-            "batches %" PRIu64 " to %" PRIu64 " are not all here: the ring reaches from %" PRIu64 " to %" PRIu64, from,
-            to, ring_first (self), ring_last (self));
-        return;
-    }
-    incoming_watch_t watch = { s_replay_cancelled, s_replay_go_on, serving };
-    incoming_watch (incoming, &watch);
-    s_replay_go_on (serving, incoming);
 }

@@ -7,7 +7,7 @@
 #define RUNTIME_RING_H
 
 #include "base/array.h"
-#include "runtime/actor.h"
+#include "base/span.h"
 
 typedef struct {
     uint64_t sequence;    //  Of the batch
@@ -18,7 +18,7 @@ typedef struct {
 typedef struct ring {
     array_t batches;     //  ring_batch_t; the first `gone` are empty
     size_t gone;         //  Left already, room not yet given back
-    uint64_t bytes;      //  Of all payloads
+    uint64_t bytes;      //  Of all batches, what a batch costs beside its payload included
     uint64_t limit;      //  Bytes
     uint64_t dropped;    //  Batches that left
 } ring_t;
@@ -40,9 +40,5 @@ const ring_batch_t *ring_find (const ring_t *self, uint64_t sequence);
 //  Oldest and newest number there is; 0 where the ring is empty.
 uint64_t ring_first (const ring_t *self);
 uint64_t ring_last (const ring_t *self);
-
-//  Answers a replay call from a ring: items under credit, then the end; STATUS_GAP where one of the batches is not there.
-//  Takes the incoming; what it needs of the ring is copied.
-void ring_serve_replay (const ring_t *self, actor_t *actor, incoming_t *incoming, uint64_t from, uint64_t to);
 
 #endif

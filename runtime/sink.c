@@ -467,6 +467,12 @@ s_on_message (void *arg, const span_t *frames, size_t count)
 }
 
 static void
+s_on_dropped (void *arg, span_t first)
+{
+    actor_count (arg, COUNT_MALFORMED);
+}
+
+static void
 s_subscribe (actor_t *self, const char *prefix)
 {
     actor_table (self)->socket_subscribe (self->events, span_from_string (prefix));
@@ -477,7 +483,9 @@ sink_open (actor_t *self, const char *endpoint, error_t *error)
 {
     if (!endpoint)
         return STATUS_OK;
-    socket_options_t options = { .kind = SOCKET_SUB, .receive_queue = 10000, .on_message = s_on_message, .arg = self };
+    socket_options_t options = {
+        .kind = SOCKET_SUB, .receive_queue = 10000, .on_message = s_on_message, .on_dropped = s_on_dropped, .arg = self
+    };
     self->events = actor_table (self)->socket_open (self->port, &options, error);
     if (!self->events || actor_table (self)->socket_connect (self->events, endpoint, error))
         return error ? error->status : STATUS_IO;

@@ -244,7 +244,7 @@ generation_start (
     self->incoming = incoming;
     self->request = request;
     list_append (&worker->generations, &self->link);
-    incoming_watch (incoming, &(incoming_watch_t){ s_on_cancel, s_on_credit, self });
+    incoming_watch (incoming, &(incoming_watch_t){ .on_cancel = s_on_cancel, .on_credit = s_on_credit, .arg = self });
     return STATUS_OK;
 }
 

@@ -169,7 +169,6 @@ static const port_table_t s_table = {
     .socket_send = zmq_socket_send,
     .socket_subscribe = zmq_socket_subscribe,
     .socket_unsubscribe = zmq_socket_unsubscribe,
-    .socket_dropped = zmq_socket_dropped,
     .socket_sender = zmq_socket_sender,
     .socket_refused = zmq_socket_refused,
     .socket_close = zmq_socket_close,

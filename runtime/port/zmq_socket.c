@@ -54,7 +54,6 @@ struct port_socket {
     struct event *edge;                     //  libzmq's descriptor: the state may have changed
     loop_task_t again;                      //  Look again in the next round
     char endpoint [ENDPOINT_SIZE];          //  Last bound
-    uint64_t dropped;                       //  Messages with too many frames or bytes
     bool reading;                           //  Inside s_read: a close waits for its end
     bool closed;                            //  Closed by the owner while reading
     zmq_msg_t parts [SOCKET_FRAMES_MAX];    //  Of the message that is being received
@@ -126,10 +125,10 @@ s_receive (port_socket_t *self)
     }
     if (!count)
         return false;
-    if (more || !fits)
-        self->dropped++;
-    else
+    if (!more && fits)
         s_hand_over (self, count);
+    else if (self->options.on_dropped)
+        self->options.on_dropped (self->options.arg, self->frames [0]);
     s_close_parts (self, count);
     return true;
 }
@@ -341,12 +340,6 @@ const char *
 zmq_socket_endpoint (const port_socket_t *self)
 {
     return self->endpoint;
-}
-
-uint64_t
-zmq_socket_dropped (const port_socket_t *self)
-{
-    return self->dropped;
 }
 
 //  A peer of a plain endpoint could claim a User-Id too: that takes rights away from it, and gives it none.

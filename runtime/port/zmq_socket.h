@@ -22,7 +22,6 @@ const char *zmq_socket_endpoint (const port_socket_t *self);
 status_t zmq_socket_send (port_socket_t *self, const span_t *frames, size_t count);
 void zmq_socket_subscribe (port_socket_t *self, span_t prefix);
 void zmq_socket_unsubscribe (port_socket_t *self, span_t prefix);
-uint64_t zmq_socket_dropped (const port_socket_t *self);
 socket_sender_t zmq_socket_sender (const port_socket_t *self);
 uint64_t zmq_socket_refused (const port_socket_t *self);
 void zmq_socket_close (port_socket_t *self);

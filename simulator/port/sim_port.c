@@ -193,7 +193,6 @@ static const port_table_t s_table = {
     .socket_send = sim_socket_send,
     .socket_subscribe = sim_socket_subscribe,
     .socket_unsubscribe = sim_socket_unsubscribe,
-    .socket_dropped = sim_socket_dropped,
     .socket_sender = sim_socket_sender,
     .socket_refused = sim_socket_refused,
     .socket_close = sim_socket_close,

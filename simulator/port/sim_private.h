@@ -54,7 +54,6 @@ const char *sim_socket_endpoint (const port_socket_t *socket);
 status_t sim_socket_send (port_socket_t *socket, const span_t *frames, size_t count);
 void sim_socket_subscribe (port_socket_t *socket, span_t prefix);
 void sim_socket_unsubscribe (port_socket_t *socket, span_t prefix);
-uint64_t sim_socket_dropped (const port_socket_t *socket);
 socket_sender_t sim_socket_sender (const port_socket_t *socket);
 uint64_t sim_socket_refused (const port_socket_t *socket);
 void sim_socket_close (port_socket_t *socket);

@@ -64,7 +64,6 @@ struct port_socket {
     map_t *peers_by_id;              //  ROUTER: peer_t
     uint32_t next_id;                //  Of the next peer
     array_t subscriptions;           //  SUB: subscription_t
-    uint64_t dropped;                //  Messages too large
     bool guarded;                    //  Whoever comes must prove who it is
     uint64_t refused;                //  Peers that did not
     const peer_t *sender;            //  Of the message that is being handed over; NULL: a link's
@@ -87,6 +86,17 @@ s_hand_over (port_socket_t *self, const peer_t *peer, const span_t *frames, size
 }
 
 static void
+s_drop (port_socket_t *self, span_t first)
+{
+    sim_port_t *port = self->port;
+    if (!self->options.on_dropped)
+        return;
+    sim_enter (port);
+    self->options.on_dropped (self->options.arg, first);
+    sim_leave (port);
+}
+
+static void
 s_receive (port_socket_t *self, const peer_t *peer, parcel_t *parcel)
 {
     span_t frames [SOCKET_FRAMES_MAX + 1];
@@ -96,7 +106,7 @@ s_receive (port_socket_t *self, const peer_t *peer, parcel_t *parcel)
     for (size_t i = 0; i < parcel->count; i++)
         frames [count++] = parcel_frame (parcel, i);
     if (count > SOCKET_FRAMES_MAX || parcel_size (parcel) > self->options.message_max)
-        self->dropped++;
+        s_drop (self, frames [0]);
     else
         s_hand_over (self, peer, frames, count, parcel_hash (parcel));
 }
@@ -556,12 +566,6 @@ const char *
 sim_socket_endpoint (const port_socket_t *self)
 {
     return self->endpoint;
-}
-
-uint64_t
-sim_socket_dropped (const port_socket_t *self)
-{
-    return self->dropped;
 }
 
 socket_sender_t

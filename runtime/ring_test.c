@@ -1,0 +1,60 @@
+#include "runtime/ring.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+static void
+test_what_is_found_is_what_was_pushed (void **state)
+{
+    ring_t ring;
+    ring_init (&ring, 1 << 20);
+    ring_push (&ring, 5, 50, SPAN ("five"));
+    ring_push (&ring, 9, 90, SPAN ("nine"));    //  A hole between them
+    ring_push (&ring, 9, 91, SPAN ("late"));
+    assert_true (span_equal (ring_find (&ring, 9)->payload, SPAN ("nine")));
+    assert_int_equal (ring_find (&ring, 5)->wall_ns, 50);
+    assert_null (ring_find (&ring, 7));
+    assert_int_equal (ring_first (&ring), 5);
+    assert_int_equal (ring_last (&ring), 9);
+    ring_fini (&ring);
+}
+
+//  A limit on payloads alone would let empty ones grow for ever.
+static void
+test_empty_batches_are_bounded_too (void **state)
+{
+    ring_t ring;
+    ring_init (&ring, 1000);
+    for (uint64_t sequence = 1; sequence <= 10000; sequence++)
+        ring_push (&ring, sequence, 0, SPAN (""));
+    assert_int_equal (ring_last (&ring), 10000);
+    assert_true (ring_first (&ring) > 10000 - 1000 / sizeof (ring_batch_t) - 1);
+    assert_int_equal (ring.dropped, ring_first (&ring) - 1);
+    ring_fini (&ring);
+}
+
+static void
+test_a_batch_larger_than_the_limit_stays (void **state)
+{
+    ring_t ring;
+    ring_init (&ring, 10);
+    ring_push (&ring, 1, 0, SPAN ("longer than ten bytes"));
+    assert_non_null (ring_find (&ring, 1));
+    ring_push (&ring, 2, 0, SPAN ("x"));
+    assert_null (ring_find (&ring, 1));
+    assert_non_null (ring_find (&ring, 2));
+    ring_fini (&ring);
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_what_is_found_is_what_was_pushed),
+        cmocka_unit_test (test_empty_batches_are_bounded_too),
+        cmocka_unit_test (test_a_batch_larger_than_the_limit_stays),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
