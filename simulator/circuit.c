@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "base/bug.h"
-#include "base/hash.h"
 #include "base/memory.h"
 
 //  Peers behind a partition, and of a machine that went silent, are given up after this long and up to half as much more.

@@ -63,6 +63,7 @@ void harness_destroy (harness_t **self_p);
 //  No new requests.
 void harness_stop (harness_t *self);
 
+//  So far; what is open, as of now.
 void harness_figures (const harness_t *self, harness_figures_t *figures);
 
 #endif

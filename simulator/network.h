@@ -76,7 +76,10 @@ const char *network_bound_endpoint (const network_bound_t *self);
 
 //  ---- For the realm ----
 
+//  realm: borrowed for the network's life.  Gives the network; never NULL.
 network_t *network_new (realm_t *realm);
+
+//  What is under way is gone; whoever holds an end or is bound must have let go before.  Nulls the caller's pointer.
 void network_destroy (network_t **self_p);
 
 //  Drops what a process that ended had.  silent: its machine went with it, nobody hears.
@@ -95,10 +98,13 @@ typedef struct {
     uint64_t reordered;         //  Overtaken there
 } network_figures_t;
 
+//  Since the start.  Borrowed for the network's life; sockets count in it.
 network_figures_t *network_figures (network_t *self);
 
 //  Parts per million of what is published that is lost or overtaken, from now on.
 void network_set_publishing (network_t *self, uint32_t loss_ppm, uint32_t reorder_ppm);
+
+//  As last set; 0 at the start.
 uint32_t network_loss_ppm (const network_t *self);
 uint32_t network_reorder_ppm (const network_t *self);
 

@@ -42,7 +42,9 @@ typedef struct {
     char name [NETWORK_ENDPOINT_MAX];    //  Port, path or name
 } endpoint_t;
 
+//  INVALID where it is none.
 status_t network_parse_endpoint (endpoint_t *self, realm_process_t *from, const char *text, error_t *error);
+//  What a bound is found by.
 void network_endpoint_key (const endpoint_t *self, const realm_process_t *from, char key [NETWORK_ENDPOINT_MAX]);
 
 //  Frees a circuit and all that is under way on it.
@@ -54,6 +56,7 @@ void circuit_bury (circuit_t *self, realm_process_t *process, bool crashed, bool
 //  Its two processes may have become reachable or unreachable for each other.
 void circuit_reconsider (circuit_t *self);
 
+//  The circuit whose place in the network's list this is.
 circuit_t *circuit_from_link (list_link_t *link);
 
 #endif

@@ -47,8 +47,13 @@ realm_t *realm_new (const realm_options_t *options);
 //  Ends every process first.  Nulls the caller's pointer.
 void realm_destroy (realm_t **self_p);
 
+//  The virtual clock, in ns.
 uint64_t realm_now (const realm_t *self);
+
+//  As given.
 uint64_t realm_seed (const realm_t *self);
+
+//  Borrowed for the realm's life.
 network_t *realm_network (realm_t *self);
 
 //  Runs until the clock stands at `until_ns`: everything due by then has happened.
@@ -76,11 +81,16 @@ void realm_schedule (realm_t *self, realm_event_t *event, uint64_t at_ns);
 //  Takes it back; nothing happens where it does not wait.
 void realm_unschedule (realm_t *self, realm_event_t *event);
 
+//  True between its scheduling and its firing, also while its process is frozen.
 bool realm_event_waits (const realm_event_t *event);
 
 //  Puts something that happened into the running hash.  kind, number: what and to whom; hash: of its bytes.
 void realm_note (realm_t *self, uint32_t kind, uint32_t number, uint64_t hash);
+
+//  Of everything noted so far, in order.
 uint64_t realm_log_hash (const realm_t *self);
+
+//  Events fired so far.
 uint64_t realm_event_count (const realm_t *self);
 
 //  Kinds of notes.
@@ -105,10 +115,19 @@ realm_machine_t *realm_machine_find (realm_t *realm, const char *name);
 //  In order of creation; NULL at the end.
 realm_machine_t *realm_machine_at (realm_t *realm, size_t position);
 
+//  Borrowed for the realm's life.
 const char *realm_machine_name (const realm_machine_t *self);
+
+//  In order of creation, from 0.
 uint32_t realm_machine_number (const realm_machine_t *self);
+
+//  Borrowed for the realm's life.
 disk_t *realm_machine_disk (realm_machine_t *self);
+
+//  False between crash and boot.
 bool realm_machine_is_up (const realm_machine_t *self);
+
+//  Its wall clock, in ns since 1970.
 uint64_t realm_machine_wall_ns (const realm_machine_t *self);
 
 //  The wall clock jumps; the monotonic one never does.
@@ -159,14 +178,22 @@ void realm_process_signal (realm_process_t *self, process_signal_t signal);
 //  on_exit will not be called any more, and the memory goes once it has ended.
 void realm_process_forget (realm_process_t *self);
 
+//  Where it is.
 realm_t *realm_process_realm (const realm_process_t *self);
 realm_machine_t *realm_process_machine (const realm_process_t *self);
+
+//  What it runs.
 const realm_program_t *realm_process_program (const realm_process_t *self);
 
 //  What the program's start has set; NULL before that and after its end.
 void *realm_process_state (const realm_process_t *self);
+//  NULL for none.
 realm_process_t *realm_process_parent (const realm_process_t *self);
+
+//  As a system's process id: never given twice in a realm.
 uint32_t realm_process_number (const realm_process_t *self);
+
+//  Where its stores and files with relative paths are.
 const char *realm_process_folder (const realm_process_t *self);
 
 //  What it was started with.  Borrowed for the life of the process.
@@ -177,6 +204,8 @@ const char *realm_process_variable (const realm_process_t *self, const char *nam
 
 //  The words of argv in one line.
 const char *realm_process_title (const realm_process_t *self);
+
+//  From its start, before the program begins, to its end.
 bool realm_process_is_alive (const realm_process_t *self);
 bool realm_process_is_frozen (const realm_process_t *self);
 
@@ -200,7 +229,10 @@ typedef struct resident {
     void (*on_burial) (struct resident *self);
 } resident_t;
 
+//  The resident must be in no process.
 void realm_process_move_in (realm_process_t *self, resident_t *resident);
+
+//  It leaves before the process ends.
 void realm_process_move_out (realm_process_t *self, resident_t *resident);
 
 //  A number for each port, in order of creation.

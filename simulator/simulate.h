@@ -69,6 +69,7 @@ typedef struct {
 //  Runs.  STATUS_INVALID where a root cannot be started; violations are no failure but stand in the report.
 status_t simulate_run (const simulate_options_t *options, simulate_report_t *report, error_t *error);
 
+//  "ring_replay" and so on.
 const char *situation_name (situation_t situation);
 
 //  For people, and as one JSON object in one line.  wall_ns: how long the run took, for the speed; 0: not said.

@@ -40,6 +40,7 @@ typedef struct {
 stage_t *stage_new (uint64_t seed);
 void stage_destroy (stage_t **self_p);
 
+//  Where its processes run.  Borrowed for the stage's life.
 realm_t *stage_realm (stage_t *self);
 
 //  Adds an actor and starts it.

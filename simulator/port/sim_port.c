@@ -276,6 +276,7 @@ sim_port_new (realm_process_t *process)
     self->turn = sim_event (self, s_on_turn);
     realm_fork_random (self->realm, &self->random, "port", self->number);
     realm_fork_random (self->realm, &self->job_random, "job", self->number);
+    realm_fork_random (self->realm, &self->socket_random, "socket", self->number);
     realm_fork_random (self->realm, &self->publish_random, "publish", self->number);
     realm_fork_random (self->realm, &self->chunk_random, "chunk", self->number);
     list_init (&self->jobs);

@@ -22,6 +22,7 @@ typedef struct {
     bool turn_end_wanted;        //  on_turn_end is to be called
     random_t random;             //  What the actor draws
     random_t job_random;         //  How long jobs take
+    random_t socket_random;      //  When to dial again, names of peers
     random_t publish_random;     //  What is lost on the way to subscribers
     random_t chunk_random;       //  Where streams of bytes are cut
     realm_event_t alarm;         //  The one alarm
@@ -30,6 +31,7 @@ typedef struct {
     uint32_t open_count;         //  Sockets and the like that must be closed before the end
 } sim_port_t;
 
+//  The port of a simulated world behind what actors see.
 sim_port_t *sim_port_of (port_t *port);
 
 //  Around each callback: what the actor asked for at the end of the turn happens in sim_leave.

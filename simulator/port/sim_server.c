@@ -10,7 +10,7 @@
 #include "base/bug.h"
 #include "base/memory.h"
 
-enum { HIGH_MARK = 64 << 10, LOW_MARK = 16 << 10, ADDRESS_MAX = 256 };
+enum { HIGH_MARK = 64 << 10, LOW_MARK = 16 << 10, ADDRESS_MAX = 256, CONNECTIONS_DEFAULT = 20000 };
 
 //  One write in so many is cut in two.
 enum { CUT_PPM = 125000 };
@@ -337,18 +337,22 @@ sim_exchange_abort (port_exchange_t *self)
 
 //  ---- Listeners ----
 
-#define DEFAULT(field, value) \
-    if (!self->options.field) \
-    self->options.field = (value)
+static void
+s_default (uint64_t *value, uint64_t otherwise)
+{
+    if (*value == 0)
+        *value = otherwise;
+}
 
 static void
-s_fill_in_defaults (port_listener_t *self)
+s_fill_in_defaults (listener_options_t *options)
 {
-    DEFAULT (head_max, 64 << 10);
-    DEFAULT (body_max, 64 << 20);
-    DEFAULT (body_budget, 1 << 30);
-    DEFAULT (write_timeout_ns, 30 * REALM_SECOND);
-    DEFAULT (connections_max, 20000);
+    s_default (&options->head_max, 64 << 10);
+    s_default (&options->body_max, 64 << 20);
+    s_default (&options->body_budget, 1 << 30);
+    s_default (&options->write_timeout_ns, 30 * REALM_SECOND);
+    if (!options->connections_max)
+        options->connections_max = CONNECTIONS_DEFAULT;
 }
 
 static void
@@ -369,7 +373,7 @@ sim_listen (port_t *port_, const char *address, const listener_options_t *option
     port_listener_t *self = memory_new (sizeof *self);
     self->port = port;
     self->options = *options;
-    s_fill_in_defaults (self);
+    s_fill_in_defaults (&self->options);
     list_init (&self->exchanges);
     char endpoint [ADDRESS_MAX];
     s_endpoint (address, endpoint);

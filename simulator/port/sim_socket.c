@@ -259,7 +259,7 @@ s_retry_later (link_t *self)
 {
     sim_port_t *port = self->socket->port;
     uint64_t delay_ns = self->retry_after_ns;
-    sim_schedule_after (port, &self->retry, delay_ns + random_below (&port->publish_random, delay_ns / 2));
+    sim_schedule_after (port, &self->retry, delay_ns + random_below (&port->socket_random, delay_ns / 2));
     self->retry_after_ns = delay_ns * 2 < RETRY_LAST_NS ? delay_ns * 2 : RETRY_LAST_NS;
 }
 
@@ -516,7 +516,7 @@ sim_socket_open (port_t *port, const socket_options_t *options, error_t *error)
     list_init (&self->links);
     list_init (&self->peers);
     self->peers_by_id = map_new (0);
-    self->next_id = (uint32_t)random_u64 (&self->port->publish_random);
+    self->next_id = (uint32_t)random_u64 (&self->port->socket_random);
     self->port->open_count++;
     return self;
 }
