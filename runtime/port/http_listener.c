@@ -6,6 +6,7 @@
 #include <netinet/tcp.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@
 #include "runtime/port/occupant.h"
 #include "runtime/port/http_connection.h"
 
-enum { BACKLOG = 4096, RETRY_NS = 100000000 };
+enum { BACKLOG = 4096, RETRY_NS = 100000000, RESERVE_MAX = 1024 };
 
 #define SECONDS(count) ((count)*1000000000ull)
 
@@ -75,11 +76,23 @@ s_prepare_socket (int fd)
             sizeof s_socket_options [i].value);
 }
 
+//  A quarter of the process's descriptors, 1,024 at most, are kept for what is not HTTP: where an ipc listener of libzmq
+//  4.3 finds none left it aborts the process.  The system gives the lowest free number, so that one says how many are used.
+static bool
+s_is_reserved (int fd)
+{
+    struct rlimit limit;
+    if (getrlimit (RLIMIT_NOFILE, &limit) != 0)
+        return false;
+    rlim_t reserve = limit.rlim_cur / 4 < RESERVE_MAX ? limit.rlim_cur / 4 : RESERVE_MAX;
+    return (rlim_t)fd >= limit.rlim_cur - reserve;
+}
+
 static void
 s_on_accept (struct evconnlistener *acceptor, evutil_socket_t fd, struct sockaddr *address, int size, void *arg)
 {
     port_listener_t *self = arg;
-    if (self->figures.connections >= self->options.connections_max) {
+    if (self->figures.connections >= self->options.connections_max || s_is_reserved (fd)) {
         s_refuse_connection (self, fd);
         return;
     }

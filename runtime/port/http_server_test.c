@@ -232,6 +232,35 @@ test_connections_over_the_limit_are_refused (void **state)
     server_stop (&server);
 }
 
+//  However many clients come, something is left for files, processes and other actors.
+static void
+test_clients_do_not_take_the_last_descriptors (void **state)
+{
+    server_t server;
+    server_start (&server, (listener_options_t){ 0 });
+    struct rlimit before, few;
+    getrlimit (RLIMIT_NOFILE, &before);
+    few = before;
+    few.rlim_cur = 200;
+    assert_int_equal (setrlimit (RLIMIT_NOFILE, &few), 0);
+    int fds [100], count = 0, status = 200;
+    while (status == 200 && count < 100) {
+        fds [count] = client_connect (&server);
+        client_send_text (fds [count], "GET /next HTTP/1.1\r\nHost: x\r\n\r\n");
+        status = client_status (client_read (fds [count++], "\r\n\r\n"));
+    }
+    assert_int_equal (status, 503);
+    int left [40];
+    for (int i = 0; i < 40; i++)
+        assert_true ((left [i] = dup (fds [0])) >= 0);
+    for (int i = 0; i < 40; i++)
+        close (left [i]);
+    while (count)
+        close (fds [--count]);
+    assert_int_equal (setrlimit (RLIMIT_NOFILE, &before), 0);
+    server_stop (&server);
+}
+
 //  Where the system has no descriptors left, accepting pauses, and goes on when there are some.
 static void
 test_a_lack_of_descriptors_passes (void **state)
@@ -399,6 +428,7 @@ main (void)
         cmocka_unit_test (test_a_reader_that_stops_is_written_off),
         cmocka_unit_test (test_two_thousand_clients_are_held_and_answered),
         cmocka_unit_test (test_connections_over_the_limit_are_refused),
+        cmocka_unit_test (test_clients_do_not_take_the_last_descriptors),
         cmocka_unit_test (test_a_lack_of_descriptors_passes),
         cmocka_unit_test (test_addresses_that_cannot_be_listened_on_are_explained),
         cmocka_unit_test (test_a_unix_socket_serves_and_goes_away),

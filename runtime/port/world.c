@@ -3,6 +3,7 @@
 #include <curl/curl.h>
 #include <signal.h>
 #include <sodium.h>
+#include <sys/resource.h>
 #include <zmq.h>
 
 #include "base/bug.h"
@@ -17,6 +18,17 @@ struct world {
     log_sink_t *log;     //  Where lines go
 };
 
+//  Every connection takes a descriptor, and what a shell allows by default is soon gone: take what may be had.
+static void
+s_allow_descriptors (void)
+{
+    struct rlimit limit;
+    if (getrlimit (RLIMIT_NOFILE, &limit) == 0) {
+        limit.rlim_cur = limit.rlim_max;
+        setrlimit (RLIMIT_NOFILE, &limit);
+    }
+}
+
 world_t *
 world_new (const world_options_t *options, error_t *error)
 {
@@ -26,6 +38,7 @@ world_new (const world_options_t *options, error_t *error)
     log_sink_t *log = log_sink_new (options->log_path, options->log_level, options->log_form, error);
     if (!log)
         return NULL;
+    s_allow_descriptors ();
     signal (SIGPIPE, SIG_IGN);
     signal (SIGXFSZ, SIG_IGN);
     BUG_ON (sodium_init () < 0 || curl_global_init (CURL_GLOBAL_DEFAULT) != CURLE_OK);
