@@ -66,6 +66,12 @@ s_on_reload (void *arg)
     return site_reload (&self->site, self->invocation, s_file (self)) ? s_assemble (self, NULL) : NULL;
 }
 
+static status_t
+s_read_keys (void *arg, keyring_t **keys, error_t *error)
+{
+    return site_read_keys (&((process_t *)arg)->site, keys, error);
+}
+
 static result_t
 s_live (process_t *self)
 {
@@ -75,6 +81,7 @@ s_live (process_t *self)
         .state_dir = self->site.folders.state,
         .log_level = (log_level_t)observability->log_level,
         .log_form = (log_form_t)observability->log_format,
+        .read_keys = s_read_keys,
         .on_reload = s_on_reload,
         .arg = self,
     };

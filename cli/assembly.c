@@ -37,14 +37,38 @@ struct part {
     const void *(*options) (assembly_t *self, size_t position);    //  What the class is given
 };
 
+//  One of the broker's endpoints: as configured, else at the host that runs it, else in the run folder.
+static void
+s_broker_endpoint (const manifest_t *fleet, const assembly_site_t *site, const char *configured, const char *port,
+    const char *name, char out [ENDPOINT_MAX])
+{
+    const manifest_host_t *host = manifest_host_of (fleet, "broker");
+    if (*configured)
+        snprintf (out, ENDPOINT_MAX, "%s", configured);
+    else if (host)
+        manifest_host_endpoint (host, port, out, ENDPOINT_MAX);
+    else
+        snprintf (out, ENDPOINT_MAX, "ipc://%s/%s", site->run_dir, name);
+}
+
 void
 assembly_broker (
     const manifest_t *fleet, const assembly_site_t *site, char endpoint [ENDPOINT_MAX], char events [ENDPOINT_MAX])
 {
-    snprintf (endpoint, ENDPOINT_MAX, *fleet->broker.endpoint ? "%s" : "ipc://%s/broker",
-        *fleet->broker.endpoint ? fleet->broker.endpoint : site->run_dir);
-    snprintf (events, ENDPOINT_MAX, *fleet->broker.events ? "%s" : "ipc://%s/events",
-        *fleet->broker.events ? fleet->broker.events : site->run_dir);
+    s_broker_endpoint (fleet, site, fleet->broker.endpoint, "7400", "broker", endpoint);
+    s_broker_endpoint (fleet, site, fleet->broker.events, "7401", "events", events);
+}
+
+void
+assembly_endpoint (const manifest_t *fleet, const assembly_site_t *site, const char *name, char out [ENDPOINT_MAX])
+{
+    const manifest_host_t *own = manifest_own_host (fleet);
+    if (own)
+        manifest_host_endpoint (own, "*", out, ENDPOINT_MAX);
+    else if (site->bind_host)
+        snprintf (out, ENDPOINT_MAX, "tcp://%s:*", site->bind_host);
+    else
+        snprintf (out, ENDPOINT_MAX, "ipc://%s/%s", site->run_dir, name);
 }
 
 static const char *
@@ -187,12 +211,11 @@ s_name (const assembly_t *self, const part_t *part, size_t position, char *out, 
 static void
 s_add (assembly_t *self, const part_t *part, size_t position, const char *name)
 {
-    char endpoint [ENDPOINT_MAX];
+    char endpoint [ENDPOINT_MAX], file [ENDPOINT_MAX];
     bool is_broker = part->class == &broker_class;
-    if (self->bind_host)
-        snprintf (endpoint, sizeof endpoint, "tcp://%s:*", self->bind_host);
-    else
-        snprintf (endpoint, sizeof endpoint, "ipc://%s/%s-%s", self->run_dir, part->service, name);
+    assembly_site_t site = { .run_dir = self->run_dir, .bind_host = self->bind_host };
+    snprintf (file, sizeof file, "%s-%s", part->service, name);
+    assembly_endpoint (self->fleet, &site, file, endpoint);
     assembly_actor_t *actor = array_add (&self->actors);
     *actor = (assembly_actor_t){
         .class = part->class,
@@ -207,6 +230,7 @@ s_add (assembly_t *self, const part_t *part, size_t position, const char *name)
             .heartbeat_ns = self->fleet->broker.heartbeat_ns,
             .lease_ns = self->fleet->broker.lease_ns,
             .ring_bytes = self->fleet->broker.ring_bytes,
+            .guard = self->fleet->guard,
         },
     };
 }

@@ -12,7 +12,7 @@
 
 typedef struct {
     const char *run_dir;      //  Of sockets; ipc endpoints lie in it
-    const char *bind_host;    //  Bind at tcp://HOST:* instead; NULL: in run_dir
+    const char *bind_host;    //  Bind at tcp://HOST:* instead (simulated machines); NULL: in run_dir
     const char *machine;      //  Name of the machine
     span_t secret;            //  Of the cluster
 } assembly_site_t;
@@ -39,5 +39,9 @@ const assembly_actor_t *assembly_actor (const assembly_t *self, size_t position)
 //  The endpoints of the broker as everybody knows them.
 void assembly_broker (
     const manifest_t *fleet, const assembly_site_t *site, char endpoint [ENDPOINT_MAX], char events [ENDPOINT_MAX]);
+
+//  Where an actor binds: at the address of this host, at site->bind_host, or at the socket `name` in the run folder.
+void assembly_endpoint (
+    const manifest_t *fleet, const assembly_site_t *site, const char *name, char out [ENDPOINT_MAX]);
 
 #endif

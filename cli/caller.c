@@ -10,6 +10,7 @@
 #include "base/bug.h"
 #include "base/memory.h"
 #include "runtime/actor.h"
+#include "runtime/endpoint.h"
 #include "schemas/directory.h"
 
 struct caller {
@@ -44,6 +45,44 @@ caller_now_ms (void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
+//  ---- Keys ------------------------------------------------------------------------------------------------------------------
+
+static keyring_t *s_keys;
+
+void
+caller_set_keys (keyring_t *keys)
+{
+    keyring_destroy (&s_keys);
+    s_keys = keys;
+}
+
+static void
+s_set_text (void *socket, int option, const char *text)
+{
+    BUG_ON (zmq_setsockopt (socket, option, text, strlen (text)) != 0);
+}
+
+status_t
+caller_guard (void *socket, const char *endpoint_text, error_t *error)
+{
+    span_t endpoint = span_from_string (endpoint_text), host = endpoint_host (endpoint);
+    if (!endpoint_leaves_machine (endpoint))
+        return STATUS_OK;
+    const keyring_entry_t *server = s_keys ? keyring_find_address (s_keys, host) : NULL;
+    if (!server)
+        return error_set (error, STATUS_REFUSED,
+            "%s leaves this machine, and no key is known of a host at %.*s; name the fleet's file with --config and "
+            "your "
+            "key with --key",
+            endpoint_text, SPAN_ARG (host));
+    s_set_text (socket, ZMQ_CURVE_PUBLICKEY, keyring_own_public (s_keys));
+    s_set_text (socket, ZMQ_CURVE_SECRETKEY, keyring_own_secret (s_keys));
+    s_set_text (socket, ZMQ_CURVE_SERVERKEY, server->public_key);
+    return STATUS_OK;
+}
+
+//  ---- Life ------------------------------------------------------------------------------------------------------------------
+
 caller_t *
 caller_new (const char *endpoint, error_t *error)
 {
@@ -59,6 +98,10 @@ caller_new (const char *endpoint, error_t *error)
     snprintf (self->sender, sizeof self->sender, "stator/%ld", (long)getpid ());
     zmq_setsockopt (self->socket, ZMQ_LINGER, &none, sizeof none);
     zmq_setsockopt (self->socket, ZMQ_MAXMSGSIZE, &message_max, sizeof message_max);
+    if (caller_guard (self->socket, endpoint, error) != STATUS_OK) {
+        caller_destroy (&self);
+        return NULL;
+    }
     if (zmq_connect (self->socket, endpoint) == 0)
         return self;
     error_set (error, STATUS_INVALID, "cannot connect to %s: %s", endpoint, zmq_strerror (errno));

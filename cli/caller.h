@@ -7,6 +7,7 @@
 #define CLI_CALLER_H
 
 #include "base/arena.h"
+#include "runtime/keyring.h"
 #include "runtime/actor.h"
 #include "runtime/wire.h"
 
@@ -46,6 +47,12 @@ status_t caller_call (caller_t *self, const message_type_t *type, const void *re
 //  Finds where an address listens, by asking the broker; "broker/0" is the broker itself, an endpoint is taken as it is.
 status_t caller_resolve (
     const char *broker, const char *address, uint64_t timeout_ms, char endpoint [ENDPOINT_MAX], error_t *error);
+
+//  Takes the keyring that callers made from now on prove themselves with, where an endpoint leaves the machine; NULL: none.
+void caller_set_keys (keyring_t *keys);
+
+//  Prepares any libzmq socket to connect to the endpoint likewise.  STATUS_REFUSED where there is no key for it.
+status_t caller_guard (void *socket, const char *endpoint, error_t *error);
 
 //  Monotonic milliseconds.
 uint64_t caller_now_ms (void);

@@ -5,6 +5,7 @@
 #include "base/json_writer.h"
 #include "cli/command.h"
 #include "cli/environment.h"
+#include "cli/site.h"
 
 typedef struct {
     bool json;             //  For programs
@@ -172,6 +173,7 @@ s_run (const invocation_t *invocation)
         complaints_t complaints;
         complaints_init (&complaints, path);
         manifest_t *fleet = manifest_new (buffer_span (&text), &invocation->all, &environment_world, &complaints);
+        site_check_keys (fleet, &complaints);
         result = s_report (path, flags, fleet, &complaints);
         manifest_destroy (&fleet);
         complaints_fini (&complaints);

@@ -48,6 +48,7 @@ extern const command_t actor_command;
 extern const command_t call_command;
 extern const command_t check_command;
 extern const command_t keep_command;
+extern const command_t key_command;
 extern const command_t ps_command;
 extern const command_t run_command;
 extern const command_t simulate_command;

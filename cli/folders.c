@@ -39,14 +39,14 @@ static status_t
 s_find_run (char *out, const manifest_cluster_t *cluster, error_t *error)
 {
     const char *runtime = s_variable ("XDG_RUNTIME_DIR"), *temporary = s_variable ("TMPDIR");
-    char path [FOLDER_PATH_MAX];
+    char path [FOLDER_PATH_MAX], name [FOLDER_PATH_MAX];
+    snprintf (name, sizeof name, "%s%s%s", cluster->name, *cluster->host ? "@" : "", cluster->host);
     if (*cluster->run_dir)
         return s_absolute (cluster->run_dir, out, error);
     if (runtime)
-        snprintf (path, sizeof path, "%s/stator/%s", runtime, cluster->name);
+        snprintf (path, sizeof path, "%s/stator/%s", runtime, name);
     else
-        snprintf (
-            path, sizeof path, "%s/stator-%u/%s", temporary ? temporary : "/tmp", (unsigned)getuid (), cluster->name);
+        snprintf (path, sizeof path, "%s/stator-%u/%s", temporary ? temporary : "/tmp", (unsigned)getuid (), name);
     return s_absolute (path, out, error);
 }
 
@@ -153,11 +153,14 @@ folders_write (const folders_t *self, const char *name, span_t bytes, error_t *e
 }
 
 status_t
-folders_secret (const folders_t *self, uint8_t secret [SECRET_SIZE], error_t *error)
+folders_secret (const folders_t *self, bool make, uint8_t secret [SECRET_SIZE], error_t *error)
 {
     char path [FOLDER_PATH_MAX];
     snprintf (path, sizeof path, "%s/secret", self->state);
     int file = open (path, O_RDONLY | O_CLOEXEC);
+    if (file < 0 && errno == ENOENT && !make)
+        return error_set (error, STATUS_NOT_FOUND,
+            "%s is not there: it is the cluster's, one for all hosts; copy it from the host that runs the core", path);
     if (file < 0 && errno == ENOENT) {
         randombytes_buf (secret, SECRET_SIZE);
         return s_write (self->state, "secret", span_of (secret, SECRET_SIZE), error);

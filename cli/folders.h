@@ -24,8 +24,8 @@ status_t folders_make (const folders_t *self, error_t *error);
 //  Holds the run folder for this process until it ends.  STATUS_EXISTS where another fleet runs there.
 status_t folders_lock (const folders_t *self, error_t *error);
 
-//  The cluster's secret, made at first use.
-status_t folders_secret (const folders_t *self, uint8_t secret [SECRET_SIZE], error_t *error);
+//  The cluster's secret.  make: at first use; else STATUS_NOT_FOUND where it is not there.
+status_t folders_secret (const folders_t *self, bool make, uint8_t secret [SECRET_SIZE], error_t *error);
 
 //  Writes a file into the run folder, readable by its owner only, whole or not at all.
 status_t folders_write (const folders_t *self, const char *name, span_t bytes, error_t *error);

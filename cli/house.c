@@ -26,14 +26,13 @@ typedef struct {
 } resident_t;
 
 struct house {
-    world_t *world;                                      //  Shared by the ports
-    resident_t *residents;                               //  One an actor
-    size_t count;                                        //  How many
-    bool failed;                                         //  An actor got no thread
-    const assembly_actor_t *(*on_reload) (void *arg);    //  Of the options
-    void *arg;                                           //  For on_reload
-    sigset_t signals;                                    //  What is waited for
-    pthread_t waiter;                                    //  Who waits
+    world_t *world;             //  Shared by the ports
+    resident_t *residents;      //  One an actor
+    size_t count;               //  How many
+    bool failed;                //  An actor got no thread
+    house_options_t options;    //  Pointers valid in house_new only, but for the functions
+    sigset_t signals;           //  What is waited for
+    pthread_t waiter;           //  Who waits
 };
 
 //  SIGUSR1 is ours: an actor has drained.
@@ -76,6 +75,16 @@ s_make (house_t *self, resident_t *resident, const assembly_actor_t *spec, const
     return resident->actor ? STATUS_OK : error->status;
 }
 
+static status_t
+s_read_keys (house_t *self, error_t *error)
+{
+    keyring_t *keys = NULL;
+    status_t status = self->options.read_keys ? self->options.read_keys (self->options.arg, &keys, error) : STATUS_OK;
+    if (status == STATUS_OK)
+        world_set_keys (self->world, keys);
+    return status;
+}
+
 house_t *
 house_new (const assembly_actor_t *actors, size_t count, const house_options_t *options, error_t *error)
 {
@@ -83,12 +92,11 @@ house_new (const assembly_actor_t *actors, size_t count, const house_options_t *
     world_options_t world_options = {
         .log_path = options->log_path, .log_level = options->log_level, .log_form = options->log_form
     };
-    self->on_reload = options->on_reload;
-    self->arg = options->arg;
+    self->options = *options;
     s_block_signals (self);
     self->world = world_new (&world_options, error);
     self->residents = memory_new (count * sizeof *self->residents);
-    bool good = self->world != NULL;
+    bool good = self->world && s_read_keys (self, error) == STATUS_OK;
     for (size_t i = 0; i < count && good; i++) {
         self->count = i + 1;
         good = s_make (self, &self->residents [i], &actors [i], options->state_dir, error) == STATUS_OK;
@@ -180,7 +188,10 @@ s_drain_next (house_t *self)
 static void
 s_reload (house_t *self)
 {
-    const assembly_actor_t *actors = self->on_reload ? self->on_reload (self->arg) : NULL;
+    error_t error;
+    if (s_read_keys (self, &error) != STATUS_OK)
+        self->residents [0].port->table->log (self->residents [0].port, LOG_ERROR, span_from_string (error.text));
+    const assembly_actor_t *actors = self->options.on_reload ? self->options.on_reload (self->options.arg) : NULL;
     for (size_t i = 0; actors && i < self->count; i++) {
         resident_t *resident = &self->residents [i];
         s_halt (resident);

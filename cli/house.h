@@ -18,10 +18,13 @@ typedef struct {
     const char *log_path;     //  File for log lines; NULL: standard error
     log_form_t log_form;      //  For people or for programs
     log_level_t log_level;    //  The least that is logged
+    //  At the start and at SIGHUP: gives the keyring that is to hold from now on; NULL in it for none.  Where it fails the
+    //  one before stays, and a start fails.  The function may be NULL.
+    status_t (*read_keys) (void *arg, keyring_t **keys, error_t *error);
     //  SIGHUP: returns the actors once more, in the same order, with the options that are to hold from now on; NULL where
     //  nothing is to change.  The function may be NULL.
     const assembly_actor_t *(*on_reload) (void *arg);
-    void *arg;    //  For on_reload
+    void *arg;    //  For both
 } house_options_t;
 
 //  actors: of an assembly, or made otherwise; borrowed as long as the house lives.  Gives the house, with every actor

@@ -5,6 +5,8 @@
 
 #include "base/bug.h"
 #include "base/memory.h"
+#include "cli/manifest_hosts.h"
+#include "runtime/endpoint.h"
 #include "runtime/suggest.h"
 
 enum { MEMORY_MAX = 16 << 20, PORT_MAX = 65535 };
@@ -93,9 +95,8 @@ s_section_place (const check_t *self, const char *section, const char *key)
     return value ? value->place : (place_t){ 0 };
 }
 
-//  Names become addresses, topics and file names.
-static bool
-s_is_name (const char *name)
+bool
+manifest_is_name (const char *name)
 {
     size_t size = strlen (name);
     if (!size || size > MANIFEST_NAME_MAX || *name == '.' || *name == '-')
@@ -106,7 +107,7 @@ s_is_name (const char *name)
 static void
 s_check_name (check_t *self, place_t place, const char *path, const char *name)
 {
-    if (!s_is_name (name))
+    if (!manifest_is_name (name))
         complaints_add (
             self->complaints, place, "%s: '%.100s' is no name: up to 64 letters, digits, '.', '_' and '-'", path, name);
 }
@@ -184,11 +185,11 @@ s_settle_model (check_t *self, size_t position)
             self->complaints, s_place (self, "workers", position, "engine"), "workers[%zu] has no 'model'", position);
 }
 
-//  True where two groups want the same ports for engines that we start.
+//  True where two groups want the same ports of a host for engines that we start.
 static bool
 s_ports_meet (const manifest_worker_t *a, const manifest_worker_t *b)
 {
-    if (!a->command.count || !b->command.count)
+    if (!a->command.count || !b->command.count || strcmp (a->host, b->host) != 0)
         return false;
     return a->port < b->port + b->count && b->port < a->port + a->count;
 }
@@ -266,37 +267,15 @@ s_check_frontend_ports (check_t *self)
     }
 }
 
-static bool
-s_is_local (span_t host)
-{
-    return span_starts_with (host, SPAN ("127.")) || span_equal_string (host, "localhost") ||
-           span_equal_string (host, "::1") || span_equal_string (host, "[::1]");
-}
-
-static void
-s_check_endpoint (check_t *self, const char *key, const char *endpoint)
-{
-    span_t rest = span_from_string (endpoint);
-    if (!span_starts_with (rest, SPAN ("tcp://")) ||
-        s_is_local (span_slice (rest, 6, (size_t)(strrchr (endpoint, ':') - endpoint) - 6)))
-        return;
-    complaints_add (self->complaints, s_section_place (self, "broker", key),
-        "broker.%s: '%s' can be reached from other machines, which needs keys, which this version does not have; use "
-        "tcp://127.0.0.1",
-        key, endpoint);
-}
-
 static void
 s_check_reach (check_t *self)
 {
     const frontend_options_t *frontend = &self->fleet->frontend.options;
-    if (!frontend->allow_public && !s_is_local (span_from_string (frontend->host)))
+    if (!frontend->allow_public && !host_is_local (span_from_string (frontend->host)))
         complaints_add (self->complaints, s_section_place (self, "frontend", "host"),
             "frontend.host: '%.100s' can be reached from other machines and nobody is asked for a key; set "
             "frontend.allow_public to allow it",
             frontend->host);
-    s_check_endpoint (self, "endpoint", self->fleet->broker.endpoint);
-    s_check_endpoint (self, "events", self->fleet->broker.events);
 }
 
 static void
@@ -312,6 +291,7 @@ s_check (check_t *self)
     s_check_workers (self);
     s_check_frontend_ports (self);
     s_check_reach (self);
+    manifest_check_hosts (self->fleet, self->root, self->complaints);
     if (self->fleet->host.restart_delay_ns > self->fleet->host.restart_delay_max_ns)
         complaints_add (self->complaints, s_section_place (self, "host", "restart_delay"),
             "host.restart_delay is longer than host.restart_delay_max");
@@ -365,6 +345,7 @@ manifest_new (span_t text, const manifest_flags_t *flags, const config_world_t *
     if (config) {
         check_t check = { .fleet = self, .root = config_root (config), .complaints = complaints };
         s_derive_models (self);
+        self->guard = roles_guard (&self->security.roles, &self->memory);
         s_check (&check);
     }
     config_destroy (&config);

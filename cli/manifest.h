@@ -12,6 +12,7 @@
 #include "actors/indexer/indexer_options.h"
 #include "actors/router/router_options.h"
 #include "broker/broker_options.h"
+#include "cli/roles.h"
 #include "runtime/option.h"
 #include "workers/llamacpp/llamacpp_options.h"
 #include "workers/mock/mock_options.h"
@@ -25,7 +26,21 @@ typedef struct {
     const char *name;         //  Of the cluster
     const char *state_dir;    //  Where what must survive lies; "": chosen by the user's environment
     const char *run_dir;      //  Where sockets and logs lie; "": chosen likewise
+    const char *host;         //  Which of the hosts this machine is; "": there are none, or it is not asked
 } manifest_cluster_t;
+
+//  A machine of the fleet.
+typedef struct {
+    const char *name;         //  Also of its key
+    const char *address;      //  IP address that it binds and the others connect to
+    option_strings_t runs;    //  "broker", "core"
+    place_t place;            //  In the file
+} manifest_host_t;
+
+typedef struct {
+    const char *keys_dir;    //  Folder of certificates; "": `keys` in the state folder
+    option_list_t roles;     //  manifest_role_t; none: the usual ones
+} manifest_security_t;
 
 typedef struct {
     const char *name;            //  Clients ask for it
@@ -39,6 +54,7 @@ typedef struct {
     int engine;                      //  manifest_engine_t
     const char *model;               //  Name in models
     int64_t count;                   //  How many
+    const char *host;                //  Name in hosts; "": there are none
     const char *url;                 //  Of an engine that runs already; "": ours
     int64_t port;                    //  Of the first engine we start; the next ones follow
     option_strings_t command;        //  How to start one; none: it runs already, or needs no process
@@ -71,6 +87,7 @@ typedef struct {
 typedef struct {
     int64_t version;                           //  MANIFEST_VERSION
     manifest_cluster_t cluster;                //  Where it lives
+    option_list_t hosts;                       //  manifest_host_t; none: all of it on one machine
     option_list_t models;                      //  manifest_model_t
     option_list_t workers;                     //  manifest_worker_t
     manifest_frontend_t frontend;              //  HTTP
@@ -78,7 +95,9 @@ typedef struct {
     manifest_indexer_t indexer;                //  Who has what
     broker_options_t broker;                   //  The bus
     host_options_t host;                       //  Supervision
+    manifest_security_t security;              //  Who may do what
     manifest_observability_t observability;    //  What it says
+    const guard_t *guard;                      //  Of security.roles
     arena_t memory;                            //  What all of these point to
 } manifest_t;
 
@@ -108,6 +127,30 @@ const manifest_worker_t *manifest_worker (const manifest_t *self, size_t positio
 
 //  By name or alias; NULL where there is none.
 const manifest_model_t *manifest_find_model (const manifest_t *self, const char *name);
+
+//  Names become addresses, topics and file names.
+bool manifest_is_name (const char *name);
+
+//  ---- Hosts (manifest_hosts.c) ----
+
+const manifest_host_t *manifest_host (const manifest_t *self, size_t position);
+const manifest_host_t *manifest_find_host (const manifest_t *self, const char *name);
+
+//  The one that this machine is; NULL where the fleet has no hosts, or cluster.host was not said.
+const manifest_host_t *manifest_own_host (const manifest_t *self);
+
+//  process: "broker", "core", "worker".  The first host that runs it; NULL where none does.
+bool manifest_host_runs (const manifest_t *self, const manifest_host_t *host, const char *process);
+const manifest_host_t *manifest_host_of (const manifest_t *self, const char *process);
+
+//  Everything is here where manifest_own_host is NULL.
+bool manifest_runs_here (const manifest_t *self, const char *process);
+bool manifest_worker_is_here (const manifest_t *self, const manifest_worker_t *worker);
+
+//  Writes "tcp://ADDRESS:PORT".
+void manifest_host_endpoint (const manifest_host_t *host, const char *port, char *out, size_t size);
+
+//  ---- Workers ----
 
 //  Writes the instance name of one of a group, "mock-0".
 void manifest_instance (const manifest_worker_t *worker, size_t position, char *out, size_t size);

@@ -164,9 +164,26 @@ static const bad_t s_bad [] = {
     { "frontend:\n  host: 0.0.0.0\n", "fleet.yaml:2:9: frontend.host: '0.0.0.0' can be reached from other machines and "
                                       "nobody is asked for a key; set "
                                       "frontend.allow_public to allow it\n" },
-    { "broker:\n  events: tcp://*:7401\n", "fleet.yaml:2:11: broker.events: 'tcp://*:7401' can be reached from other "
-                                           "machines, which needs keys, which this version does not "
-                                           "have; use tcp://127.0.0.1\n" },
+    { "broker:\n  events: tcp://*:7401\n",
+        "fleet.yaml:2:11: broker.events: 'tcp://*:7401' can be reached from other machines, which needs keys: name "
+        "this "
+        "machine under 'hosts', and make its key with `stator key new`; or use tcp://127.0.0.1\n" },
+    { "hosts: [{name: a, address: 10.0.0.1, runs: [broker, cor]}]\n",
+        "fleet.yaml:1:44: hosts[0].runs: 'cor' is neither 'broker' nor 'core'; workers name their host themselves\n"
+        "fleet.yaml:1:44: hosts: none of them 'runs' core; exactly one must\n" },
+    { "hosts:\n  - {name: a, address: 10.0.0.1, runs: [broker, core]}\n  - {name: a, address: 10.0.0.1}\n",
+        "fleet.yaml:3:12: hosts[0] and hosts[1] are both called 'a'\nfleet.yaml:3:12: hosts[1]: 'a' runs nothing\n"
+        "fleet.yaml:3:24: hosts[0] and hosts[1] are both at 10.0.0.1\n" },
+    { "hosts: [{name: a, address: gpu.lan, runs: [broker, core]}]\n",
+        "fleet.yaml:1:28: hosts[0].address: 'gpu.lan' is no IP address that the other hosts reach it at\n" },
+    { "hosts: [{name: alpha, address: 10.0.0.1, runs: [broker, core]}]\nworkers:\n  - {engine: mock, model: m}\n"
+      "  - {engine: mock, model: m, name: two, host: alhpa}\n",
+        "fleet.yaml:3:14: workers[0] has no 'host': the fleet is spread over hosts, so say on which it runs\n"
+        "fleet.yaml:4:47: workers[1].host: 'alhpa' is not among the hosts; did you mean 'alpha'?\n" },
+    { "hosts: [{name: a, address: 10.0.0.1, runs: [broker, core]}]\nbroker: {endpoint: 'tcp://10.0.0.2:7400'}\n",
+        "fleet.yaml:2:20: broker.endpoint: 'tcp://10.0.0.2:7400' is not at the address of host 'a', which runs it\n" },
+    { "cluster: {host: a}\n", "fleet.yaml: cluster.host (--host): the fleet names no hosts; the address that harnesses "
+                              "connect to is frontend.host (--frontend-host)\n" },
     { "broker: {lease: 1s}\n", "fleet.yaml:1:17: broker.lease is shorter than two heartbeats\n" },
     { "host: {restart_delay: 1min}\n", "fleet.yaml:1:23: host.restart_delay is longer than host.restart_delay_max\n" },
 };

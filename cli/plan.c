@@ -79,6 +79,15 @@ s_add (plan_t *self, const char *name, size_t unit, unsigned rank, bool drains)
 }
 
 static void
+s_add_broker (plan_t *self, size_t unit)
+{
+    host_program_t *broker = s_add (self, "broker", unit, RANK_BROKER, false);
+    broker->argv = s_argv (self, "broker", NULL);
+    broker->reloads = true;
+    broker->ping = "broker/0";
+}
+
+static void
 s_add_core (plan_t *self, const manifest_t *fleet, size_t unit)
 {
     const struct {
@@ -159,6 +168,7 @@ s_add_worker (plan_t *self, const manifest_worker_t *worker, size_t position, si
     const char *address = s_print (self, "worker/%s", name);
     host_program_t *program = s_add (self, address, unit, RANK_WORKER, true);
     program->argv = s_argv (self, "worker", name);
+    program->reloads = true;
     program->actors = s_list (self, &address, 1);
 }
 
@@ -176,13 +186,14 @@ plan_new (const manifest_t *fleet, const plan_options_t *options)
     self->log = options->log ? s_keep (self, span_from_string (options->log)) : NULL;
     self->parent = s_print (self, "%lld", (long long)options->parent);
     size_t unit = 0;
-    host_program_t *broker = s_add (self, "broker", unit++, RANK_BROKER, false);
-    broker->argv = s_argv (self, "broker", NULL);
-    broker->ping = "broker/0";
-    s_add_core (self, fleet, unit++);
+    if (manifest_runs_here (fleet, "broker"))
+        s_add_broker (self, unit++);
+    if (manifest_runs_here (fleet, "core"))
+        s_add_core (self, fleet, unit++);
     for (size_t i = 0; i < fleet->workers.count; i++)
         for (size_t j = 0; j < (size_t)manifest_worker (fleet, i)->count; j++)
-            s_add_worker (self, manifest_worker (fleet, i), j, unit++);
+            if (manifest_worker_is_here (fleet, manifest_worker (fleet, i)))
+                s_add_worker (self, manifest_worker (fleet, i), j, unit++);
     return self;
 }
 

@@ -75,6 +75,38 @@ test_our_own_processes_are_told_what_they_are (void **state)
     assert_string_equal (programs [0].ping, "broker/0");
 }
 
+//  Each host runs its part, and all parts together are the fleet.
+static void
+test_a_host_runs_what_is_said_for_it (void **state)
+{
+    static const struct {
+        const char *host;
+        const char *expected;
+    } cases [] = { { "head", "broker core " }, { "gpu-1", "worker/a-0 worker/a-1 " },
+        { "gpu-2", "engine/b-0 worker/b-0 " }, { "", "broker core worker/a-0 worker/a-1 engine/b-0 worker/b-0 " } };
+    static const char file [] = "hosts: [ { name: head, address: 10.0.0.1, runs: [broker, core] },\n"
+                                "  { name: gpu-1, address: 10.0.0.2 }, { name: gpu-2, address: 10.0.0.3 } ]\n"
+                                "models: [ { name: m } ]\n"
+                                "workers: [ { engine: mock, name: a, host: gpu-1, count: 2 },\n"
+                                "  { engine: llamacpp, name: b, host: gpu-2, command: serve } ]\n";
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        complaints_t complaints;
+        buffer_t names = { 0 };
+        complaints_init (&complaints, "test");
+        manifest_t *fleet = manifest_new (span_from_string (file), NULL, NULL, &complaints);
+        assert_false (complaints_any (&complaints));
+        fleet->cluster.host = cases [i].host;
+        plan_t *plan = plan_new (fleet, &(plan_options_t){ .program = "s", .config = "f", .run_dir = "/run" });
+        for (size_t j = 0; j < plan_count (plan); j++)
+            buffer_print (&names, "%s ", plan_programs (plan) [j].supervised.name);
+        assert_string_equal (buffer_string (&names), cases [i].expected);
+        plan_destroy (&plan);
+        manifest_destroy (&fleet);
+        buffer_fini (&names);
+        complaints_fini (&complaints);
+    }
+}
+
 static void
 test_an_engine_gets_its_port_and_a_keeper (void **state)
 {
@@ -92,6 +124,7 @@ main (void)
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_processes_stand_in_start_order_and_units),
         cmocka_unit_test (test_our_own_processes_are_told_what_they_are),
+        cmocka_unit_test (test_a_host_runs_what_is_said_for_it),
         cmocka_unit_test (test_an_engine_gets_its_port_and_a_keeper),
     };
     return cmocka_run_group_tests (tests, s_set_up, s_tear_down);

@@ -339,6 +339,7 @@ rehearsal_new (manifest_t *fleet, uint32_t machines, error_t *error)
     if (s_check (fleet, error) != STATUS_OK)
         return NULL;
     rehearsal_t *self = memory_new (sizeof *self);
+    fleet->hosts.count = 0;    //  The machines are the rehearsal's own
     self->fleet = fleet;
     self->machines = machines;
     arena_init (&self->memory, SIZE_MAX);

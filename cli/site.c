@@ -4,9 +4,59 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/caller.h"
 #include "cli/environment.h"
+#include "cli/trust.h"
+#include "runtime/endpoint.h"
 
 //  ---- A fleet to run ------------------------------------------------------------------------------------------------------
+
+static const char *
+s_keep (manifest_t *fleet, const char *text)
+{
+    return (const char *)arena_copy (&fleet->memory, span_of (text, strlen (text) + 1)).data;
+}
+
+//  From now on the fleet names its folders itself, whatever the environment of whoever reads it.
+static status_t
+s_settle_folders (manifest_t *fleet, folders_t *folders, error_t *error)
+{
+    status_t status = folders_find (folders, &fleet->cluster, error);
+    if (status == STATUS_OK) {
+        fleet->cluster.run_dir = s_keep (fleet, folders->run);
+        fleet->cluster.state_dir = s_keep (fleet, folders->state);
+    }
+    return status;
+}
+
+void
+site_check_keys (const manifest_t *fleet, complaints_t *complaints)
+{
+    folders_t folders;
+    char keys [FOLDER_PATH_MAX];
+    error_t error;
+    if (complaints_any (complaints) || !fleet->hosts.count)
+        return;
+    if (folders_find (&folders, &fleet->cluster, &error) != STATUS_OK) {
+        complaints_add (complaints, (place_t){ 0 }, "%s", error.text);
+        return;
+    }
+    trust_folder (fleet, folders.state, keys, sizeof keys);
+    trust_check (fleet, keys, complaints);
+}
+
+//  What to run is a fleet on one machine, or one host of it.
+static void
+s_check_host (const manifest_t *fleet, complaints_t *complaints)
+{
+    buffer_t names = { 0 };
+    for (size_t i = 0; i < fleet->hosts.count; i++)
+        buffer_print (&names, "%s%s", i ? ", " : "", manifest_host (fleet, i)->name);
+    if (!complaints_any (complaints) && fleet->hosts.count && !*fleet->cluster.host)
+        complaints_add (complaints, (place_t){ 0 }, "the fleet has hosts: say with --host which one this is: %s",
+            buffer_string (&names));
+    buffer_fini (&names);
+}
 
 static result_t
 s_read (manifest_t **fleet, const invocation_t *invocation, const char *file)
@@ -24,6 +74,8 @@ s_read (manifest_t **fleet, const invocation_t *invocation, const char *file)
     }
     if (result == RESULT_OK) {
         *fleet = manifest_new (buffer_span (&text), &invocation->all, &environment_world, &complaints);
+        s_check_host (*fleet, &complaints);
+        site_check_keys (*fleet, &complaints);
         result = complaints_any (&complaints) ? RESULT_USAGE : RESULT_OK;
         complaints_render (&complaints, &said);
         fputs (buffer_string (&said), stderr);
@@ -37,12 +89,14 @@ s_read (manifest_t **fleet, const invocation_t *invocation, const char *file)
 static status_t
 s_settle (site_t *self, error_t *error)
 {
-    status_t status = folders_find (&self->folders, &self->fleet->cluster, error);
+    status_t status = s_settle_folders (self->fleet, &self->folders, error);
     if (status == STATUS_OK)
         status = folders_make (&self->folders, error);
     if (status == STATUS_OK)
-        status = folders_secret (&self->folders, self->secret, error);
-    if (gethostname (self->machine, sizeof self->machine - 1) != 0)
+        status = folders_secret (&self->folders, manifest_runs_here (self->fleet, "core"), self->secret, error);
+    if (*self->fleet->cluster.host)
+        snprintf (self->machine, sizeof self->machine, "%s", self->fleet->cluster.host);
+    else if (gethostname (self->machine, sizeof self->machine - 1) != 0)
         snprintf (self->machine, sizeof self->machine, "localhost");
     self->assembly = (assembly_site_t){
         .run_dir = self->folders.run, .machine = self->machine, .secret = span_of (self->secret, SECRET_SIZE)
@@ -95,8 +149,9 @@ bool
 site_reload (site_t *self, const invocation_t *invocation, const char *file)
 {
     manifest_t *fresh = NULL;
+    folders_t folders;
     change_t change = { .invocation = invocation };
-    if (s_read (&fresh, invocation, file) == RESULT_OK)
+    if (s_read (&fresh, invocation, file) == RESULT_OK && s_settle_folders (fresh, &folders, NULL) == STATUS_OK)
         option_compare (manifest_table, self->fleet, fresh, "", s_on_change, &change);
     else
         change.refused = true;
@@ -109,6 +164,28 @@ site_reload (site_t *self, const invocation_t *invocation, const char *file)
     return true;
 }
 
+//  ---- Keys ----------------------------------------------------------------------------------------------------------------
+
+//  own: whose key.
+static status_t
+s_read_keys (const manifest_t *fleet, const char *state_dir, const char *own, keyring_t **keys, error_t *error)
+{
+    char folder [FOLDER_PATH_MAX];
+    trust_folder (fleet, state_dir, folder, sizeof folder);
+    *keys = trust_read (fleet, folder, own, error);
+    return *keys ? STATUS_OK : error->status;
+}
+
+status_t
+site_read_keys (const site_t *self, keyring_t **keys, error_t *error)
+{
+    const manifest_host_t *own = manifest_own_host (self->fleet);
+    *keys = NULL;
+    if (!own || host_is_local (span_from_string (own->address)))
+        return STATUS_OK;
+    return s_read_keys (self->fleet, self->folders.state, own->name, keys, error);
+}
+
 //  ---- A fleet that runs ---------------------------------------------------------------------------------------------------
 
 const option_t site_flags_table [] = {
@@ -117,6 +194,21 @@ const option_t site_flags_table [] = {
         .fallback = "default",
         .offset = offsetof (site_flags_t, cluster),
         .doc = "Which fleet of this user." },
+    { .name = "host",
+        .type = OPTION_STRING,
+        .offset = offsetof (site_flags_t, host),
+        .example = "gpu-1",
+        .doc = "Which of its hosts this machine is, where it has hosts." },
+    { .name = "config",
+        .type = OPTION_STRING,
+        .offset = offsetof (site_flags_t, config),
+        .example = "fleet.yaml",
+        .doc = "Its file, on a machine that is none of its hosts." },
+    { .name = "key",
+        .type = OPTION_STRING,
+        .offset = offsetof (site_flags_t, key),
+        .example = "ada",
+        .doc = "Whose key to use, of those in the fleet's folder of keys; the host's where none is named." },
     { .name = "run_dir",
         .type = OPTION_STRING,
         .offset = offsetof (site_flags_t, run_dir),
@@ -135,43 +227,81 @@ const option_t site_flags_table [] = {
     OPTIONS_END,
 };
 
-static status_t
-s_read_running (const folders_t *folders, char endpoint [ENDPOINT_MAX], char events [ENDPOINT_MAX], error_t *error)
+//  The file of the fleet, read; NULL and a sentence.
+static manifest_t *
+s_read_fleet (const char *path, error_t *error)
 {
-    char path [FOLDER_PATH_MAX];
     buffer_t text = { 0 };
     complaints_t complaints;
-    complaints_init (&complaints, SITE_CONFIG);
-    folders_path (folders, SITE_CONFIG, path, sizeof path);
-    status_t status = environment_read_file (path, CONFIG_SIZE_MAX, &text, error);
-    if (status == STATUS_NOT_FOUND)
-        error_set (error, STATUS_NOT_FOUND,
-            "no fleet runs in %s; start one with `stator up`, or name its broker with --broker", folders->run);
-    if (status == STATUS_OK) {
-        manifest_t *fleet = manifest_new (buffer_span (&text), NULL, NULL, &complaints);
-        assembly_broker (fleet, &(assembly_site_t){ .run_dir = folders->run }, endpoint, events);
-        status = complaints_to_error (&complaints, error);
-        manifest_destroy (&fleet);
+    manifest_t *fleet = NULL;
+    complaints_init (&complaints, path);
+    if (environment_read_file (path, CONFIG_SIZE_MAX, &text, error) == STATUS_OK) {
+        fleet = manifest_new (buffer_span (&text), NULL, &environment_world, &complaints);
+        if (complaints_to_error (&complaints, error) != STATUS_OK)
+            manifest_destroy (&fleet);
     }
     complaints_fini (&complaints);
     buffer_fini (&text);
+    return fleet;
+}
+
+//  The configuration it was started with, or else the file that was named.
+static manifest_t *
+s_find_fleet (const site_flags_t *flags, folders_t *folders, error_t *error)
+{
+    manifest_cluster_t cluster = {
+        .name = flags->cluster, .host = flags->host, .run_dir = flags->run_dir, .state_dir = "/"
+    };
+    char path [FOLDER_PATH_MAX];
+    manifest_t *fleet = NULL;
+    if (*flags->config) {
+        fleet = s_read_fleet (flags->config, error);
+        if (fleet && s_settle_folders (fleet, folders, error) != STATUS_OK)
+            manifest_destroy (&fleet);
+        return fleet;
+    }
+    if (folders_find (folders, &cluster, error) != STATUS_OK)
+        return NULL;
+    folders_path (folders, SITE_CONFIG, path, sizeof path);
+    fleet = s_read_fleet (path, error);
+    if (!fleet && error->status == STATUS_NOT_FOUND)
+        error_set (error, STATUS_NOT_FOUND,
+            "no fleet runs in %s; start one with `stator up`, say which --host of it this is, or name its broker with "
+            "--broker",
+            folders->run);
+    return fleet;
+}
+
+//  Callers prove themselves where the fleet is spread over machines, with a key that has a role for what they ask.
+static status_t
+s_take_key (const site_flags_t *flags, const manifest_t *fleet, error_t *error)
+{
+    const manifest_host_t *own = manifest_own_host (fleet), *broker = manifest_host_of (fleet, "broker");
+    keyring_t *keys = NULL;
+    if (!broker || host_is_local (span_from_string (broker->address)))
+        return STATUS_OK;
+    if (!*flags->key && !own)
+        return error_set (error, STATUS_INVALID, "the fleet asks who you are: name your key with --key");
+    status_t status = s_read_keys (fleet, fleet->cluster.state_dir, *flags->key ? flags->key : own->name, &keys, error);
+    caller_set_keys (keys);
     return status;
 }
 
 status_t
 site_find_broker (const site_flags_t *flags, char endpoint [ENDPOINT_MAX], char events [ENDPOINT_MAX], error_t *error)
 {
-    folders_t folders;
-    manifest_cluster_t cluster = { .name = flags->cluster, .run_dir = flags->run_dir, .state_dir = "/" };
     status_t status = STATUS_OK;
-    if (!*flags->broker || !*flags->events)
-        status = folders_find (&folders, &cluster, error);
-    if (status == STATUS_OK && (!*flags->broker || !*flags->events))
-        status = s_read_running (&folders, endpoint, events, error);
+    if (!*flags->broker || !*flags->events || *flags->config) {
+        folders_t folders;
+        manifest_t *fleet = s_find_fleet (flags, &folders, error);
+        status = fleet ? s_take_key (flags, fleet, error) : error->status;
+        if (fleet)
+            assembly_broker (fleet, &(assembly_site_t){ .run_dir = folders.run }, endpoint, events);
+        manifest_destroy (&fleet);
+    }
     if (*flags->broker)
         snprintf (endpoint, ENDPOINT_MAX, "%s", flags->broker);
     if (*flags->events)
         snprintf (events, ENDPOINT_MAX, "%s", flags->events);
-    //  Whoever names the broker needs no run folder; what only the folder could tell stays empty.
     return *flags->broker && status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }

@@ -30,9 +30,18 @@ void site_close (site_t *self);
 //  what only a new start can change: then everything stays as it is.
 bool site_reload (site_t *self, const invocation_t *invocation, const char *file);
 
+//  The keyring of a process of the fleet; NULL where nothing of this host leaves the machine.
+status_t site_read_keys (const site_t *self, keyring_t **keys, error_t *error);
+
+//  Says what is wrong with the keys of a fleet that is spread over machines.
+void site_check_keys (const manifest_t *fleet, complaints_t *complaints);
+
 //  How a verb names a running fleet.
 typedef struct {
     const char *cluster;    //  Its name
+    const char *host;       //  Which host of it this machine is; "": it has none
+    const char *config;     //  Its file, for whoever is on none of its hosts; "": not needed
+    const char *key;        //  Whose key to use; "": the host's
     const char *run_dir;    //  Its run folder; "": by its name
     const char *broker;     //  Its broker's ROUTER; "": as the fleet's configuration says
     const char *events;     //  Its broker's XPUB; "": likewise
@@ -40,7 +49,8 @@ typedef struct {
 
 extern const option_t site_flags_table [];
 
-//  Where the broker of a running fleet listens.  STATUS_NOT_FOUND where none runs.
+//  Where the broker of a running fleet listens.  STATUS_NOT_FOUND where none runs.  From then on callers (caller.h) prove
+//  themselves with the key.
 status_t site_find_broker (
     const site_flags_t *flags, char endpoint [ENDPOINT_MAX], char events [ENDPOINT_MAX], error_t *error);
 

@@ -390,6 +390,8 @@ s_open (tail_t *self, const char *events, error_t *error)
         s_subscribe (self, streams->items [i]);
     for (uint16_t i = 1; !streams->count && i < STREAM_COUNT; i++)
         s_subscribe (self, stream_name (i));
+    if (caller_guard (self->socket, events, error) != STATUS_OK)
+        return error->status;
     if (zmq_connect (self->socket, events) != 0)
         return error_set (error, STATUS_INVALID, "cannot connect to %s: %s", events, zmq_strerror (errno));
     return STATUS_OK;

@@ -152,6 +152,12 @@ s_on_reload (void *arg)
     return NULL;
 }
 
+static status_t
+s_read_keys (void *arg, keyring_t **keys, error_t *error)
+{
+    return site_read_keys (&((launch_t *)arg)->site, keys, error);
+}
+
 static result_t
 s_run_house (launch_t *self)
 {
@@ -161,6 +167,7 @@ s_run_house (launch_t *self)
         .log_path = self->flags ? self->log : NULL,
         .log_level = (log_level_t)observability->log_level,
         .log_form = (log_form_t)observability->log_format,
+        .read_keys = s_read_keys,
         .on_reload = s_on_reload,
         .arg = self,
     };
@@ -179,12 +186,12 @@ static result_t
 s_run_host (launch_t *self)
 {
     const site_t *site = &self->site;
-    char program [PROGRAM_MAX], config [FOLDER_PATH_MAX], endpoint [FOLDER_PATH_MAX + SOCKET_NAME_MAX];
+    char program [PROGRAM_MAX], config [FOLDER_PATH_MAX], endpoint [ENDPOINT_MAX];
     char broker [ENDPOINT_MAX], events [ENDPOINT_MAX];
     s_program (self->invocation, program);
     folders_path (&site->folders, "stator.log", self->log, sizeof self->log);
     folders_path (&site->folders, SITE_CONFIG, config, sizeof config);
-    snprintf (endpoint, sizeof endpoint, "ipc://%s/host", site->folders.run);
+    assembly_endpoint (site->fleet, &site->assembly, "host", endpoint);
     assembly_broker (site->fleet, &site->assembly, broker, events);
     plan_options_t plan_options = {
         .program = program,
@@ -198,7 +205,12 @@ s_run_host (launch_t *self)
     self->host = (assembly_actor_t){
         .class = &host_class,
         .class_options = &self->setup,
-        .options = { site->machine, endpoint, broker, events, site->machine },
+        .options = { .instance = site->machine,
+            .endpoint = endpoint,
+            .broker = broker,
+            .events = events,
+            .host = site->machine,
+            .guard = site->fleet->guard },
     };
     result_t result = s_run_house (self);
     plan_destroy (&plan);
@@ -251,7 +263,9 @@ const command_t up_command = {
              "when it crashes. SIGTERM or Ctrl-C drains: nothing new is taken, answers in progress are finished; a "
              "second one\n"
              "ends everything at once. SIGHUP reads FILE again: what the manual says a reload can change holds from "
-             "then on.\n",
+             "then on,\n"
+             "and keys are read again. Of a fleet that is spread over hosts, --host NAME runs what FILE says for that "
+             "one.\n",
     .takes_fleet = true,
     .words_max = 1,
     .run = s_up,

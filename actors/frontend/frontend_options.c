@@ -9,7 +9,6 @@ const option_t frontend_options_table [] = {
         .type = OPTION_STRING,
         .fallback = "127.0.0.1",
         .offset = FIELD (host),
-        .flag = "host",
         .doc = "Address that harnesses connect to.",
         .advice = "Name another one of this machine to serve other machines; see allow_public." },
     { .name = "port",

@@ -1,0 +1,109 @@
+#include "cli/trust.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "cli/certificate.h"
+#include "runtime/endpoint.h"
+
+void
+trust_folder (const manifest_t *fleet, const char *state_dir, char *out, size_t size)
+{
+    const char *folder = fleet->security.keys_dir;
+    snprintf (out, size, *folder ? "%s" : "%s/keys", *folder ? folder : state_dir);
+}
+
+static status_t
+s_add (keyring_t *keys, const manifest_t *fleet, const certificate_t *certificate, error_t *error)
+{
+    keyring_entry_t entry = { 0 };
+    const manifest_host_t *host = manifest_find_host (fleet, certificate->name);
+    snprintf (entry.name, sizeof entry.name, "%s", certificate->name);
+    snprintf (entry.public_key, sizeof entry.public_key, "%s", certificate->public_key);
+    snprintf (entry.address, sizeof entry.address, "%s", host ? host->address : "");
+    status_t status = guard_parse_roles (fleet->guard, span_from_string (certificate->roles), &entry.roles, error);
+    if (status == STATUS_OK)
+        status = keyring_add (keys, &entry, error);
+    return status == STATUS_OK ? status : error_prefix (error, "certificate %s", certificate->name);
+}
+
+keyring_t *
+trust_read (const manifest_t *fleet, const char *folder, const char *own, error_t *error)
+{
+    array_t list;
+    certificate_t mine;
+    keyring_t *keys = keyring_new ();
+    array_init (&list, sizeof (certificate_t));
+    status_t status = certificate_read (&mine, folder, own, true, error);
+    if (status == STATUS_OK)
+        status = certificate_list (folder, false, &list, error);
+    for (size_t i = 0; i < list.count && status == STATUS_OK; i++)
+        status = s_add (keys, fleet, array_at (&list, i), error);
+    if (status == STATUS_OK)
+        keyring_set_own (keys, mine.public_key, mine.secret_key);
+    else
+        keyring_destroy (&keys);
+    memset (&mine, 0, sizeof mine);
+    array_fini (&list);
+    return keys;
+}
+
+//  ---- Checks ----------------------------------------------------------------------------------------------------------------
+
+//  The roles that a host needs for what it runs, as `stator key new` wants them.
+static void
+s_needed (const manifest_t *fleet, const manifest_host_t *host, char *out, size_t size)
+{
+    bool core = manifest_host_runs (fleet, host, "core"), worker = manifest_host_runs (fleet, host, "worker");
+    snprintf (out, size, "host%s%s", core ? ",core" : "", worker ? ",worker" : "");
+}
+
+static void
+s_check_roles (
+    const manifest_t *fleet, const manifest_host_t *host, const certificate_t *certificate, complaints_t *complaints)
+{
+    char needed [ROLES_TEXT_SIZE];
+    uint32_t has = 0, needs = 0;
+    error_t error;
+    s_needed (fleet, host, needed, sizeof needed);
+    if (guard_parse_roles (fleet->guard, span_from_string (certificate->roles), &has, &error) != STATUS_OK)
+        complaints_add (complaints, host->place, "the certificate of host '%s': %s", host->name, error.text);
+    else if (guard_parse_roles (fleet->guard, span_from_string (needed), &needs, NULL) == STATUS_OK && (needs & ~has))
+        complaints_add (complaints, host->place,
+            "the certificate of host '%s' has the roles '%s'; what runs there needs %s", host->name, certificate->roles,
+            needed);
+}
+
+static void
+s_check_host (const manifest_t *fleet, const char *folder, const manifest_host_t *host, complaints_t *complaints)
+{
+    certificate_t certificate;
+    char needed [ROLES_TEXT_SIZE];
+    error_t error;
+    bool own = strcmp (host->name, fleet->cluster.host) == 0;
+    if (host_is_local (span_from_string (host->address)))
+        return;
+    s_needed (fleet, host, needed, sizeof needed);
+    status_t status = certificate_read (&certificate, folder, host->name, own, &error);
+    if (status == STATUS_NOT_FOUND && own)
+        complaints_add (complaints, host->place,
+            "host '%s' is reached by other machines, which needs its secret key in %s; make it with `stator key new %s "
+            "--roles %s`, and copy %s.cert to the other hosts",
+            host->name, folder, host->name, needed, host->name);
+    else if (status == STATUS_NOT_FOUND)
+        complaints_add (complaints, host->place,
+            "host '%s' is reached by other machines, which needs its certificate in %s; make it there with `stator key "
+            "new %s --roles %s`, and copy %s.cert here",
+            host->name, folder, host->name, needed, host->name);
+    else if (status != STATUS_OK)
+        complaints_add (complaints, host->place, "the key of host '%s': %s", host->name, error.text);
+    else
+        s_check_roles (fleet, host, &certificate, complaints);
+}
+
+void
+trust_check (const manifest_t *fleet, const char *folder, complaints_t *complaints)
+{
+    for (size_t i = 0; i < fleet->hosts.count; i++)
+        s_check_host (fleet, folder, manifest_host (fleet, i), complaints);
+}

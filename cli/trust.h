@@ -1,0 +1,19 @@
+//  trust - the keyring of a process of the fleet, from certificates and configuration
+
+#ifndef CLI_TRUST_H
+#define CLI_TRUST_H
+
+#include "cli/manifest.h"
+#include "runtime/keyring.h"
+
+//  Where the certificates of a fleet lie: as configured, else `keys` in its state folder.
+void trust_folder (const manifest_t *fleet, const char *state_dir, char *out, size_t size);
+
+//  Reads everybody's certificate, and one's own secret: that of `own`.  NULL and a sentence where something is wrong.
+keyring_t *trust_read (const manifest_t *fleet, const char *folder, const char *own, error_t *error);
+
+//  Complains about hosts that others reach but cannot know: those without certificate, or without the roles for what they
+//  run; and about the secret of this one (fleet->cluster.host) where it is missing.
+void trust_check (const manifest_t *fleet, const char *folder, complaints_t *complaints);
+
+#endif
