@@ -164,6 +164,7 @@ static bool
 s_phase (const house_t *self, unsigned *phase)
 {
     bool found = false;
+    *phase = 0;
     for (size_t i = 0; i < self->count; i++) {
         const resident_t *resident = &self->residents [i];
         if (atomic_load (&resident->drained) || (found && resident->phase >= *phase))
