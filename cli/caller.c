@@ -269,7 +269,7 @@ caller_resolve (
 {
     arena_t arena;
     list_actors_t request = { 0 };
-    list_actors_reply_t reply;
+    list_actors_reply_t reply = { 0 };
     if (strstr (address, "://") || strcmp (address, "broker/0") == 0 || strcmp (address, "broker") == 0) {
         snprintf (endpoint, ENDPOINT_MAX, "%s", strstr (address, "://") ? address : broker);
         return STATUS_OK;

@@ -109,7 +109,7 @@ s_collect (ps_t *self, const char *broker, error_t *error)
 {
     caller_t *caller = caller_new (broker, error);
     list_actors_t request = { 0 };
-    list_actors_reply_t reply;
+    list_actors_reply_t reply = { 0 };
     if (!caller)
         return error->status;
     status_t status =

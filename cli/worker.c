@@ -64,7 +64,7 @@ static status_t
 s_look_up (subject_t *self, const char *broker, const char *name, uint64_t timeout_ms, error_t *error)
 {
     list_actors_t request = { 0 };
-    list_actors_reply_t reply;
+    list_actors_reply_t reply = { 0 };
     caller_t *caller = caller_new (broker, error);
     status_t status =
         caller ? caller_call (caller, &list_actors_message, &request, timeout_ms, &self->arena, &reply, error)

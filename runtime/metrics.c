@@ -94,7 +94,7 @@ metrics_get (metrics_t *self, const metric_desc_t *desc, const char *labels)
     buffer_print (&key, "%s{%s", desc->name, labels ? labels : "");
     metric_t *metric = map_get (self->by_key, buffer_span (&key));
     family_t *family = metric ? NULL : s_family (self, desc);
-    if (family && family->metrics.count >= LABEL_SETS_MAX && strcmp (labels, "other=\"true\"") != 0) {
+    if (family && family->metrics.count >= LABEL_SETS_MAX && labels && strcmp (labels, "other=\"true\"") != 0) {
         metric = metrics_get (self, desc, "other=\"true\"");
     } else if (family) {
         metric = memory_new (sizeof *metric);
