@@ -50,6 +50,12 @@ typedef struct call {
 void call_start (call_t *self, actor_t *actor, span_t address, const message_type_t *type, const void *request,
     uint64_t timeout_ns, call_done_fn *done, void *arg);
 
+//  The same to a program that is no actor, in any language: a REP or ROUTER socket that is bound at an endpoint.  It is not
+//  told of a cancel nor asked whether it still works.  When it misses a deadline the connection is opened anew, and with
+//  it goes whatever still waited to be sent.  Borrows the endpoint.
+void call_start_stranger (call_t *self, actor_t *actor, const char *endpoint, const message_type_t *type,
+    const void *request, uint64_t timeout_ns, call_done_fn *done, void *arg);
+
 //  The next start of this call carries a W3C traceparent, borrowed until then: what its callee serves it for.
 void call_trace (call_t *self, span_t trace);
 

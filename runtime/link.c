@@ -3,6 +3,11 @@
 //  A link is opened at the first call to an address and stays.  When the directory says that the peer was replaced, moved
 //  or lost, the link breaks: everything under way on it fails as unreachable, and the next call opens a new one.  The
 //  broker's link is the exception: its endpoint is configured, and it outlives the broker.
+//
+//  A link to a stranger, a program that is no actor, is opened at an endpoint.  A stranger may be a REP socket, which has to
+//  answer whatever it is sent, so it is sent calls and nothing else.  When it misses a deadline its link is retired: the
+//  next call opens a new one, so that nothing stale waits for a program that comes back; what is under way on the old one
+//  may still be answered, and the last of it closes it.
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,12 +20,14 @@
 enum { MS = 1000000 };
 
 struct link {
-    actor_t *actor;                //  Whose
-    char address [ADDRESS_MAX];    //  Of the peer
-    port_socket_t *socket;         //  DEALER
-    map_t *calls;                  //  Id -> call_t
-    list_t active;                 //  The same, oldest first
-    list_link_t in_doomed;         //  Waits to be freed
+    actor_t *actor;                 //  Whose
+    char address [ENDPOINT_MAX];    //  Of the peer; of a stranger its endpoint
+    bool is_stranger;               //  No actor
+    bool retired;                   //  Not in the map any more, closed when nothing is under way
+    port_socket_t *socket;          //  DEALER
+    map_t *calls;                   //  Id -> call_t
+    list_t active;                  //  The same, oldest first
+    list_link_t in_doomed;          //  Waits to be freed
 };
 
 static span_t
@@ -76,6 +83,34 @@ link_to (actor_t *actor, span_t address, error_t *error)
     return s_open (actor, address, endpoint, error);
 }
 
+//  The link to a program that is no actor.
+static link_t *
+s_link_to_stranger (actor_t *actor, const char *endpoint, error_t *error)
+{
+    link_t *link = map_get (actor->links, span_from_string (endpoint));
+    if (!link)
+        link = s_open (actor, span_from_string (endpoint), endpoint, error);
+    if (link)
+        link->is_stranger = true;
+    return link;
+}
+
+static void
+s_doom (link_t *self)
+{
+    list_append (&self->actor->doomed_links, &self->in_doomed);
+    actor_want_turn_end (self->actor);
+}
+
+static void
+s_retire (link_t *self)
+{
+    if (self->retired)
+        return;
+    map_remove (self->actor->links, s_address (self));
+    self->retired = true;
+}
+
 static void
 s_close (link_t *self)
 {
@@ -93,8 +128,7 @@ link_break (actor_t *actor, span_t address, const char *why)
     link_t *self = map_remove (actor->links, address);
     if (!self)
         return;
-    list_append (&actor->doomed_links, &self->in_doomed);
-    actor_want_turn_end (actor);
+    s_doom (self);
     list_link_t *first;
     while ((first = list_first (&self->active))) {
         call_t *call = LIST_ENTRY (first, call_t, in_link);
@@ -136,11 +170,19 @@ link_send_frames (link_t *self, const frame_header_t *header, const span_t *fram
     return wire_send_frames (&self->actor->wire, self->socket, SPAN (""), header, frames, count);
 }
 
+//  Says something about a call or stream that is under way.
+static void
+s_tell (link_t *self, frame_kind_t kind, uint64_t id)
+{
+    frame_header_t header = { .version = WIRE_VERSION, .kind = kind, .id = id };
+    if (!self->is_stranger)
+        link_send (self, &header, NULL, NULL);
+}
+
 void
 link_probe (link_t *self, uint64_t id)
 {
-    frame_header_t header = { .version = WIRE_VERSION, .kind = FRAME_KIND_PROBE, .id = id };
-    link_send (self, &header, NULL, NULL);
+    s_tell (self, FRAME_KIND_PROBE, id);
 }
 
 //  ---- Calls ----
@@ -160,8 +202,9 @@ call_fire (due_t *due)
 {
     call_t *self = (call_t *)((char *)due - offsetof (call_t, due));
     if (self->result == CALL_DEADLINE && self->link) {
-        frame_header_t header = { .version = WIRE_VERSION, .kind = FRAME_KIND_CANCEL, .id = self->id };
-        link_send (self->link, &header, NULL, NULL);
+        s_tell (self->link, FRAME_KIND_CANCEL, self->id);
+        if (self->link->is_stranger)
+            s_retire (self->link);
         error_set (
             &self->error, STATUS_DEADLINE, "%s did not answer %s in time", self->link->address, self->type->name);
     }
@@ -194,8 +237,11 @@ s_leave_link (call_t *self)
 {
     if (!self->link)
         return;
-    map_remove_u64 (self->link->calls, self->id);
-    list_remove (&self->link->active, &self->in_link);
+    link_t *link = self->link;
+    map_remove_u64 (link->calls, self->id);
+    list_remove (&link->active, &self->in_link);
+    if (link->retired && !list_first (&link->active))
+        s_doom (link);
     self->link = NULL;
 }
 
@@ -238,18 +284,21 @@ s_enter_link (call_t *self, link_t *link)
     list_append (&link->active, &self->in_link);
 }
 
-//  Shared by calls and streams: on return the call is under way, or will fail in a later turn.
-//  timeout_ns: on the wire; PORT_NEVER for none.
 static void
-s_start (call_t *self, actor_t *actor, span_t address, const message_type_t *type, const void *request,
-    uint64_t timeout_ns, uint64_t credit)
+s_begin (call_t *self, actor_t *actor, const message_type_t *type)
 {
     BUG_ON (call_is_active (self));
     *self = (call_t){
         .actor = actor, .type = type, .id = ++actor->next_call, .result = CALL_DEADLINE, .trace = self->trace
     };
     self->due.fire = call_fire;
-    link_t *link = link_to (actor, address, &self->error);
+}
+
+//  Shared by calls and streams: on return the call is under way, or will fail in a later turn.
+//  link: NULL where there is none, and the call's error says why.  timeout_ns: on the wire; PORT_NEVER for none.
+static void
+s_open_on (call_t *self, link_t *link, const void *request, uint64_t timeout_ns, uint64_t credit)
+{
     if (!link) {
         s_complete_soon (self, CALL_FAILED);
         return;
@@ -261,17 +310,34 @@ s_start (call_t *self, actor_t *actor, span_t address, const message_type_t *typ
     }
 }
 
+static void
+s_await_reply (call_t *self, uint64_t timeout_ns, call_done_fn *done, void *arg)
+{
+    self->done = done;
+    self->arg = arg;
+    self->deadline_ns = actor_now (self->actor) + timeout_ns;
+    if (!due_is_set (&self->due))
+        s_look_later (self);
+}
+
 void
 call_start (call_t *self, actor_t *actor, span_t address, const message_type_t *type, const void *request,
     uint64_t timeout_ns, call_done_fn *done, void *arg)
 {
     BUG_ON (type->kind != MESSAGE_CALL || timeout_ns == PORT_NEVER);
-    s_start (self, actor, address, type, request, timeout_ns, 0);
-    self->done = done;
-    self->arg = arg;
-    self->deadline_ns = actor_now (actor) + timeout_ns;
-    if (!due_is_set (&self->due))
-        s_look_later (self);
+    s_begin (self, actor, type);
+    s_open_on (self, link_to (actor, address, &self->error), request, timeout_ns, 0);
+    s_await_reply (self, timeout_ns, done, arg);
+}
+
+void
+call_start_stranger (call_t *self, actor_t *actor, const char *endpoint, const message_type_t *type,
+    const void *request, uint64_t timeout_ns, call_done_fn *done, void *arg)
+{
+    BUG_ON (type->kind != MESSAGE_CALL || timeout_ns == PORT_NEVER);
+    s_begin (self, actor, type);
+    s_open_on (self, s_link_to_stranger (actor, endpoint, &self->error), request, timeout_ns, 0);
+    s_await_reply (self, timeout_ns, done, arg);
 }
 
 void
@@ -291,9 +357,8 @@ call_complete (call_t *self, call_result_t result, const void *reply)
 static void
 s_tell_cancel (call_t *self)
 {
-    frame_header_t header = { .version = WIRE_VERSION, .kind = FRAME_KIND_CANCEL, .id = self->id };
     if (self->link)
-        link_send (self->link, &header, NULL, NULL);
+        s_tell (self->link, FRAME_KIND_CANCEL, self->id);
 }
 
 void
@@ -335,7 +400,8 @@ stream_start (
     call_t *self, actor_t *actor, span_t address, const message_type_t *type, const void *request, uint64_t credit)
 {
     BUG_ON (type->kind != MESSAGE_STREAM);
-    s_start (self, actor, address, type, request, PORT_NEVER, credit);
+    s_begin (self, actor, type);
+    s_open_on (self, link_to (actor, address, &self->error), request, PORT_NEVER, credit);
 }
 
 //  ---- What arrives ----

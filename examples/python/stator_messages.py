@@ -29,7 +29,7 @@ class Message(typing.NamedTuple):
     fields: tuple                  # of Field, in the order of the schema
 
 
-SCHEMA_HASH = 0x505a90273e6a6433
+SCHEMA_HASH = 0x91b0665f7d9f7128
 
 
 class FrameKind(enum.IntEnum):
@@ -335,10 +335,28 @@ MESSAGES = {
         Field('worker', 'w', 'string', None, False, False, 128, 0),
         Field('rank', 'r', 'u16', None, False, False, 0, 0),
         Field('overlap_blocks', 'o', 'u32', None, False, False, 0, 0),
-        Field('prefill_tokens', 'p', 'u64', None, False, False, 0, 0),
+        Field('prefill_blocks', 'p', 'u64', None, False, False, 0, 0),
+        Field('active_blocks', 'b', 'u64', None, False, False, 0, 0),
         Field('active', 'a', 'u32', None, False, False, 0, 0),
         Field('kv_used', 'k', 'u64', None, False, False, 0, 0),
         Field('cost', 'c', 'u64', None, False, False, 0, 0),
+    )),
+    'score_candidates': Message('call', False, None, 0, 'score_candidates_reply', None, None, (
+        Field('request', 'rq', 'string', None, False, False, 128, 0),
+        Field('model', 'm', 'string', None, False, False, 256, 0),
+        Field('prompt_tokens', 'pt', 'u32', None, False, False, 0, 0),
+        Field('prompt_blocks', 'pb', 'u32', None, False, False, 0, 0),
+        Field('max_tokens', 'mt', 'u32', None, False, True, 0, 0),
+        Field('envelope', 'en', 'struct', 'envelope', False, True, 0, 0),
+        Field('candidates', 'c', 'struct', 'candidate', True, False, 4096, 0),
+    )),
+    'candidate_score': Message('struct', False, None, 0, None, None, None, (
+        Field('score', 's', 'f64', None, False, False, 0, 0),
+    )),
+    'score_candidates_reply': Message('reply', False, None, 0, None, None, None, (
+        Field('scores', 's', 'struct', 'candidate_score', True, False, 4096, 0),
+        Field('worker', 'w', 'string', None, False, True, 128, 0),
+        Field('rank', 'r', 'u16', None, False, True, 0, 0),
     )),
     'route_decided': Message('event', False, 'req', 1, None, None, None, (
         Field('request', 'rq', 'string', None, False, False, 128, 0),
