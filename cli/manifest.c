@@ -276,6 +276,13 @@ s_check_reach (check_t *self)
             "frontend.host: '%.100s' can be reached from other machines and nobody is asked for a key; set "
             "frontend.allow_public to allow it",
             frontend->host);
+    const char *policy = self->fleet->router.options.policy_endpoint;
+    if (endpoint_leaves_machine (span_from_string (policy)))
+        complaints_add (self->complaints, s_section_place (self, "router", "policy_endpoint"),
+            "router.policy_endpoint: '%s' is on another machine, and a policy proves itself with no key; run it beside "
+            "the "
+            "router, at tcp://127.0.0.1 or ipc://",
+            policy);
 }
 
 static void

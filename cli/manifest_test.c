@@ -184,6 +184,9 @@ static const bad_t s_bad [] = {
         "fleet.yaml:2:20: broker.endpoint: 'tcp://10.0.0.2:7400' is not at the address of host 'a', which runs it\n" },
     { "cluster: {host: a}\n", "fleet.yaml: cluster.host (--host): the fleet names no hosts; the address that harnesses "
                               "connect to is frontend.host (--frontend-host)\n" },
+    { "router:\n  policy_endpoint: tcp://gpu-1:7450\n",
+        "fleet.yaml:2:20: router.policy_endpoint: 'tcp://gpu-1:7450' is on another machine, and a policy proves itself "
+        "with no key; run it beside the router, at tcp://127.0.0.1 or ipc://\n" },
     { "broker: {lease: 1s}\n", "fleet.yaml:1:17: broker.lease is shorter than two heartbeats\n" },
     { "host: {restart_delay: 1min}\n", "fleet.yaml:1:23: host.restart_delay is longer than host.restart_delay_max\n" },
 };

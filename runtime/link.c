@@ -414,6 +414,7 @@ s_take_reply (call_t *call, const wire_message_t *message)
     void *reply = arena_new (&actor->scratch, type->size ? type->size : 1);
     if (message_decode (type, wire_body (message), &actor->scratch, reply, &call->error)) {
         actor_count (actor, COUNT_MALFORMED);
+        call->error.status = STATUS_CORRUPT;
         call_complete (call, CALL_FAILED, NULL);
         return;
     }

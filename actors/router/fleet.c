@@ -311,6 +311,19 @@ s_add_candidates (const fleet_t *self, const worker_t *worker, uint64_t now_ns, 
     }
 }
 
+candidate_t
+candidate_from_policy (const policy_candidate_t *candidate)
+{
+    return (candidate_t){ .worker = candidate->worker,
+        .rank = candidate->rank,
+        .overlap_blocks = candidate->overlap_blocks,
+        .prefill_blocks = candidate->prefill_blocks,
+        .active_blocks = candidate->active_blocks,
+        .active = candidate->active,
+        .kv_used = candidate->kv_used,
+        .cost = candidate->cost };
+}
+
 static int
 s_by_address (const void *a_, const void *b_)
 {

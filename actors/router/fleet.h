@@ -21,6 +21,9 @@ void fleet_destroy (fleet_t **self_p);
 
 void fleet_set_stale (fleet_t *self, uint64_t load_stale_ns);
 
+//  A candidate as others are shown it.  Borrows its address.
+candidate_t candidate_from_policy (const policy_candidate_t *candidate);
+
 //  What the directory says of a worker.  STATUS_INVALID where its card cannot be read: it is not chosen then.
 status_t fleet_see (fleet_t *self, const actor_entry_t *entry, error_t *error);
 

@@ -3,8 +3,10 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "actors/router/adviser.h"
 #include "actors/router/fleet.h"
 #include "base/bug.h"
+#include "base/memory.h"
 #include "runtime/directory.h"
 #include "runtime/incoming.h"
 #include "runtime/timer.h"
@@ -13,12 +15,17 @@
 enum { RECORDED_CANDIDATES = 16 };
 static const uint64_t SWEEP_NS = 100000000;
 
+//  The name in decision records of a policy that is a program of its own.
+static const char OUTSIDE [] = "outside";
+
 typedef struct {
     actor_t *actor;              //  Itself
     const policy_t *policy;      //  How it chooses
     policy_weights_t weights;    //  For the policy
     fleet_t *fleet;              //  Whom it can choose
     catalog_t *catalog;          //  Who has what
+    adviser_t *adviser;          //  The policy outside, if any
+    list_t parked;               //  parked_t
     uint64_t turn;               //  Requests decided so far
     actor_timer_t sweep;         //  Of what was forgotten
     metric_t *decided;           //  Requests that got a worker
@@ -29,6 +36,15 @@ typedef struct {
     array_t candidates;          //  policy_candidate_t, scratch
     array_t overlaps;            //  catalog_overlap_t, scratch
 } router_t;
+
+//  A request that waits for the policy outside.
+typedef struct {
+    router_t *router;          //  Whose
+    list_link_t in_parked;     //  All of them, oldest first
+    incoming_t *incoming;      //  Who asks
+    const route_t *request;    //  What for; lives as long as the incoming
+    question_t question;       //  To the policy
+} parked_t;
 
 static const metric_desc_t s_decisions_metric = {
     .name = "stator_router_decisions_total", .help = "Requests routed or refused.", .kind = METRIC_COUNTER
@@ -130,14 +146,15 @@ s_by_cost (const void *a_, const void *b_)
 
 //  The decision record.  choice: NULL where nobody could.  Sorts the candidates, best first.
 static void
-s_record (router_t *self, const route_t *request, const policy_candidate_t *choice, const char *reason)
+s_record (
+    router_t *self, const route_t *request, const char *policy, const policy_candidate_t *choice, const char *reason)
 {
     candidate_t shown [RECORDED_CANDIDATES];
     size_t count = 0;
     route_decided_t record = {
         .request = request->request,
         .model = request->model,
-        .policy = span_from_string (self->policy->name),
+        .policy = span_from_string (policy),
         .has_worker = choice != NULL,
         .worker = choice ? choice->worker : SPAN (""),
         .reason = span_from_string (reason),
@@ -150,11 +167,8 @@ s_record (router_t *self, const route_t *request, const policy_candidate_t *choi
     if (record.has_session)
         record.session = request->envelope.session;
     array_sort (&self->candidates, s_by_cost);
-    for (; count < self->candidates.count && count < RECORDED_CANDIDATES; count++) {
-        const policy_candidate_t *candidate = array_at (&self->candidates, count);
-        shown [count] = (candidate_t){ candidate->worker, candidate->rank, candidate->overlap_blocks,
-            candidate->prefill_blocks, candidate->active, candidate->kv_used, candidate->cost };
-    }
+    for (; count < self->candidates.count && count < RECORDED_CANDIDATES; count++)
+        shown [count] = candidate_from_policy (array_at (&self->candidates, count));
     record.candidates_count = count;
     actor_publish (self->actor, &route_decided_message, &record);
 }
@@ -163,44 +177,124 @@ static void
 s_refuse (router_t *self, incoming_t *incoming, const route_t *request, const error_t *reason)
 {
     metric_add (self->refused, 1);
-    s_record (self, request, NULL, reason->text);
+    s_record (self, request, self->policy->name, NULL, reason->text);
     incoming_fail (incoming, reason->status, "%s", reason->text);
 }
 
+//  advised: what the policy outside had to do with it; NULL where there is none.
 static void
-s_accept (router_t *self, incoming_t *incoming, const route_t *request, const policy_candidate_t *choice)
+s_accept (router_t *self, incoming_t *incoming, const route_t *request, const policy_candidate_t *choice,
+    const advice_kind_t *advised)
 {
     uint32_t blocks = (uint32_t)request->hashes.count;
+    bool outside = advised && *advised == ADVICE_GIVEN;
+    bool instead = advised && !outside;
     char reason [128];
-    snprintf (
-        reason, sizeof reason, "%u of %u blocks there, cost %" PRIu64, choice->overlap_blocks, blocks, choice->cost);
+    snprintf (reason, sizeof reason, "%u of %u blocks there, cost %" PRIu64 "%s%s", choice->overlap_blocks, blocks,
+        choice->cost, instead ? "; the policy outside was passed over: " : "", instead ? advice_reason (*advised) : "");
     fleet_begin (
         self->fleet, request->request, choice, blocks - choice->overlap_blocks, blocks, actor_now (self->actor));
     metric_add (self->decided, 1);
     metric_add (self->overlap_blocks, choice->overlap_blocks);
     metric_add (self->prompt_blocks, blocks);
     route_reply_t reply = { .worker = choice->worker, .rank = choice->rank, .overlap_blocks = choice->overlap_blocks };
-    s_record (self, request, choice, reason);
+    s_record (self, request, outside ? OUTSIDE : self->policy->name, choice, reason);
     incoming_reply (incoming, &reply);
 }
 
-static void
-s_on_route (void *self_, actor_t *actor, incoming_t *incoming, const void *message)
+//  Whom the router's own policy would choose among the candidates there are now; refuses where there is none.
+static bool
+s_choose (router_t *self, incoming_t *incoming, const route_t *request, policy_request_t *asked, size_t *position)
 {
-    router_t *self = self_;
-    const route_t *request = message;
     error_t reason = { 0 };
     array_cut (&self->candidates, 0);
-    fleet_candidates (self->fleet, request, actor_now (actor), &self->candidates, &reason);
+    fleet_candidates (self->fleet, request, actor_now (self->actor), &self->candidates, &reason);
     if (self->candidates.count == 0) {
         s_refuse (self, incoming, request, &reason);
-        return;
+        return false;
     }
     s_fill_overlaps (self, request);
-    policy_request_t asked = { (uint32_t)request->hashes.count, self->turn++ };
-    size_t position = self->policy->choose (&asked, &self->weights, self->candidates.data, self->candidates.count);
+    *asked = (policy_request_t){ (uint32_t)request->hashes.count, self->turn };
+    *position = self->policy->choose (asked, &self->weights, self->candidates.data, self->candidates.count);
+    return true;
+}
+
+//  advice: of the policy outside; NULL where there is none.
+static void
+s_decide (router_t *self, incoming_t *incoming, const route_t *request, const advice_t *advice)
+{
+    policy_request_t asked;
+    size_t position;
+    if (!s_choose (self, incoming, request, &asked, &position))
+        return;
+    self->turn++;
+    advice_kind_t kind = advice ? adviser_take (self->adviser, advice, &self->candidates) : ADVICE_GIVEN;
+    if (advice && kind == ADVICE_GIVEN)
+        position = policy_cheapest (&asked, self->candidates.data, self->candidates.count);
     policy_candidate_t choice = *(policy_candidate_t *)array_at (&self->candidates, position);
-    s_accept (self, incoming, request, &choice);
+    s_accept (self, incoming, request, &choice, advice ? &kind : NULL);
+}
+
+//  ---- Waiting for the policy outside ----
+
+static void
+s_unpark (parked_t *parked)
+{
+    router_t *self = parked->router;
+    list_remove (&self->parked, &parked->in_parked);
+    memory_free (parked);
+    if (actor_is_draining (self->actor) && !list_first (&self->parked))
+        actor_drained (self->actor);
+}
+
+static void
+s_on_advice (void *arg, const advice_t *advice)
+{
+    parked_t *parked = arg;
+    s_decide (parked->router, parked->incoming, parked->request, advice);
+    s_unpark (parked);
+}
+
+static void
+s_on_unwanted (void *arg, incoming_t *incoming)
+{
+    parked_t *parked = arg;
+    error_t reason;
+    error_set (&reason, STATUS_CANCELLED, "cancelled while the policy outside was asked");
+    question_drop (&parked->question);
+    array_cut (&parked->router->candidates, 0);
+    s_refuse (parked->router, incoming, parked->request, &reason);
+    s_unpark (parked);
+}
+
+//  Asks the policy outside about the candidates; where that cannot be, decides without.
+static void
+s_park (router_t *self, incoming_t *incoming, const route_t *request)
+{
+    parked_t *parked = memory_new (sizeof *parked);
+    *parked = (parked_t){ .router = self, .incoming = incoming, .request = request };
+    advice_t advice = { .kind = adviser_ask (
+                            self->adviser, &parked->question, request, &self->candidates, s_on_advice, parked) };
+    if (advice.kind != ADVICE_GIVEN) {
+        memory_free (parked);
+        s_decide (self, incoming, request, &advice);
+        return;
+    }
+    list_append (&self->parked, &parked->in_parked);
+    incoming_watch_t watch = { .on_cancel = s_on_unwanted, .arg = parked };
+    incoming_watch (incoming, &watch);
+}
+
+static void
+s_on_route (void *self_, actor_t *actor, incoming_t *incoming, const void *request)
+{
+    router_t *self = self_;
+    policy_request_t asked;
+    size_t position;
+    if (!adviser_is_on (self->adviser))
+        s_decide (self, incoming, request, NULL);
+    else if (s_choose (self, incoming, request, &asked, &position))
+        s_park (self, incoming, request);
 }
 
 static void
@@ -221,6 +315,7 @@ s_take_options (router_t *self, const router_options_t *options)
     self->policy = policy_find (router_modes [options->mode]);
     BUG_ON (!self->policy);
     self->weights = (policy_weights_t){ (uint64_t)options->overlap_weight, (uint64_t)options->load_weight };
+    adviser_configure (self->adviser, options);
 }
 
 static void
@@ -241,6 +336,8 @@ s_init (void *self_, actor_t *actor, const void *options_, error_t *error)
     const router_options_t *options = options_;
     catalog_options_t catalog = { .blocks_max = (uint64_t)options->blocks_max };
     self->actor = actor;
+    list_init (&self->parked);
+    self->adviser = adviser_new (actor);
     s_take_options (self, options);
     self->fleet = fleet_new (options->load_stale_ns);
     self->catalog = catalog_new (&catalog);
@@ -259,10 +356,26 @@ s_reload (void *self_, actor_t *actor, const void *options)
     fleet_set_stale (self->fleet, ((const router_options_t *)options)->load_stale_ns);
 }
 
+//  What waits for the policy outside is decided within its deadline.
+static void
+s_drain (void *self_, actor_t *actor)
+{
+    router_t *self = self_;
+    if (!list_first (&self->parked))
+        actor_drained (actor);
+}
+
 static void
 s_fini (void *self_, actor_t *actor)
 {
     router_t *self = self_;
+    list_link_t *first;
+    while ((first = list_take_first (&self->parked))) {
+        parked_t *parked = LIST_ENTRY (first, parked_t, in_parked);
+        question_drop (&parked->question);
+        memory_free (parked);
+    }
+    adviser_destroy (&self->adviser);
     timer_stop (&self->sweep);
     fleet_destroy (&self->fleet);
     catalog_destroy (&self->catalog);
@@ -276,8 +389,10 @@ s_describe (void *self_, actor_t *actor, buffer_t *out)
     router_t *self = self_;
     catalog_stats_t stats;
     catalog_stats (self->catalog, &stats);
-    buffer_print (out, "policy %s, %zu workers, %zu requests active, %" PRIu64 " blocks in its index",
-        self->policy->name, fleet_workers (self->fleet), fleet_active (self->fleet), stats.blocks);
+    buffer_print (out, "policy %s", self->policy->name);
+    adviser_describe (self->adviser, out);
+    buffer_print (out, ", %zu workers, %zu requests active, %" PRIu64 " blocks in its index",
+        fleet_workers (self->fleet), fleet_active (self->fleet), stats.blocks);
 }
 
 const catalog_t *
@@ -304,6 +419,7 @@ const actor_class_t router_class = {
     .init = s_init,
     .fini = s_fini,
     .handlers = s_handlers,
+    .drain = s_drain,
     .reload = s_reload,
     .describe = s_describe,
     .snapshot_service = "indexer",
