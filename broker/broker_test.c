@@ -258,17 +258,23 @@ s_follower (void)
 }
 
 static int64_t
-s_count (role_t role, const char *kind)
+s_metric (role_t role, const char *wanted, const char *label)
 {
     size_t cursor = 0;
     const char *name, *labels;
-    char wanted [64];
     int64_t value;
-    snprintf (wanted, sizeof wanted, "kind=\"%s\"", kind);
     while (metrics_next (actor_metrics (stage_find (s_stage, s_addresses [role])), &cursor, &name, &labels, &value))
-        if (strcmp (name, "stator_bus_events_total") == 0 && strcmp (labels, wanted) == 0)
+        if (strcmp (name, wanted) == 0 && strcmp (labels, label) == 0)
             return value;
     return -1;
+}
+
+static int64_t
+s_count (role_t role, const char *kind)
+{
+    char label [64];
+    snprintf (label, sizeof label, "kind=\"%s\"", kind);
+    return s_metric (role, "stator_bus_events_total", label);
 }
 
 //  The source falls silent; when all is repaired the mirror equals the set.
@@ -407,15 +413,33 @@ test_a_ring_that_is_too_short_leads_to_a_snapshot (void **state)
 }
 
 static int64_t
+s_fanned_out (void)
+{
+    return s_metric (BROKER, "stator_broker_batches_total", "result=\"fanned_out\"");
+}
+
+//  The broker is away for so long that far more batches leave the source's ring than it ever has under way.
+static void
+test_a_source_goes_on_after_more_was_lost_than_its_window_holds (void **state)
+{
+    s_begin_all (11, 2000);
+    s_run (REALM_SECOND);
+    stage_crash (s_stage, s_addresses [BROKER]);
+    s_run (30 * REALM_SECOND);
+    stage_start (s_stage, s_addresses [BROKER]);
+    s_run (10 * REALM_SECOND);
+    assert_true (s_count (SOURCE, "dropped") > 1000);
+    int64_t fanned_out = s_fanned_out ();
+    s_run (10 * REALM_SECOND);
+    assert_true (s_fanned_out () > fanned_out + 500);
+    s_check_equal_once_quiet ();
+    s_end ();
+}
+
+static int64_t
 s_ring_bytes (void)
 {
-    size_t cursor = 0;
-    const char *name, *labels;
-    int64_t value;
-    while (metrics_next (actor_metrics (stage_find (s_stage, s_addresses [BROKER])), &cursor, &name, &labels, &value))
-        if (strcmp (name, "stator_broker_ring_bytes") == 0)
-            return value;
-    return -1;
+    return s_metric (BROKER, "stator_broker_ring_bytes", "");
 }
 
 //  However many sources there are, what is kept of them fits the budget; without one each ring fills up to its limit.
@@ -587,6 +611,7 @@ main (void)
         cmocka_unit_test (test_a_restarted_source_is_fenced),
         cmocka_unit_test (test_what_the_fabric_drops_is_replayed),
         cmocka_unit_test (test_a_ring_that_is_too_short_leads_to_a_snapshot),
+        cmocka_unit_test (test_a_source_goes_on_after_more_was_lost_than_its_window_holds),
         cmocka_unit_test (test_all_rings_together_keep_to_their_budget),
         cmocka_unit_test (test_a_source_that_was_cut_off_comes_back),
         cmocka_unit_test (test_a_broker_that_was_away_reports_nobody_absent),

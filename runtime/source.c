@@ -75,16 +75,26 @@ s_hand_over (source_t *self, const ring_batch_t *batch)
 
 static void s_out_of_patience (void *state, actor_t *actor, void *arg);
 
+//  The batch to send next; NULL where it has left the ring.  What has left can never be acknowledged, so it must not fill
+//  the window for ever: once nothing is under way it is skipped.
+static const ring_batch_t *
+s_next (source_t *self)
+{
+    uint64_t first = ring_first (&self->ring);
+    if (self->sent == self->acknowledged)
+        for (; self->sent + 1 < first; self->sent = ++self->acknowledged)
+            actor_count (self->actor, COUNT_DROPPED);
+    return ring_find (&self->ring, self->sent + 1);
+}
+
 static void
 s_pump (source_t *self)
 {
     if (!directory_is_registered (self->actor))
         return;
     while (self->sent < self->sequence && self->sent - self->acknowledged < WINDOW) {
-        const ring_batch_t *batch = ring_find (&self->ring, self->sent + 1);
-        if (!batch)
-            actor_count (self->actor, COUNT_DROPPED);
-        else if (!s_hand_over (self, batch))
+        const ring_batch_t *batch = s_next (self);
+        if (!batch || !s_hand_over (self, batch))
             break;
         self->sent++;
     }
