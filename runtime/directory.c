@@ -4,7 +4,7 @@
 //  broker, makes it register again and hand over once more what the old broker may not have passed on.  What it knows of
 //  others comes from the broker's life stream by the same feed as any other stream: gaps are filled, a restarted broker
 //  is fenced.  After that fence entries stay as they are but unconfirmed; those that do not come back within a lease
-//  become unreachable here, as the new broker cannot say so.
+//  become unreachable here, and ten minutes later gone, as the new broker cannot say so.
 
 #include "runtime/directory.h"
 
@@ -19,6 +19,7 @@
 static const uint64_t REGISTER_TIMEOUT_NS = 2000000000;
 static const uint64_t REGISTER_PAUSE_NS = 300000000;
 static const uint64_t GOODBYE_TIMEOUT_NS = 500000000;
+static const uint64_t GONE_AFTER_NS = 600000000000;
 
 //  An entry with the memory its spans lie in.
 typedef struct {
@@ -35,7 +36,7 @@ struct directory {
     call_t registering;     //  Under way
     call_t beating;         //  Under way
     actor_timer_t beat;     //  Next heartbeat or registration
-    actor_timer_t grace;    //  After a fence: who has not come back
+    actor_timer_t grace;    //  After a fence: who has not come back, then who never will
     uint64_t broker;        //  Its incarnation; 0: none yet
     bool registered;        //  The entry stands
     bool announce_again;    //  Something changed while a heartbeat was under way
@@ -344,6 +345,22 @@ directory_on_event (actor_t *actor, const message_type_t *type, const void *even
 }
 
 static void
+s_patience_over (void *state, actor_t *actor, void *arg)
+{
+    directory_t *self = arg;
+    size_t cursor = 0;
+    void *value;
+    while (map_next (self->by_address, &cursor, NULL, &value)) {
+        known_t *known = value;
+        if (known->confirmed)
+            continue;
+        known->entry.state = ACTOR_STATE_GONE;
+        s_tell_class (actor, &known->entry);
+        s_forget (self, known);
+    }
+}
+
+static void
 s_grace_over (void *state, actor_t *actor, void *arg)
 {
     directory_t *self = arg;
@@ -357,6 +374,7 @@ s_grace_over (void *state, actor_t *actor, void *arg)
         link_break (actor, known->entry.address, "did not come back after the broker was restarted");
         s_tell_class (actor, &known->entry);
     }
+    timer_start (&self->grace, actor, GONE_AFTER_NS, s_patience_over, self);
 }
 
 void

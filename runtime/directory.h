@@ -1,7 +1,7 @@
 //  directory - who is there, as this actor knows it
 //
 //  Follows the broker's life stream.  While the broker is away nothing changes; after its return entries that do not
-//  come back within a lease become unreachable.
+//  come back within a lease become unreachable, and ten minutes later are gone.
 
 #ifndef RUNTIME_DIRECTORY_H
 #define RUNTIME_DIRECTORY_H

@@ -115,6 +115,23 @@ test_a_restarted_broker_reports_nobody_absent (void **state)
     stage_destroy (&s_stage);
 }
 
+//  The new broker has never heard of whoever ended while there was none: followers must find out by themselves.
+static void
+test_whoever_ended_while_the_broker_was_away_is_forgotten (void **state)
+{
+    s_begin ();
+    const actor_t *watcher = stage_find (s_stage, "watcher/0");
+    stage_crash (s_stage, "broker/0");
+    stage_crash (s_stage, "part/b");
+    stage_start (s_stage, "broker/0");
+    stage_run (s_stage, 20 * REALM_SECOND);
+    assert_int_equal (directory_find (watcher, SPAN ("part/b"))->state, ACTOR_STATE_UNREACHABLE);
+    stage_run (s_stage, 601 * REALM_SECOND);
+    assert_null (directory_find (watcher, SPAN ("part/b")));
+    assert_int_equal (directory_find (watcher, SPAN ("part/a"))->state, ACTOR_STATE_ALIVE);
+    stage_destroy (&s_stage);
+}
+
 //  ---- Registrations that make no sense ----
 
 typedef struct {
@@ -176,6 +193,7 @@ main (void)
         cmocka_unit_test (test_only_the_keys_of_a_lost_owner_move),
         cmocka_unit_test (test_a_goodbye_is_quicker_than_a_lease),
         cmocka_unit_test (test_a_restarted_broker_reports_nobody_absent),
+        cmocka_unit_test (test_whoever_ended_while_the_broker_was_away_is_forgotten),
         cmocka_unit_test (test_an_incarnation_beyond_all_time_is_refused),
         cmocka_unit_test (test_what_is_no_address_is_refused),
     };
