@@ -29,6 +29,7 @@ typedef enum {
     COUNT_MALFORMED,         //  Messages that are no messages
     COUNT_UNKNOWN_METHOD,    //  Calls of a method that is not here
     COUNT_BAD_REQUEST,       //  Calls whose body breaks its schema
+    COUNT_OVERLOADED,        //  Calls there was no room for
     COUNT_LATE,              //  Answers to calls that have completed
     COUNT_PEER_LOST,         //  Answers whose caller had gone
     COUNT_STALE,             //  Events of a replaced incarnation

@@ -85,7 +85,17 @@ s_on_replay (void *self_, actor_t *actor, incoming_t *incoming, const void *mess
     s_send_on (self, incoming);
 }
 
+static void
+s_on_heartbeat (void *self_, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    server_t *self = self_;
+    incoming_watch_t watch = { .on_cancel = s_on_cancel, .arg = self };
+    incoming_watch (incoming, &watch);
+    self->held = incoming;
+}
+
 static const actor_handler_t s_server_handlers [] = {
+    HANDLES_CALL (heartbeat, s_on_heartbeat),
     HANDLES_CALL (list_actors, s_on_list),
     HANDLES_CALL (replay, s_on_replay),
     HANDLERS_END,
@@ -323,6 +333,36 @@ test_a_call_whose_connection_fell_ends_soon (void **state)
     realm_process_set_group (stage_process (s_stage, "client/0"), 0);
     stage_run (s_stage, 5 * REALM_SECOND);
     s_expect (CALL_FAILED, STATUS_GAP);
+    s_end ();
+}
+
+//  Sends a heartbeat of so many tails and returns what it costs the callee while it is held.
+static uint64_t
+s_cost_of_tails (size_t count)
+{
+    stream_tail_t tails [64] = { { 0 } };
+    heartbeat_t request = { .address = SPAN ("client/0"), .tails = tails, .tails_count = count };
+    client_t *client = s_client ();
+    client->done = 0;
+    call_start (&client->call, stage_find (s_stage, "client/0"), SPAN ("server/a"), &heartbeat_message, &request,
+        REALM_SECOND, s_on_done, &client->call);
+    stage_run (s_stage, REALM_SECOND / 2);
+    uint64_t used = actor_budget (stage_find (s_stage, "server/a"))->used;
+    stage_run (s_stage, REALM_SECOND);
+    assert_int_equal (actor_budget (stage_find (s_stage, "server/a"))->used, 0);
+    return used;
+}
+
+//  A list of small things takes more room as structs than on the wire: the memory of the callee bounds that, too.
+static void
+test_what_a_request_expands_to_is_charged (void **state)
+{
+    s_begin ();
+    uint64_t cost = s_cost_of_tails (64);
+    assert_true (cost > s_cost_of_tails (0) + 64 * sizeof (stream_tail_t));
+    actor_budget (stage_find (s_stage, "server/a"))->limit = cost - 1;
+    assert_int_equal (s_cost_of_tails (64), 0);
+    s_expect (CALL_FAILED, STATUS_LIMIT);
     s_end ();
 }
 
@@ -577,6 +617,7 @@ main (void)
         cmocka_unit_test (test_a_restarted_callee_fails_what_its_predecessor_had),
         cmocka_unit_test (test_a_dead_callee_fails_with_its_lease),
         cmocka_unit_test (test_a_call_whose_connection_fell_ends_soon),
+        cmocka_unit_test (test_what_a_request_expands_to_is_charged),
         cmocka_unit_test (test_a_stream_comes_whole_under_credit),
         cmocka_unit_test (test_nothing_is_sent_beyond_the_credit),
         cmocka_unit_test (test_a_silent_callee_with_credit_is_given_up),

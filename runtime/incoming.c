@@ -25,6 +25,7 @@ struct incoming {
     size_t key_size;                   //  Bytes of it
     uint64_t id;                       //  On the wire
     buffer_t request;                  //  The body, copied
+    uint64_t charged;                  //  Of the actor's budget, for all of this
     arena_t arena;                     //  What was decoded from it
     char sender [ADDRESS_MAX];         //  As the caller gave it
     char trace [64];                   //  traceparent
@@ -64,7 +65,7 @@ s_free (incoming_t *self)
     due_clear (&self->due, self->actor);
     if (self->watch.on_free)
         self->watch.on_free (self->watch.arg);
-    budget_give (&self->actor->budget, s_cost (self->request.size));
+    budget_give (&self->actor->budget, self->charged);
     buffer_fini (&self->request);
     arena_fini (&self->arena);
     memory_free (self);
@@ -226,6 +227,7 @@ s_new (actor_t *actor, const actor_handler_t *handler, const wire_message_t *mes
     self->id = message->header.id;
     self->key_size = s_make_key (self->key, message);
     buffer_append (&self->request, body);
+    self->charged = s_cost (body.size);
     arena_init (&self->arena, MESSAGE_MAX);
     span_copy_string (message->header.sender, self->sender, sizeof self->sender);
     span_copy_string (message->header.trace, self->trace, sizeof self->trace);
@@ -241,6 +243,16 @@ s_new (actor_t *actor, const actor_handler_t *handler, const wire_message_t *mes
     return self;
 }
 
+//  A byte of the body can be a struct in the message.
+static status_t
+s_charge_message (incoming_t *self, error_t *error)
+{
+    status_t status = budget_take (&self->actor->budget, self->arena.used, error);
+    if (status == STATUS_OK)
+        self->charged += self->arena.used;
+    return status;
+}
+
 static void
 s_dispatch (incoming_t *self)
 {
@@ -249,6 +261,11 @@ s_dispatch (incoming_t *self)
     void *message = arena_new (&self->arena, type->size ? type->size : 1);
     if (message_decode (type, buffer_span (&self->request), &self->arena, message, &error)) {
         actor_count (self->actor, COUNT_BAD_REQUEST);
+        incoming_fail (self, error.status, "%s", error.text);
+        return;
+    }
+    if (s_charge_message (self, &error)) {
+        actor_count (self->actor, COUNT_OVERLOADED);
         incoming_fail (self, error.status, "%s", error.text);
         return;
     }
@@ -291,7 +308,7 @@ s_take_call (actor_t *actor, const wire_message_t *message)
     }
     if (map_count (actor->incomings) >= INCOMINGS_MAX || budget_take (&actor->budget, s_cost (body.size), NULL)) {
         snprintf (text, sizeof text, "%s has too many calls under way; try again later", actor->address);
-        s_refuse (actor, message, COUNT_BAD_REQUEST, STATUS_LIMIT, text);
+        s_refuse (actor, message, COUNT_OVERLOADED, STATUS_LIMIT, text);
         return;
     }
     s_dispatch (s_new (actor, handler, message, body));
