@@ -192,7 +192,7 @@ s_drop_tracks (broker_t *self, uint64_t source)
     s_share_rings (self);
 }
 
-//  Publishes the tails; all: not only those that moved, into a snapshot.
+//  Appends source_tail_t for every track; all: also for those that have not moved since the last time, for a snapshot.
 static void
 s_collect_tails (broker_t *self, bool all, array_t *tails)
 {

@@ -1,8 +1,9 @@
 //  broker - event fabric and directory
 //
 //  The one actor that everybody knows from the configuration.  It fans out what sources hand over, keeps the last batches
-//  of each for those who missed some, and knows who is alive where.  It never sees a prompt or a token, keeps nothing on
-//  disk, and may be killed and restarted under load: actors register again, rings fill the gaps.
+//  of each for those who missed some, and knows who is alive where.  It never sees a prompt or a token, keeps only the
+//  last incarnation of each address on disk, and may be killed and restarted under load: actors register again, rings
+//  fill the gaps.
 
 #ifndef BROKER_BROKER_H
 #define BROKER_BROKER_H

@@ -2,7 +2,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 void
 complaints_init (complaints_t *self, const char *source)
@@ -53,8 +52,7 @@ s_compare (const void *a_, const void *b_)
 void
 complaints_sort (complaints_t *self)
 {
-    if (self->list.count)
-        qsort (self->list.data, self->list.count, sizeof (complaint_t), s_compare);
+    array_sort (&self->list, s_compare);
 }
 
 static void
