@@ -47,6 +47,9 @@ tokenizer_t *body_new (void);
 //  Everything is filled in: builds what follows from it.
 void body_seal (tokenizer_t *self);
 
+//  The vocabulary is complete: looks up the tokens of single bytes.
+void body_find_byte_tokens (tokenizer_t *self);
+
 //  A copy of a text that the body will own.
 span_t body_copy (span_t text);
 

@@ -1,7 +1,423 @@
+//  The vocabulary of a GGUF file, as llama.cpp reads it: SentencePiece's scores ("llama"), or merges ("gpt2", "gemma4").
+
+#include <string.h>
+
+#include "model/gguf.h"
+#include "model/tokenizer/alphabet.h"
 #include "model/tokenizer/body.h"
+#include "model/tokenizer/pre.h"
+#include "model/tokenizer/search.h"
+
+#define MARK "\xe2\x96\x81"
+
+//  Values of tokenizer.ggml.token_type.
+typedef enum {
+    KIND_NORMAL = 1,
+    KIND_UNKNOWN = 2,
+    KIND_CONTROL = 3,
+    KIND_USER = 4,
+    KIND_UNUSED = 5,
+    KIND_BYTE = 6
+} kind_t;
+
+typedef struct {
+    gguf_t gguf;                   //  The file's metadata
+    const gguf_entry_t *tokens;    //  Their texts
+    const gguf_entry_t *kinds;     //  Their types; NULL: all normal
+    const gguf_entry_t *scores;    //  Of SentencePiece's tokens; NULL: all 0
+    const pre_t *pre;              //  How text is cut, where there are merges
+    bool marks_spaces;             //  Spaces are MARK
+    bool strips_behind;            //  Added tokens take the blanks behind them with them
+    tokenizer_t *tokenizer;        //  What is filled
+    buffer_t bytes;                //  Room for a token's bytes
+    error_t *error;                //  The caller's
+} loading_t;
+
+//  ---- Kinds of tokens -------------------------------------------------------------------------------------------------
+
+//  Files mark many of these as normal text; they end turns or files, and are found as what they are.
+static const char *const s_controls [] = {
+    "<|eot_id|>",
+    "<|im_end|>",
+    "<|end|>",
+    "<|return|>",
+    "<|call|>",
+    "<|calls|>",
+    "<|flush|>",
+    "<end_of_turn>",
+    "<|endoftext|>",
+    "</s>",
+    "<|eom_id|>",
+    "<EOT>",
+    "_<EOT>",
+    "[EOT]",
+    "[EOS]",
+    "<|end_of_text|>",
+    "<end_of_utterance>",
+    "<eos>",
+    "<turn|>",
+    "<|tool_response>",
+    "<｜end▁of▁sentence｜>",
+    "[e~[",
+    "<|fim_prefix|>",
+    "<fim-prefix>",
+    "<fim_prefix>",
+    "<｜fim▁begin｜>",
+    "<PRE>",
+    MARK "<PRE>",
+    "<|code_prefix|>",
+    "<|prefix|>",
+    "<|fim_suffix|>",
+    "<fim-suffix>",
+    "<fim_suffix>",
+    "<｜fim▁hole｜>",
+    "<SUF>",
+    MARK "<SUF>",
+    "<|code_suffix|>",
+    "<|suffix|>",
+    "<|fim_middle|>",
+    "<fim-middle>",
+    "<fim_middle>",
+    "<｜fim▁end｜>",
+    "<MID>",
+    MARK "<MID>",
+    "<|code_middle|>",
+    "<|middle|>",
+    "<|fim_pad|>",
+    "<fim-pad>",
+    "<fim_pad>",
+    "<PAD>",
+    "[PAD]",
+    "<|fim_repo|>",
+    "<|repo_name|>",
+    "<fim-repo>",
+    "<REPO>",
+    "<reponame>",
+    "<|file_sep|>",
+};
+
+//  Markers of gpt-oss that are always found, also in text that is only text.
+static const char *const s_markers [] = { "<|channel|>", "<|message|>", "<|start|>", "<|constrain|>" };
+
+static bool
+s_is_among (span_t text, const char *const *texts, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (span_equal_string (text, texts [i]))
+            return true;
+    return false;
+}
+
+static bool
+s_has (const loading_t *self, const char *text)
+{
+    span_t token;
+    for (size_t cursor = 0; gguf_next_string (self->tokens, &cursor, &token);)
+        if (span_equal_string (token, text))
+            return true;
+    return false;
+}
+
+//  The kind of a token: what the file says, but for those whose text says more.
+static kind_t
+s_kind (const loading_t *self, uint32_t id, span_t text)
+{
+    kind_t kind = self->kinds ? (kind_t)gguf_i32_at (self->kinds, id) : KIND_NORMAL;
+    if (s_is_among (text, s_markers, sizeof s_markers / sizeof *s_markers))
+        return KIND_USER;
+    if (kind != KIND_UNKNOWN && s_is_among (text, s_controls, sizeof s_controls / sizeof *s_controls))
+        return KIND_CONTROL;
+    return kind;
+}
+
+//  ---- Tokens ----------------------------------------------------------------------------------------------------------
+
+//  What a token says: itself where it is found as such, else what its text stands for.
+static void
+s_say (const loading_t *self, kind_t kind, span_t text, buffer_t *said)
+{
+    int byte = kind == KIND_BYTE ? body_byte_of (text) : -1;
+    if (byte >= 0)
+        buffer_append_byte (said, (uint8_t)byte);
+    else if (kind != KIND_NORMAL && kind != KIND_UNUSED)
+        buffer_append (said, text);
+    else if (self->marks_spaces)
+        for (size_t at; text.size; text = span_slice (text, at + sizeof MARK - 1, text.size)) {
+            at = search_find (text, SPAN (MARK));
+            buffer_append (said, span_slice (text, 0, at));
+            if (at < text.size)
+                buffer_append_byte (said, ' ');
+        }
+    else if (!alphabet_to_bytes (text, said))
+        buffer_append (said, text);
+}
+
+static status_t
+s_add_token (loading_t *self, uint32_t id, kind_t kind, span_t text)
+{
+    if (kind != KIND_UNKNOWN && kind != KIND_CONTROL && kind != KIND_USER)
+        return STATUS_OK;
+    static const char *const plain [] = { "<unk>", "<s>", "<|endoftext|>" };
+    added_token_t token = { .id = id, .special = kind != KIND_USER, .content = text };
+    token.rstrip = self->strips_behind && !s_is_among (text, plain, sizeof plain / sizeof *plain);
+    return added_put (&self->tokenizer->added, token, self->error);
+}
+
+static status_t
+s_put_token (loading_t *self, uint32_t id, span_t text)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
+    kind_t kind = s_kind (self, id, text);
+    status_t status;
+    buffer_clear (&self->bytes);
+    if (!tokenizer->bpe.byte_level)
+        status = vocabulary_put (tokenizer->vocabulary, id, text, self->error);
+    else if (alphabet_to_bytes (text, &self->bytes))
+        status = vocabulary_put (tokenizer->vocabulary, id, buffer_span (&self->bytes), self->error);
+    else
+        status = vocabulary_put_hidden (tokenizer->vocabulary, id, text, self->error);
+    buffer_clear (&self->bytes);
+    s_say (self, kind, text, &self->bytes);
+    if (!status)
+        status = vocabulary_put_hidden (tokenizer->texts, id, buffer_span (&self->bytes), self->error);
+    return status ? status : s_add_token (self, id, kind, text);
+}
+
+static status_t
+s_load_tokens (loading_t *self)
+{
+    span_t text;
+    uint32_t id = 0;
+    status_t status = STATUS_OK;
+    if (self->tokens->count > VOCABULARY_TOKENS_MAX)
+        return error_set (self->error, STATUS_LIMIT, "%llu tokens; %d are enough",
+            (unsigned long long)self->tokens->count, VOCABULARY_TOKENS_MAX);
+    for (size_t cursor = 0; !status && gguf_next_string (self->tokens, &cursor, &text); id++)
+        status = s_put_token (self, id, text);
+    if (!status)
+        body_find_byte_tokens (self->tokenizer);
+    return status;
+}
+
+//  ---- Scores and merges -----------------------------------------------------------------------------------------------
+
+typedef struct {
+    float score;    //  Of a token
+    uint32_t id;    //  Which
+} scored_t;
+
+//  The best first; those that are no numbers last.
+static int
+s_compare (const void *a, const void *b)
+{
+    const scored_t *left = a, *right = b;
+    if (left->score != right->score && left->score == left->score && right->score == right->score)
+        return left->score > right->score ? -1 : 1;
+    if ((left->score == left->score) != (right->score == right->score))
+        return left->score == left->score ? -1 : 1;
+    return left->id < right->id ? -1 : left->id > right->id;
+}
+
+//  Equal scores have equal ranks: then the leftmost place decides.
+static void
+s_rank_scores (loading_t *self)
+{
+    array_t scored;
+    array_init (&scored, sizeof (scored_t));
+    for (uint32_t id = 0; id < self->tokens->count; id++)
+        array_append (&scored, &(scored_t){ self->scores ? gguf_f32_at (self->scores, id) : 0, id }, 1);
+    array_sort (&scored, s_compare);
+    uint32_t *ranks = array_append (&self->tokenizer->bpe.score_ranks, NULL, scored.count);
+    const scored_t *row = scored.data;
+    for (size_t i = 1; i < scored.count; i++)
+        ranks [row [i].id] = ranks [row [i - 1].id] + (row [i].score != row [i - 1].score);
+    array_fini (&scored);
+}
+
+static uint32_t
+s_side (const loading_t *self, span_t side, buffer_t *whole)
+{
+    size_t before = whole->size;
+    if (!self->tokenizer->bpe.byte_level || !alphabet_to_bytes (side, whole))
+        buffer_append (whole, side);
+    return vocabulary_find (self->tokenizer->vocabulary, span_slice (buffer_span (whole), before, whole->size));
+}
+
+//  A rule for what is no token can never be applied.
+static void
+s_load_merges (loading_t *self, const gguf_entry_t *merges)
+{
+    merge_t rule = { 0 };
+    span_t text;
+    for (size_t cursor = 0; gguf_next_string (merges, &cursor, &text); rule.rank++) {
+        size_t space = 1 + span_find_byte (span_slice (text, 1, text.size), ' ');
+        buffer_clear (&self->bytes);
+        rule.left = s_side (self, span_slice (text, 0, space), &self->bytes);
+        rule.right = s_side (self, span_slice (text, space + 1, text.size), &self->bytes);
+        rule.id = vocabulary_find (self->tokenizer->vocabulary, buffer_span (&self->bytes));
+        if (rule.left != TOKEN_NONE && rule.right != TOKEN_NONE && rule.id != TOKEN_NONE)
+            merges_put (&self->tokenizer->bpe.merges, rule);
+    }
+}
+
+//  ---- Steps -----------------------------------------------------------------------------------------------------------
+
+static status_t
+s_add_expressions (loading_t *self)
+{
+    status_t status = STATUS_OK;
+    for (size_t i = 0; i < PRE_EXPRESSIONS && self->pre->expressions [i] && !status; i++) {
+        step_t step = { .cut = CUT_REGEX };
+        span_t expression = span_from_string (self->pre->expressions [i]);
+        status = regex_new (expression, &step.regex, self->error);
+        if (!status) {
+            step.string = body_copy (expression);
+            status = splitter_add (&self->tokenizer->splitter, step, self->error);
+        }
+    }
+    return status;
+}
+
+//  Where a mark is put before the text, decoding drops one space there.
+static status_t
+s_prepend_mark (loading_t *self)
+{
+    normalization_t prepend = { .kind = NORMALIZE_PREPEND, .content = body_copy (SPAN (MARK)) };
+    self->tokenizer->strip = 1;
+    return normalizer_add (&self->tokenizer->normalizer, prepend, self->error);
+}
+
+static status_t
+s_mark_spaces (loading_t *self, bool before)
+{
+    normalization_t replace = {
+        .kind = NORMALIZE_REPLACE, .string = body_copy (SPAN (" ")), .content = body_copy (SPAN (MARK))
+    };
+    status_t status = normalizer_add (&self->tokenizer->normalizer, replace, self->error);
+    return status || !before ? status : s_prepend_mark (self);
+}
+
+static void
+s_add_around (loading_t *self, const char *flag, bool otherwise, const char *key, uint64_t id, array_t *ids)
+{
+    gguf_u64 (&self->gguf, key, &id);
+    if (gguf_flag (&self->gguf, flag, otherwise) && id < self->tokens->count)
+        array_append (ids, &(uint32_t){ (uint32_t)id }, 1);
+}
+
+//  ---- Models ----------------------------------------------------------------------------------------------------------
+
+static status_t
+s_load_scored (loading_t *self)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
+    uint64_t unknown = 0;
+    status_t status = s_mark_spaces (self, gguf_flag (&self->gguf, "tokenizer.ggml.add_space_prefix", true));
+    if (!status)
+        status = s_load_tokens (self);
+    if (status)
+        return status;
+    s_rank_scores (self);
+    gguf_u64 (&self->gguf, "tokenizer.ggml.unknown_token_id", &unknown);
+    if (unknown < self->tokens->count)
+        tokenizer->bpe.unknown = (uint32_t)unknown;
+    s_add_around (self, "tokenizer.ggml.add_bos_token", true, "tokenizer.ggml.bos_token_id", 1, &tokenizer->before);
+    s_add_around (self, "tokenizer.ggml.add_eos_token", false, "tokenizer.ggml.eos_token_id", 2, &tokenizer->behind);
+    return STATUS_OK;
+}
+
+static status_t
+s_load_merged (loading_t *self)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
+    const gguf_entry_t *merges = gguf_array (&self->gguf, "tokenizer.ggml.merges", GGUF_STRING);
+    if (!merges)
+        return error_set (self->error, STATUS_INVALID, "tokenizer.ggml.merges is missing");
+    tokenizer->bpe.byte_level = !self->marks_spaces;
+    tokenizer->bpe.byte_fallback = self->marks_spaces;
+    tokenizer->bpe.ignore_merges = self->pre->ignore_merges;
+    status_t status = self->marks_spaces ? s_mark_spaces (self, false) : STATUS_OK;
+    if (!status)
+        status = s_add_expressions (self);
+    if (!status)
+        status = s_load_tokens (self);
+    if (status)
+        return status;
+    s_load_merges (self, merges);
+    s_add_around (self, "tokenizer.ggml.add_bos_token", self->pre->add_bos, "tokenizer.ggml.bos_token_id", 11,
+        &tokenizer->before);
+    s_add_around (self, "tokenizer.ggml.add_eos_token", false, "tokenizer.ggml.eos_token_id", 11, &tokenizer->behind);
+    return STATUS_OK;
+}
+
+//  The rows that belong to the tokens; each must have as many elements.
+static status_t
+s_find_rows (loading_t *self)
+{
+    self->tokens = gguf_array (&self->gguf, "tokenizer.ggml.tokens", GGUF_STRING);
+    self->kinds = gguf_array (&self->gguf, "tokenizer.ggml.token_type", GGUF_I32);
+    self->scores = gguf_array (&self->gguf, "tokenizer.ggml.scores", GGUF_F32);
+    if (!self->tokens)
+        return error_set (self->error, STATUS_INVALID, "tokenizer.ggml.tokens is missing");
+    if ((self->kinds && self->kinds->count < self->tokens->count) ||
+        (self->scores && self->scores->count < self->tokens->count))
+        return error_set (self->error, STATUS_INVALID, "there are fewer scores or types than tokens");
+    return STATUS_OK;
+}
+
+static bool
+s_is_phi3 (const loading_t *self)
+{
+    char name [256];
+    span_t text = gguf_string (&self->gguf, "general.name");
+    span_copy_string (text, name, sizeof name);
+    for (char *letter = name; *letter; letter++)
+        *letter = (char)(*letter >= 'A' && *letter <= 'Z' ? *letter + 32 : *letter);
+    span_t lower = span_from_string (name);
+    return search_find (lower, SPAN ("phi-3")) < lower.size || search_find (lower, SPAN ("phi3")) < lower.size;
+}
+
+static status_t
+s_load (loading_t *self)
+{
+    span_t model = gguf_string (&self->gguf, "tokenizer.ggml.model"),
+           pre = gguf_string (&self->gguf, "tokenizer.ggml.pre");
+    status_t status = s_find_rows (self);
+    if (status)
+        return status;
+    self->strips_behind = s_is_phi3 (self) && s_has (self, "</s>");
+    if (span_equal_string (model, "llama")) {
+        self->marks_spaces = true;
+        return s_load_scored (self);
+    }
+    if (!span_equal_string (model, "gpt2") && !span_equal_string (model, "gemma4"))
+        return error_set (self->error, STATUS_UNSUPPORTED, "the tokenizer model \"%.*s\" is not known",
+            (int)(model.size > 64 ? 64 : model.size), (const char *)model.data);
+    self->pre = pre_find (span_equal_string (model, "gemma4") ? model : pre);
+    if (!self->pre)
+        return error_set (self->error, STATUS_UNSUPPORTED, "the pre-tokenizer \"%.*s\" is not known",
+            (int)(pre.size > 64 ? 64 : pre.size), (const char *)pre.data);
+    self->marks_spaces = self->pre->marks_spaces;
+    return s_load_merged (self);
+}
 
 status_t
 tokenizer_load_gguf (span_t file, tokenizer_t **tokenizer, error_t *error)
 {
-    return error_set (error, STATUS_UNSUPPORTED, "GGUF vocabularies");
+    loading_t loading = { .error = error };
+    status_t status = gguf_init (&loading.gguf, file, error);
+    if (status)
+        return status;
+    loading.tokenizer = body_new ();
+    status = s_load (&loading);
+    gguf_fini (&loading.gguf);
+    buffer_fini (&loading.bytes);
+    if (status) {
+        error_prefix (error, "GGUF");
+        tokenizer_destroy (&loading.tokenizer);
+        return status;
+    }
+    body_seal (loading.tokenizer);
+    *tokenizer = loading.tokenizer;
+    return STATUS_OK;
 }

@@ -177,20 +177,6 @@ s_scan_scores (loading_t *self, scan_t *scan)
     }
 }
 
-static void
-s_find_byte_tokens (tokenizer_t *tokenizer)
-{
-    static const char digits [] = "0123456789ABCDEF";
-    for (unsigned i = 0; i < 256; i++) {
-        uint8_t byte = (uint8_t)i;
-        char name [] = "<0x00>";
-        name [3] = digits [i >> 4];
-        name [4] = digits [i & 15];
-        span_t text = tokenizer->bpe.byte_level ? span_of (&byte, 1) : span_from_string (name);
-        tokenizer->bpe.bytes [i] = tokenizer->unigram.bytes [i] = vocabulary_find (tokenizer->vocabulary, text);
-    }
-}
-
 //  ---- Rules -----------------------------------------------------------------------------------------------------------
 
 //  One side of a rule as a token; its bytes are appended to `whole`.
@@ -317,13 +303,13 @@ s_load_model (loading_t *self)
         return error_set (self->error, STATUS_UNSUPPORTED, "a model of type %.*s",
             (int)(type.size > 64 ? 64 : type.size), (const char *)type.data);
     if (!status)
-        s_find_byte_tokens (self->tokenizer);
+        body_find_byte_tokens (self->tokenizer);
     return status;
 }
 
 //  ---- Added tokens ----------------------------------------------------------------------------------------------------
 
-//  Tokens of normalised text are looked for as normalising makes them.
+//  Tokens of normalised text are looked for, and say, what normalising makes of them.
 static status_t
 s_add_token (loading_t *self, const json_t *json)
 {
@@ -347,7 +333,8 @@ s_add_token (loading_t *self, const json_t *json)
         status =
             normalizer_apply (&tokenizer->normalizer, content, &tokenizer->normalized, &token.content, self->error);
     buffer_clear (&self->bytes);
-    decoder_apply (&self->decoder, content, &self->bytes);
+    if (!status)
+        decoder_apply (&self->decoder, token.content, &self->bytes);
     if (!status)
         status = vocabulary_put_hidden (tokenizer->texts, token.id, buffer_span (&self->bytes), self->error);
     return status ? status : added_put (&tokenizer->added, token, self->error);

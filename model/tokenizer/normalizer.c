@@ -161,7 +161,7 @@ s_strip_accents (span_t text, buffer_t *out)
 {
     size_t size;
     for (size_t at = 0; at < text.size; at += size)
-        if (utf8proc_category ((utf8proc_int32_t)letters_decode (text.data + at, &size)) != UTF8PROC_CATEGORY_MN)
+        if (!(letters_at (text.data + at, &size) & LETTER_M))
             buffer_append (out, span_slice (text, at, size));
 }
 

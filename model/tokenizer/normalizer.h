@@ -17,7 +17,7 @@ typedef enum {
     NORMALIZE_NFKC,             //  Composed, compatibility characters replaced
     NORMALIZE_NFKD,             //  Decomposed, the same
     NORMALIZE_LOWERCASE,        //  Without upper case
-    NORMALIZE_STRIP_ACCENTS,    //  Without nonspacing marks
+    NORMALIZE_STRIP_ACCENTS,    //  Without marks
     NORMALIZE_REPLACE,          //  `string` or what `regex` matches becomes `content`
     NORMALIZE_PREPEND,          //  `content` before text that is not empty
     NORMALIZE_STRIP_LEFT,       //  Without blanks at the start

@@ -1,11 +1,13 @@
 //  Holds a tokenizer against what the reference implementation made of the same texts.
 //
 //      goldens FILE INPUTS GOLDEN
+//      goldens FOLDER              all NAME.tokenizer.json of it, with inputs.jsonl and NAME.jsonl
 //
 //  FILE: a tokenizer.json or GGUF file. INPUTS: rows {"id", "text"}. GOLDEN: rows {"id", "ids"[, "with_special"]
-//  [, "roundtrip"]}. Every text is
+//  [, "roundtrip"][, "decoded"]}. Every text is
 //  encoded whole, again from the cache, cut at every seam, and decoded again. Prints what differs; exit 1 where anything does.
 
+#include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -122,6 +124,9 @@ s_check_decoding (goldens_t *self, const json_t *row, span_t text, const array_t
         s_check (self, span_equal (buffer_span (&whole), text), "decoded", id, ids);
         s_check (self, span_equal (buffer_span (&streamed), text), "streamed", id, ids);
     }
+    const json_t *decoded = json_get (row, "decoded");
+    if (decoded)
+        s_check (self, span_equal (buffer_span (&streamed), json_string (decoded)), "decoded otherwise", id, ids);
     buffer_fini (&whole);
     buffer_fini (&streamed);
 }
@@ -193,16 +198,13 @@ s_load (goldens_t *self, const char *path)
     return status == STATUS_OK;
 }
 
-int
-main (int argc, char **argv)
+//  Everything there is about one tokenizer. Returns whether all of it held.
+static bool
+s_run (const char *file, const char *inputs, const char *golden)
 {
     goldens_t self = { .texts = map_new (0) };
-    if (argc != 4) {
-        fprintf (stderr, "usage: %s FILE INPUTS GOLDEN\n", argv [0]);
-        return 2;
-    }
-    bool good = s_load (&self, argv [1]) && s_each_row (&self, argv [2], true) && s_each_row (&self, argv [3], false);
-    printf ("%s: %zu checks, %zu failed\n", argv [3], self.checks, self.failures);
+    bool good = s_load (&self, file) && s_each_row (&self, inputs, true) && s_each_row (&self, golden, false);
+    printf ("%s: %zu checks, %zu failed\n", golden, self.checks, self.failures);
     void *row;
     for (size_t cursor = 0; map_next (self.texts, &cursor, NULL, &row);) {
         json_t *tree = row;
@@ -210,5 +212,40 @@ main (int argc, char **argv)
     }
     map_destroy (&self.texts);
     tokenizer_destroy (&self.tokenizer);
-    return good && self.checks && !self.failures ? 0 : 1;
+    return good && self.checks && !self.failures;
+}
+
+//  Every NAME.tokenizer.json of a folder, with NAME.jsonl and the texts of inputs.jsonl.
+static bool
+s_run_folder (const char *path)
+{
+    static const char ending [] = ".tokenizer.json";
+    DIR *folder = opendir (path);
+    size_t found = 0, failed = 0;
+    for (struct dirent *entry; folder && (entry = readdir (folder));) {
+        char file [512], inputs [512], golden [512];
+        size_t size = strlen (entry->d_name), stem = size - (sizeof ending - 1);
+        if (size < sizeof ending || strcmp (entry->d_name + stem, ending) != 0)
+            continue;
+        snprintf (file, sizeof file, "%s/%s", path, entry->d_name);
+        snprintf (inputs, sizeof inputs, "%s/inputs.jsonl", path);
+        snprintf (golden, sizeof golden, "%s/%.*s.jsonl", path, (int)stem, entry->d_name);
+        found++;
+        failed += !s_run (file, inputs, golden);
+    }
+    if (folder)
+        closedir (folder);
+    printf ("%zu tokenizers, %zu failed\n", found, failed);
+    return found && !failed;
+}
+
+int
+main (int argc, char **argv)
+{
+    if (argc != 4 && argc != 2) {
+        fprintf (stderr, "usage: %s FOLDER | FILE INPUTS GOLDEN\n", argv [0]);
+        return 2;
+    }
+    bool good = argc == 2 ? s_run_folder (argv [1]) : s_run (argv [1], argv [2], argv [3]);
+    return good ? 0 : 1;
 }

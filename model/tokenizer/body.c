@@ -1,0 +1,119 @@
+#include "model/tokenizer/body.h"
+
+#include "base/memory.h"
+
+tokenizer_t *
+body_new (void)
+{
+    tokenizer_t *self = memory_new (sizeof *self);
+    self->vocabulary = vocabulary_new ();
+    self->texts = vocabulary_new ();
+    added_init (&self->added);
+    normalizer_init (&self->normalizer);
+    splitter_init (&self->splitter);
+    bpe_init (&self->bpe, self->vocabulary);
+    unigram_init (&self->unigram, self->vocabulary);
+    array_init (&self->before, sizeof (uint32_t));
+    array_init (&self->behind, sizeof (uint32_t));
+    array_init (&self->marks, sizeof (uint8_t));
+    cache_init (&self->cache);
+    pieces_init (&self->pieces);
+    return self;
+}
+
+void
+tokenizer_destroy (tokenizer_t **self_p)
+{
+    tokenizer_t *self = *self_p;
+    if (!self)
+        return;
+    vocabulary_destroy (&self->vocabulary);
+    vocabulary_destroy (&self->texts);
+    added_fini (&self->added);
+    normalizer_fini (&self->normalizer);
+    splitter_fini (&self->splitter);
+    bpe_fini (&self->bpe);
+    unigram_fini (&self->unigram);
+    array_fini (&self->before);
+    array_fini (&self->behind);
+    array_fini (&self->marks);
+    cache_fini (&self->cache);
+    buffer_fini (&self->normalized.text);
+    buffer_fini (&self->normalized.next);
+    pieces_fini (&self->pieces);
+    memory_free (self);
+    *self_p = NULL;
+}
+
+//  Whether the steps are expressions that keep everything, as a grammar of words.h does; and which.
+static const words_t *
+s_words (const splitter_t *splitter)
+{
+    span_t expressions [WORDS_EXPRESSIONS];
+    for (size_t i = 0; i < splitter->steps.count; i++) {
+        const step_t *step = array_at (&splitter->steps, i);
+        if (i == WORDS_EXPRESSIONS || step->cut != CUT_REGEX || step->split != SPLIT_ISOLATED || step->invert ||
+            step->prefixed != PREFIX_NEVER || step->for_space.size || step->alphabet != ALPHABET_STAYS)
+            return NULL;
+        expressions [i] = step->string;
+    }
+    return words_for (expressions, splitter->steps.count);
+}
+
+static void
+s_mark_tokens (tokenizer_t *self)
+{
+    array_append (&self->marks, NULL, vocabulary_size (self->texts));
+    for (size_t i = 0; i < self->added.tokens.count; i++) {
+        const added_token_t *token = array_at (&self->added.tokens, i);
+        uint8_t *marks = array_at (&self->marks, token->id);
+        *marks |= (token->special ? MARK_SPECIAL : 0) | (token->seam ? MARK_SEAM : 0);
+    }
+}
+
+void
+body_seal (tokenizer_t *self)
+{
+    added_seal (&self->added, !normalizer_is_empty (&self->normalizer));
+    self->splitter.words = s_words (&self->splitter);
+    if (self->is_unigram)
+        unigram_seal (&self->unigram);
+    if (!self->bpe.byte_level)
+        parts_init (&self->parts, self->vocabulary);
+    s_mark_tokens (self);
+}
+
+span_t
+body_copy (span_t text)
+{
+    return span_of (memory_copy (text.data, text.size), text.size);
+}
+
+static int
+s_hex (uint8_t digit)
+{
+    return digit >= '0' && digit <= '9' ? digit - '0' : digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
+}
+
+int
+body_byte_of (span_t text)
+{
+    if (text.size != 6 || !span_starts_with (text, SPAN ("<0x")) || text.data [5] != '>')
+        return -1;
+    int high = s_hex (text.data [3]), low = s_hex (text.data [4]);
+    return high < 0 || low < 0 ? -1 : high << 4 | low;
+}
+
+void
+body_find_byte_tokens (tokenizer_t *self)
+{
+    static const char digits [] = "0123456789ABCDEF";
+    for (unsigned i = 0; i < 256; i++) {
+        uint8_t byte = (uint8_t)i;
+        char name [] = "<0x00>";
+        name [3] = digits [i >> 4];
+        name [4] = digits [i & 15];
+        span_t text = self->bpe.byte_level ? span_of (&byte, 1) : span_from_string (name);
+        self->bpe.bytes [i] = self->unigram.bytes [i] = vocabulary_find (self->vocabulary, text);
+    }
+}
