@@ -16,7 +16,6 @@ body_new (void)
     array_init (&self->before, sizeof (uint32_t));
     array_init (&self->behind, sizeof (uint32_t));
     array_init (&self->marks, sizeof (uint8_t));
-    cache_init (&self->cache);
     pieces_init (&self->pieces);
     return self;
 }
@@ -78,6 +77,8 @@ body_seal (tokenizer_t *self)
     self->splitter.words = s_words (&self->splitter);
     if (self->is_unigram)
         unigram_seal (&self->unigram);
+    else
+        bpe_seal (&self->bpe);
     if (!self->bpe.byte_level)
         parts_init (&self->parts, self->vocabulary);
     s_mark_tokens (self);

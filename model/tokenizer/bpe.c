@@ -6,6 +6,7 @@
 
 enum {
     FEW = 48,             //  Symbols that are searched one by one
+    WHOLE_MAX = 64,       //  Bytes of tokens that are looked up whole
     KEPT_MAX = 1 << 20    //  Bytes of work room that are kept for the next piece
 };
 
@@ -28,6 +29,8 @@ bpe_init (bpe_t *self, const vocabulary_t *vocabulary)
     merges_init (&self->merges);
     memset (self->bytes, 0xff, sizeof self->bytes);
     array_init (&self->score_ranks, sizeof (uint32_t));
+    array_init (&self->pairs, sizeof (rank_t));
+    array_init (&self->wholes, sizeof (uint8_t));
     array_init (&self->symbols, sizeof (symbol_t));
     array_init (&self->queue, sizeof (uint64_t));
 }
@@ -37,6 +40,8 @@ bpe_fini (bpe_t *self)
 {
     merges_fini (&self->merges);
     array_fini (&self->score_ranks);
+    array_fini (&self->pairs);
+    array_fini (&self->wholes);
     array_fini (&self->symbols);
     array_fini (&self->queue);
 }
@@ -117,14 +122,33 @@ static inline void
 s_pair (const bpe_t *self, span_t piece, symbol_t *left, const symbol_t *right)
 {
     if (!self->score_ranks.count) {
-        const merge_t *rule = merges_find (&self->merges, left->id, right->id);
-        left->rank = rule->rank;
-        left->merged = rule->id;
+        left->rank = MERGE_NONE;
+        if (merges_may_have (&self->merges, left->id, right->id)) {
+            const merge_t *rule = merges_find (&self->merges, left->id, right->id);
+            left->rank = rule->rank;
+            left->merged = rule->id;
+        }
         return;
     }
     uint32_t id = vocabulary_find (self->vocabulary, span_slice (piece, left->start, right->end - left->start));
     left->rank = id == TOKEN_NONE ? MERGE_NONE : ((const uint32_t *)self->score_ranks.data) [id];
     left->merged = id;
+}
+
+//  The same for all neighbours at the start. Two bytes have a table of their own, small enough to stay near.
+static void
+s_pair_all (const bpe_t *self, span_t piece, symbol_t *symbols, size_t count)
+{
+    const rank_t *pairs = self->pairs.data;
+    for (size_t i = 0; i + 1 < count; i++) {
+        if (!pairs) {
+            s_pair (self, piece, &symbols [i], &symbols [i + 1]);
+            continue;
+        }
+        const rank_t *rule = &pairs [piece.data [symbols [i].start] << 8 | piece.data [symbols [i + 1].start]];
+        symbols [i].rank = rule->rank;
+        symbols [i].merged = rule->id;
+    }
 }
 
 //  The symbols lie close together; what is merged away is closed up.
@@ -133,8 +157,7 @@ s_merge_few (bpe_t *self, span_t piece)
 {
     symbol_t *symbols = self->symbols.data;
     size_t count = self->symbols.count;
-    for (size_t i = 0; i + 1 < count; i++)
-        s_pair (self, piece, &symbols [i], &symbols [i + 1]);
+    s_pair_all (self, piece, symbols, count);
     for (;;) {
         size_t best = 0;
         for (size_t i = 1; i < count; i++)
@@ -200,12 +223,10 @@ s_link (bpe_t *self, span_t piece)
     symbol_t *symbols = self->symbols.data;
     uint32_t count = (uint32_t)self->symbols.count;
     array_cut (&self->queue, 0);
+    s_pair_all (self, piece, symbols, count);
     for (uint32_t i = 0; i < count; i++) {
         symbols [i].prev = i ? i - 1 : END;
         symbols [i].next = i + 1 < count ? i + 1 : END;
-        if (i + 1 == count)
-            continue;
-        s_pair (self, piece, &symbols [i], &symbols [i + 1]);
         uint64_t value = (uint64_t)symbols [i].rank << 32 | i;
         if (symbols [i].rank != MERGE_NONE)
             array_append (&self->queue, &value, 1);
@@ -276,13 +297,24 @@ s_give_back_room (array_t *room)
         array_fini (room);
 }
 
+//  The token that a piece is, if it is one and the rules lead there.
+static uint32_t
+s_whole (const bpe_t *self, span_t piece)
+{
+    if (!self->ignore_merges && !self->wholes.count)
+        return TOKEN_NONE;
+    uint32_t id = vocabulary_find (self->vocabulary, piece);
+    bool holds = id != TOKEN_NONE && (self->ignore_merges || ((const uint8_t *)self->wholes.data) [id]);
+    return holds ? id : TOKEN_NONE;
+}
+
 status_t
 bpe_encode (bpe_t *self, span_t piece, array_t *ids, error_t *error)
 {
     if (piece.size > BPE_PIECE_MAX)
         return error_set (
             error, STATUS_LIMIT, "%zu bytes without a place to cut them; %d are enough", piece.size, BPE_PIECE_MAX);
-    uint32_t whole = self->ignore_merges ? vocabulary_find (self->vocabulary, piece) : TOKEN_NONE;
+    uint32_t whole = s_whole (self, piece);
     if (whole != TOKEN_NONE) {
         array_append (ids, &whole, 1);
         return STATUS_OK;
@@ -301,4 +333,43 @@ bpe_encode (bpe_t *self, span_t piece, array_t *ids, error_t *error)
     s_give_back_room (&self->symbols);
     s_give_back_room (&self->queue);
     return STATUS_OK;
+}
+
+static void
+s_seal_pairs (bpe_t *self)
+{
+    rank_t *pairs = array_append (&self->pairs, NULL, 1 << 16);
+    for (uint32_t i = 0; i < 1 << 16; i++) {
+        uint32_t left = self->bytes [i >> 8], right = self->bytes [i & 255];
+        const merge_t *rule = merges_find (
+            &self->merges, left == TOKEN_NONE ? self->unknown : left, right == TOKEN_NONE ? self->unknown : right);
+        pairs [i] = (rank_t){ rule->rank, rule->id };
+    }
+}
+
+//  Every token is encoded once. The marks are set at the end: until then they would answer.
+static void
+s_seal_wholes (bpe_t *self)
+{
+    array_t wholes, ids;
+    array_init (&wholes, sizeof (uint8_t));
+    array_init (&ids, sizeof (uint32_t));
+    for (uint32_t id = 0; id < vocabulary_size (self->vocabulary); id++) {
+        span_t bytes = vocabulary_bytes (self->vocabulary, id);
+        uint8_t *whole = array_add (&wholes);
+        array_cut (&ids, 0);
+        if (bytes.size && bytes.size <= WHOLE_MAX && bpe_encode (self, bytes, &ids, NULL) == STATUS_OK)
+            *whole = ids.count == 1 && *(const uint32_t *)ids.data == id;
+    }
+    array_fini (&ids);
+    self->wholes = wholes;
+}
+
+void
+bpe_seal (bpe_t *self)
+{
+    if (self->byte_level)
+        s_seal_pairs (self);
+    if (!self->ignore_merges)
+        s_seal_wholes (self);
 }

@@ -15,6 +15,12 @@
 
 enum { BPE_PIECE_MAX = 1 << 24 };    //  Bytes of a piece: what it needs in memory is some 30 times that
 
+//  A rule without what it is for.
+typedef struct {
+    uint32_t rank;    //  MERGE_NONE: there is none
+    uint32_t id;      //  What the two become
+} rank_t;
+
 typedef struct {
     const vocabulary_t *vocabulary;    //  Borrowed
     merges_t merges;                   //  The rules
@@ -25,6 +31,8 @@ typedef struct {
     bool ignore_merges;                //  A piece that is a token is that token, whatever the rules
     bool fuse_unknown;                 //  Unknown characters in a row are one
     uint32_t unknown;                  //  Token of an unknown character; TOKEN_NONE: it is left out
+    array_t pairs;                     //  rank_t by two bytes: the rules for bytes; by bpe_seal
+    array_t wholes;                    //  uint8_t by token: its text becomes it and nothing else; by bpe_seal
     array_t symbols;                   //  Room to work in
     array_t queue;                     //  Room to work in
 } bpe_t;
@@ -32,6 +40,9 @@ typedef struct {
 //  No rules, nothing known.
 void bpe_init (bpe_t *self, const vocabulary_t *vocabulary);
 void bpe_fini (bpe_t *self);
+
+//  Vocabulary and rules are complete: prepares what makes new pieces fast. Works without it, too.
+void bpe_seal (bpe_t *self);
 
 //  Appends the tokens (uint32_t) of a piece. STATUS_LIMIT for one that is longer than BPE_PIECE_MAX.
 status_t bpe_encode (bpe_t *self, span_t piece, array_t *ids, error_t *error);

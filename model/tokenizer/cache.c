@@ -4,43 +4,52 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-enum { LONGS = 1 << 12, LINE = 64 };
+enum {
+    LINE = 64,               //  Bytes of the machine's cache lines
+    RING_WORDS = 1 << 21,    //  8 MiB
+    PLACES = 1 << 16         //  Of the index
+};
+
+#define START_MASK ((1ull << 48) - 1)
 
 _Static_assert(sizeof (cache_short_t) * 2 == LINE, "two short entries fill a line");
-_Static_assert(sizeof (cache_long_t) == 2 * LINE, "a long entry fills two lines");
+_Static_assert(CACHE_SETS == 1 << 16, "a set is found by 16 bits of the hash");
+
+const uint64_t cache_masks [CACHE_SHORT_SIZE + 1][2] = {
+    { 0x0, 0x0 },
+    { 0xff, 0x0 },
+    { 0xffff, 0x0 },
+    { 0xffffff, 0x0 },
+    { 0xffffffff, 0x0 },
+    { 0xffffffffff, 0x0 },
+    { 0xffffffffffff, 0x0 },
+    { 0xffffffffffffff, 0x0 },
+    { 0xffffffffffffffff, 0x0 },
+    { 0xffffffffffffffff, 0xff },
+    { 0xffffffffffffffff, 0xffff },
+    { 0xffffffffffffffff, 0xffffff },
+    { 0xffffffffffffffff, 0xffffffff },
+    { 0xffffffffffffffff, 0xffffffffff },
+    { 0xffffffffffffffff, 0xffffffffffff },
+    { 0xffffffffffffffff, 0xffffffffffffff },
+};
 
 void
 cache_init (cache_t *self)
 {
     self->memory = memory_new (CACHE_SETS * 2 * sizeof (cache_short_t) + LINE);
     self->shorts = (cache_short_t *)(((uintptr_t)self->memory + LINE - 1) / LINE * LINE);
-    self->longs = memory_new (LONGS * sizeof (cache_long_t));
+    self->ring = memory_new (RING_WORDS * sizeof *self->ring);
+    self->index = memory_new (PLACES * sizeof *self->index);
 }
 
 void
 cache_fini (cache_t *self)
 {
     memory_free (self->memory);
-    memory_free (self->longs);
+    memory_free (self->ring);
+    memory_free (self->index);
     *self = (cache_t){ 0 };
-}
-
-static cache_long_t *
-s_place (const cache_t *self, span_t piece)
-{
-    return &self->longs [hash_bytes (piece, 0) % LONGS];
-}
-
-const uint32_t *
-cache_get_long (cache_t *self, span_t piece, uint32_t *count)
-{
-    if (piece.size > CACHE_LONG_SIZE)
-        return NULL;
-    const cache_long_t *entry = s_place (self, piece);
-    if (entry->size != piece.size || memcmp (entry->bytes, piece.data, piece.size) != 0)
-        return NULL;
-    *count = entry->count;
-    return entry->ids;
 }
 
 //  The newcomer stands first: the place of the one used last, which moves to where the other was.
@@ -55,22 +64,60 @@ s_put_short (cache_t *self, span_t piece, const uint32_t *ids, size_t count)
     set [0] = entry;
 }
 
-static void
-s_put_long (cache_t *self, span_t piece, const uint32_t *ids, size_t count)
+//  ---- The ring --------------------------------------------------------------------------------------------------------
+
+//  A record: one word of kind, size and number of tokens, the tokens, the bytes. It does not go round the end.
+static uint32_t
+s_head_of (cached_t kind, size_t size, size_t count)
 {
-    cache_long_t *entry = s_place (self, piece);
-    memcpy (entry->ids, ids, count * sizeof *ids);
-    memcpy (entry->bytes, piece.data, piece.size);
-    entry->size = (uint16_t)piece.size;
-    entry->count = (uint16_t)count;
+    return (uint32_t)kind << 31 | (uint32_t)size << 16 | (uint32_t)count;
+}
+
+//  The upper bits of an entry of the index are those of the hash: most that are not there are told without the ring.
+static uint64_t *
+s_place (const cache_t *self, cached_t kind, span_t bytes, uint64_t *tag)
+{
+    uint64_t hash = hash_bytes (bytes, kind);
+    *tag = hash & ~START_MASK;
+    return &self->index [hash % PLACES];
+}
+
+const uint32_t *
+cache_get (const cache_t *self, cached_t kind, span_t bytes, uint32_t *count)
+{
+    if (bytes.size > CACHE_SIZE)
+        return NULL;
+    uint64_t tag, place = *s_place (self, kind, bytes, &tag), start = place & START_MASK;
+    if (start == 0 || (place & ~START_MASK) != tag || self->head - (start - 1) > RING_WORDS)
+        return NULL;
+    const uint32_t *record = self->ring + (start - 1) % RING_WORDS;
+    *count = *record & 0xffff;
+    if (*record != s_head_of (kind, bytes.size, *count) || memcmp (record + 1 + *count, bytes.data, bytes.size) != 0)
+        return NULL;
+    return record + 1;
+}
+
+static void
+s_put_record (cache_t *self, cached_t kind, span_t bytes, const uint32_t *ids, size_t count)
+{
+    uint64_t tag, *place = s_place (self, kind, bytes, &tag);
+    size_t words = 1 + count + (bytes.size + 3) / 4;
+    if (self->head % RING_WORDS + words > RING_WORDS)
+        self->head += RING_WORDS - self->head % RING_WORDS;
+    uint32_t *record = self->ring + self->head % RING_WORDS;
+    *record = s_head_of (kind, bytes.size, count);
+    memcpy (record + 1, ids, count * sizeof *ids);
+    memcpy (record + 1 + count, bytes.data, bytes.size);
+    *place = tag | ((self->head + 1) & START_MASK);
+    self->head += words;
 }
 
 void
-cache_put (cache_t *self, span_t piece, const uint32_t *ids, size_t count)
+cache_put (cache_t *self, cached_t kind, span_t bytes, const uint32_t *ids, size_t count)
 {
-    BUG_ON (piece.size == 0);
-    if (piece.size <= CACHE_SHORT_SIZE && count <= CACHE_SHORT_IDS && count > 0)
-        s_put_short (self, piece, ids, count);
-    else if (piece.size <= CACHE_LONG_SIZE && count <= CACHE_LONG_IDS && count > 0)
-        s_put_long (self, piece, ids, count);
+    BUG_ON (bytes.size == 0);
+    if (kind == CACHE_PIECE && bytes.size <= CACHE_SHORT_SIZE && count <= CACHE_SHORT_IDS && count > 0)
+        s_put_short (self, bytes, ids, count);
+    else if (bytes.size <= CACHE_SIZE && count <= CACHE_IDS && count > 0)
+        s_put_record (self, kind, bytes, ids, count);
 }

@@ -1,9 +1,12 @@
-//  cache - what pieces of text were encoded to
+//  cache - what pieces and stretches of text were encoded to
 //
-//  Text repeats its words. A piece of at most 15 bytes that became at most 3 tokens (nearly every one) is one entry of 32
-//  bytes, compared as two words; two of them share a cache line, and the newcomer takes the place of the one not used
-//  last. Longer pieces have a table of their own, with one entry a place. Both have a fixed size: nothing grows, nothing
-//  is emptied at once, so there is no cliff. Pieces beyond that are encoded every time.
+//  Text repeats its words, and what an agent reads it reads again. Both parts have a fixed size: nothing grows, nothing is
+//  emptied at once, so there is no cliff.
+//
+//  - A piece of at most 15 bytes that became at most 3 tokens (nearly every one) is one entry of 32 bytes, compared as two
+//    words; two of them share a cache line, and the newcomer takes the place of the one not used last.
+//  - Longer pieces, and stretches of many pieces (model/tokenizer/words.h), lie one behind the other in a ring; the oldest
+//    is overwritten. An index says where; a place that has been overwritten since is recognised by its age.
 
 #ifndef MODEL_TOKENIZER_CACHE_H
 #define MODEL_TOKENIZER_CACHE_H
@@ -15,9 +18,13 @@
 enum {
     CACHE_SHORT_SIZE = 15,    //  Bytes of a short piece, at most
     CACHE_SHORT_IDS = 3,      //  Its tokens, at most
-    CACHE_LONG_SIZE = 64,     //  Bytes of a long piece, at most
-    CACHE_LONG_IDS = 15       //  Its tokens, at most
+    CACHE_SIZE = 160,         //  Bytes of anything, at most
+    CACHE_IDS = 160,          //  Its tokens, at most
+    CACHE_SETS = 1 << 16      //  Pairs of short pieces
 };
+
+//  What the bytes are: the same ones may be cut in different ways.
+typedef enum { CACHE_PIECE = 0, CACHE_STRETCH = 1 } cached_t;
 
 typedef struct {
     uint64_t low;                      //  Bytes 0 to 7
@@ -27,52 +34,44 @@ typedef struct {
 } cache_short_t;
 
 typedef struct {
-    uint32_t ids [CACHE_LONG_IDS];      //  The tokens
-    uint16_t size;                      //  Of the piece; 0: free
-    uint16_t count;                     //  How many tokens
-    uint8_t bytes [CACHE_LONG_SIZE];    //  The piece
-} cache_long_t;
-
-typedef struct {
     cache_short_t *shorts;    //  In sets of two
-    cache_long_t *longs;      //  One a place
-    void *memory;             //  What shorts lies in, aligned to lines
+    void *memory;             //  What they lie in, aligned to lines
+    uint32_t *ring;           //  Records: see cache.c
+    uint64_t head;            //  Words that were ever written to it
+    uint64_t *index;          //  By hash: a part of it, and where a record begins, plus one; 0: none
 } cache_t;
 
-//  Takes about 4.5 MiB; the system gives them as they are used.
+//  Takes 12.5 MiB; the system gives them as they are used.
 void cache_init (cache_t *self);
 void cache_fini (cache_t *self);
 
-//  The tokens of a piece that was put, `*count` of them; NULL where it is not there. Borrowed until the next put.
-const uint32_t *cache_get_long (cache_t *self, span_t piece, uint32_t *count);
+//  The tokens of what was put, `*count` of them; NULL where it is not there. Borrowed until the next put.
+const uint32_t *cache_get (const cache_t *self, cached_t kind, span_t bytes, uint32_t *count);
 
-//  Remembers a piece; copies. One that is too long or has too many tokens is left out.
-void cache_put (cache_t *self, span_t piece, const uint32_t *ids, size_t count);
+//  Remembers what bytes (at least one) became; copies. What is too long is left out.
+void cache_put (cache_t *self, cached_t kind, span_t bytes, const uint32_t *ids, size_t count);
+
+//  Which bytes of the two words of a key belong to a piece, by its size.
+extern const uint64_t cache_masks [CACHE_SHORT_SIZE + 1][2];
 
 //  A short piece as a key. readable: bytes that may be read from the piece on, which saves a copy when they are 16.
 static inline cache_short_t
 cache_key (span_t piece, size_t readable)
 {
     cache_short_t key = { 0 };
-    if (readable >= 16) {
-        memcpy (&key.low, piece.data, 8);
-        memcpy (&key.high, piece.data + 8, 8);
-        if (piece.size < 8) {
-            key.low &= ~0ull >> (64 - 8 * piece.size);
-            key.high = 0;
-        } else
-            key.high &= (1ull << (8 * (piece.size - 8))) - 1;
-    } else {
-        uint8_t bytes [16] = { 0 };
+    uint8_t bytes [16];
+    const uint8_t *from = piece.data;
+    if (readable < sizeof bytes) {
+        memset (bytes, 0, sizeof bytes);
         memcpy (bytes, piece.data, piece.size);
-        memcpy (&key.low, bytes, 8);
-        memcpy (&key.high, bytes + 8, 8);
+        from = bytes;
     }
-    key.high |= (uint64_t)piece.size << 56;
+    memcpy (&key.low, from, 8);
+    memcpy (&key.high, from + 8, 8);
+    key.low &= cache_masks [piece.size][0];
+    key.high = (key.high & cache_masks [piece.size][1]) | (uint64_t)piece.size << 56;
     return key;
 }
-
-enum { CACHE_SETS = 1 << 16 };
 
 //  The two entries where a key may stand.
 static inline cache_short_t *

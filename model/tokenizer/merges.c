@@ -4,47 +4,58 @@
 
 #include "base/memory.h"
 
-enum { SLOTS_MIN = 1024 };
+enum { SLOTS_MIN = 1024, BITS_A_SLOT = 4 };
 
-static merge_t *
-s_free_slots (size_t count)
+//  Sets up empty tables for `count` slots, a power of two.
+static void
+s_empty (merges_t *self, size_t count)
 {
-    merge_t *slots = memory_new (count * sizeof *slots);
-    memset (slots, 0xff, count * sizeof *slots);
-    return slots;
+    self->slots = memory_new (count * sizeof *self->slots);
+    memset (self->slots, 0xff, count * sizeof *self->slots);
+    self->mask = count - 1;
+    self->maybe = memory_new (count * BITS_A_SLOT / 8);
+    self->shift = 64 - (unsigned)__builtin_ctzll (count * BITS_A_SLOT);
 }
 
 void
 merges_init (merges_t *self)
 {
-    *self = (merges_t){ s_free_slots (SLOTS_MIN), SLOTS_MIN - 1, 0 };
+    self->count = 0;
+    s_empty (self, SLOTS_MIN);
 }
 
 void
 merges_fini (merges_t *self)
 {
     memory_free (self->slots);
+    memory_free (self->maybe);
     *self = (merges_t){ 0 };
+}
+
+static void
+s_set (merges_t *self, merge_t rule)
+{
+    uint64_t bit = merges_hash (rule.left, rule.right) >> self->shift;
+    self->maybe [bit / 64] |= 1ull << (bit % 64);
+    *(merge_t *)merges_find (self, rule.left, rule.right) = rule;
 }
 
 static void
 s_grow (merges_t *self)
 {
     merges_t old = *self;
-    self->mask = old.mask * 2 + 1;
-    self->slots = s_free_slots (self->mask + 1);
+    s_empty (self, 2 * (old.mask + 1));
     for (size_t i = 0; i <= old.mask; i++)
         if (old.slots [i].rank != MERGE_NONE)
-            *(merge_t *)merges_find (self, old.slots [i].left, old.slots [i].right) = old.slots [i];
-    memory_free (old.slots);
+            s_set (self, old.slots [i]);
+    merges_fini (&old);
 }
 
 void
 merges_put (merges_t *self, merge_t rule)
 {
-    if (self->count * 2 > self->mask)
+    if (self->count * 3 > self->mask * 2)
         s_grow (self);
-    merge_t *slot = (merge_t *)merges_find (self, rule.left, rule.right);
-    self->count += slot->rank == MERGE_NONE;
-    *slot = rule;
+    self->count += merges_find (self, rule.left, rule.right)->rank == MERGE_NONE;
+    s_set (self, rule);
 }

@@ -6,6 +6,7 @@
 #ifndef MODEL_TOKENIZER_MERGES_H
 #define MODEL_TOKENIZER_MERGES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,9 @@ typedef struct {
     merge_t *slots;    //  Open addressing
     size_t mask;       //  Slots less one: they are a power of two
     size_t count;      //  Rules
+    uint64_t
+        *maybe;    //  A bit by hash: set where a rule may be, so that most pairs without one are told from near memory
+    unsigned shift;    //  Of the hash, to a bit's number
 } merges_t;
 
 void merges_init (merges_t *self);
@@ -32,22 +36,30 @@ void merges_fini (merges_t *self);
 void merges_put (merges_t *self, merge_t rule);
 
 //  Where a pair's probing starts: a product's upper bits, mixed.
-static inline size_t
+static inline uint64_t
 merges_hash (uint32_t left, uint32_t right)
 {
     uint64_t hash = ((uint64_t)left << 32 | right) * 0x9e3779b97f4a7c15u;
-    return (size_t)(hash ^ hash >> 32);
+    return (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9u;
 }
 
 //  The rule of a pair; one with rank MERGE_NONE where there is none. Borrowed until the next put.
 static inline const merge_t *
 merges_find (const merges_t *self, uint32_t left, uint32_t right)
 {
-    for (size_t i = merges_hash (left, right) & self->mask;; i = (i + 1) & self->mask) {
+    for (size_t i = (size_t)(merges_hash (left, right) >> 20) & self->mask;; i = (i + 1) & self->mask) {
         const merge_t *slot = &self->slots [i];
         if ((slot->left == left && slot->right == right) || slot->rank == MERGE_NONE)
             return slot;
     }
+}
+
+//  False where a pair has no rule; mostly so.
+static inline bool
+merges_may_have (const merges_t *self, uint32_t left, uint32_t right)
+{
+    uint64_t bit = merges_hash (left, right) >> self->shift;
+    return self->maybe [bit / 64] >> (bit % 64) & 1;
 }
 
 #endif

@@ -26,10 +26,16 @@ scan_fail (scan_t *self, const char *reason)
     return false;
 }
 
+static inline bool
+s_is_blank (uint8_t byte)
+{
+    return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
+}
+
 uint8_t
 scan_peek (scan_t *self)
 {
-    while (self->at < self->text.size && memchr (" \t\r\n", self->text.data [self->at], 4))
+    while (self->at < self->text.size && s_is_blank (self->text.data [self->at]))
         self->at++;
     return self->at < self->text.size && !self->status ? self->text.data [self->at] : 0;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/bug.h"
 #include "base/utf8.h"
 #include "model/tokenizer/body.h"
 #include "model/tokenizer/letters.h"
@@ -24,7 +25,7 @@ s_encode_new (tokenizer_t *self, span_t piece, array_t *ids, error_t *error)
     status_t status = self->is_unigram ? unigram_encode (&self->unigram, piece, ids, error)
                                        : bpe_encode (&self->bpe, piece, ids, error);
     if (!status)
-        cache_put (&self->cache, piece, (const uint32_t *)ids->data + before, ids->count - before);
+        cache_put (&self->cache, CACHE_PIECE, piece, (const uint32_t *)ids->data + before, ids->count - before);
     return status;
 }
 
@@ -32,7 +33,7 @@ static status_t
 s_encode_long (tokenizer_t *self, span_t piece, array_t *ids, error_t *error)
 {
     uint32_t count;
-    const uint32_t *known = cache_get_long (&self->cache, piece, &count);
+    const uint32_t *known = cache_get (&self->cache, CACHE_PIECE, piece, &count);
     if (!known)
         return s_encode_new (self, piece, ids, error);
     memcpy (self->staged + self->staged_count, known, count * sizeof *known);
@@ -45,7 +46,7 @@ static inline status_t
 s_encode_piece (tokenizer_t *self, span_t text, size_t start, size_t end, array_t *ids, error_t *error)
 {
     span_t piece = { text.data + start, end - start };
-    if (self->staged_count > STAGED - CACHE_LONG_IDS)
+    if (self->staged_count > STAGED - CACHE_IDS)
         s_flush (self, ids);
     if (piece.size > CACHE_SHORT_SIZE)
         return s_encode_long (self, piece, ids, error);
@@ -57,13 +58,55 @@ s_encode_piece (tokenizer_t *self, span_t text, size_t start, size_t end, array_
     return STATUS_OK;
 }
 
+//  Text from a piece's beginning, *at, to the first piece's end at or behind `stop`, which *at is then.
+static status_t
+s_encode_pieces (tokenizer_t *self, span_t text, size_t *at, size_t stop, array_t *ids, error_t *error)
+{
+    status_t status = STATUS_OK;
+    while (*at < stop && *at < text.size && !status) {
+        size_t end = words_next (self->splitter.words, text, *at);
+        status = s_encode_piece (self, text, *at, end, ids, error);
+        *at = end;
+    }
+    return status;
+}
+
+static status_t
+s_encode_new_stretch (tokenizer_t *self, span_t text, size_t at, size_t end, array_t *ids, error_t *error)
+{
+    s_flush (self, ids);
+    size_t before = ids->count;
+    size_t done = at;
+    status_t status = s_encode_pieces (self, text, &done, end, ids, error);
+    BUG_ON (done != end && !status);
+    s_flush (self, ids);
+    if (!status)
+        cache_put (&self->cache, CACHE_STRETCH, span_slice (text, at, end - at), (const uint32_t *)ids->data + before,
+            ids->count - before);
+    return status;
+}
+
 static status_t
 s_encode_words (tokenizer_t *self, span_t text, array_t *ids, error_t *error)
 {
     status_t status = STATUS_OK;
     for (size_t at = 0, end; at < text.size && !status; at = end) {
-        end = words_next (self->splitter.words, text, at);
-        status = s_encode_piece (self, text, at, end, ids, error);
+        uint32_t count;
+        end = words_stretch (self->splitter.words, text, at);
+        if (!end) {
+            end = at;
+            status = s_encode_pieces (self, text, &end, at + WORDS_STRETCH_MAX, ids, error);
+            continue;
+        }
+        const uint32_t *known = cache_get (&self->cache, CACHE_STRETCH, span_slice (text, at, end - at), &count);
+        if (!known) {
+            status = s_encode_new_stretch (self, text, at, end, ids, error);
+            continue;
+        }
+        if (self->staged_count > STAGED - CACHE_IDS)
+            s_flush (self, ids);
+        memcpy (self->staged + self->staged_count, known, count * sizeof *known);
+        self->staged_count += count;
     }
     return status;
 }
@@ -193,6 +236,8 @@ tokenizer_encode (tokenizer_t *self, span_t text, tokenizer_flags_t flags, array
 {
     size_t before = ids->count;
     encoding_t encoding = { self, flags, ids, error };
+    if (!self->cache.memory)
+        cache_init (&self->cache);
     if (flags.add_special)
         array_append (ids, self->before.data, self->before.count);
     status_t status = s_encode_text (&encoding, text);

@@ -257,6 +257,82 @@ s_cased_word (const words_t *self, span_t text, size_t at, unsigned kind, size_t
     return self->contractions ? s_contraction (text, end, true) : end;
 }
 
+//  ---- Words of ASCII --------------------------------------------------------------------------------------------------
+
+//  Nearly all pieces are a few letters with at most one character before them. Eight bytes are looked at at once.
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first byte of a text is the lowest of a word");
+
+#define EVERY(byte) ((byte)*0x0101010101010101u)
+
+enum { QUICK = 17 };    //  Bytes that are read at once
+
+static inline uint64_t
+s_eight (const uint8_t *bytes)
+{
+    uint64_t word;
+    memcpy (&word, bytes, sizeof word);
+    return word;
+}
+
+//  The upper bit of each byte that is a letter of ASCII: of seven bits, a or more, not more than z, case left out.
+static inline uint64_t
+s_letters (uint64_t word)
+{
+    uint64_t low = (word | EVERY (0x20)) & EVERY (0x7f);
+    return (low + EVERY (0x80u - 'a')) & ~(low + EVERY (0x80u - 'z' - 1)) & ~word & EVERY (0x80);
+}
+
+//  The end of a run of at least one and less than 16 letters, and what follows them is ASCII too; else 0.
+static inline size_t
+s_short_run (span_t text, size_t at)
+{
+    uint64_t first = ~s_letters (s_eight (text.data + at)) & EVERY (0x80);
+    uint64_t second = ~s_letters (s_eight (text.data + at + 8)) & EVERY (0x80);
+    if (!(first | second))
+        return 0;
+    size_t size = (size_t)(first ? __builtin_ctzll (first) : 64 + __builtin_ctzll (second)) / 8;
+    return size && text.data [at + size] < 0x80 ? at + size : 0;
+}
+
+//  Whether a character of ASCII may lead a word.
+static inline bool
+s_leads (const words_t *self, uint8_t byte, unsigned kind)
+{
+    if (self->word == WORD_SPACED)
+        return byte == ' ';
+    return !(kind & (LETTER_N | LETTER_LINE)) && (byte != '\'' || self->word == WORD_CASED || !self->contractions);
+}
+
+//  Whether letters are some upper ones, then some lower ones: no lower one has an upper one behind it.
+static bool
+s_is_cased (span_t word)
+{
+    size_t at = 0;
+    while (at < word.size && !(word.data [at] & 0x20))
+        at++;
+    while (at < word.size && word.data [at] & 0x20)
+        at++;
+    return at == word.size;
+}
+
+//  The end of a piece that is a short word of ASCII; 0 where another way must find out.
+static inline size_t
+s_quick_word (const words_t *self, span_t text, size_t at)
+{
+    uint8_t byte = text.data [at];
+    if (text.size - at <= QUICK || byte >= 0x80)
+        return 0;
+    unsigned kind = letters_ascii [byte];
+    bool is_letter = kind & LETTER_L;
+    if (!is_letter && !s_leads (self, byte, kind))
+        return 0;
+    size_t end = s_short_run (text, at + !is_letter);
+    if (self->word != WORD_CASED || !end)
+        return end;
+    bool simple = text.data [end] != '\'' && s_is_cased (span_slice (text, at + !is_letter, end - at - !is_letter));
+    return simple ? end : 0;
+}
+
 //  ---- Grammars --------------------------------------------------------------------------------------------------------
 
 static size_t
@@ -377,9 +453,50 @@ s_next_signed (const words_t *self, span_t text, size_t at)
 size_t
 words_next (const words_t *self, span_t text, size_t at)
 {
+    size_t end = s_quick_word (self, text, at);
+    if (end)
+        return end;
     if (self->word == WORD_CASED)
         return s_next_cased (self, text, at);
     if (self->word == WORD_SIGNED)
         return s_next_signed (self, text, at);
     return s_next_plain (self, text, at);
+}
+
+//  ---- Stretches --------------------------------------------------------------------------------------------------------
+
+//  Line ends reach as far as blanks hold more of them, so behind the last comes something that is no blank. Where
+//  line ends have no rule of their own they must be the last of the blanks.
+static bool
+s_ends_line (const words_t *self, span_t text, size_t at)
+{
+    if (at == text.size || (self->tails == 2 && text.data [at] == '/'))
+        return false;
+    while (self->lines && at < text.size && (text.data [at] == ' ' || text.data [at] == '\t'))
+        at++;
+    return at < text.size && text.data [at] < 0x80 && !(letters_ascii [text.data [at]] & LETTER_SPACE);
+}
+
+//  The last place of a window where a word of ASCII ends before a space; 0 where there is none. The window is in the text, and
+//  something follows it.
+static size_t
+s_last_word (span_t text, size_t at, size_t end)
+{
+    for (; end > at + 1; end--)
+        if (text.data [end] == ' ' && text.data [end - 1] < 0x80 && letters_ascii [text.data [end - 1]] & LETTER_L)
+            return end;
+    return 0;
+}
+
+size_t
+words_stretch (const words_t *self, span_t text, size_t at)
+{
+    bool is_last = text.size - at <= WORDS_STRETCH_MAX;
+    const uint8_t *end = text.data + (is_last ? text.size : at + WORDS_STRETCH_MAX);
+    for (const uint8_t *next = text.data + at; (next = memchr (next, '\n', (size_t)(end - next)));) {
+        next++;
+        if (s_ends_line (self, text, (size_t)(next - text.data)))
+            return (size_t)(next - text.data);
+    }
+    return is_last ? 0 : s_last_word (text, at, at + WORDS_STRETCH_MAX);
 }
