@@ -333,6 +333,67 @@ s_quick_word (const words_t *self, span_t text, size_t at)
     return simple ? end : 0;
 }
 
+//  ---- Everything else of ASCII ----------------------------------------------------------------------------------------
+
+//  The kind of the character at `at`, where that is ASCII and in the text; false else.
+static inline bool
+s_ascii_kind (span_t text, size_t at, unsigned *kind)
+{
+    if (at >= text.size || text.data [at] >= 0x80)
+        return false;
+    *kind = letters_ascii [text.data [at]];
+    return true;
+}
+
+//  A run of signs from `at`, which is one; 0 where another way must find out.
+static size_t
+s_quick_signs (const words_t *self, span_t text, size_t at)
+{
+    unsigned kind, wanted = self->word == WORD_SIGNED ? LETTER_PS : 0;
+    unsigned others = LETTER_L | LETTER_N | LETTER_SPACE;
+    while (s_ascii_kind (text, at, &kind) && !(kind & others) && (kind & wanted) == wanted)
+        at++;
+    return at < text.size && text.data [at] < 0x80 ? s_tail (self, text, at) : 0;
+}
+
+//  Blanks, or a space that leads signs; 0 where another way must find out.
+static size_t
+s_quick_blanks (const words_t *self, span_t text, size_t at)
+{
+    size_t end = at, line = 0;
+    unsigned kind = 0;
+    while (s_ascii_kind (text, end, &kind) && kind & LETTER_SPACE) {
+        end++;
+        line = kind & LETTER_LINE ? end : line;
+    }
+    if (end == text.size || text.data [end] >= 0x80)
+        return 0;
+    if (self->lines && line)
+        return line;
+    if (end > at + 1)
+        return self->word == WORD_SIGNED && kind & LETTER_N ? end : end - 1;
+    if (kind & LETTER_L || (kind & LETTER_N && !self->numbers) ||
+        (self->word == WORD_SIGNED && !(kind & (LETTER_PS | LETTER_N))))
+        return 0;
+    return kind & LETTER_N || text.data [at] != ' ' ? end : s_quick_signs (self, text, end);
+}
+
+//  The end of a piece of ASCII that is no word; 0 where another way must find out.
+static size_t
+s_quick_other (const words_t *self, span_t text, size_t at)
+{
+    unsigned next, kind;
+    if (!s_ascii_kind (text, at, &kind) || !s_ascii_kind (text, at + 1, &next) || kind & LETTER_L)
+        return 0;
+    if (kind & LETTER_N)
+        return self->numbers == 1 ? at + 1 : 0;
+    if (kind & LETTER_SPACE)
+        return s_quick_blanks (self, text, at);
+    if (next & LETTER_L || (text.data [at] == '\'' && self->contractions) || (self->word == WORD_SIGNED && !kind))
+        return 0;
+    return s_quick_signs (self, text, at);
+}
+
 //  ---- Grammars --------------------------------------------------------------------------------------------------------
 
 static size_t
@@ -454,6 +515,8 @@ size_t
 words_next (const words_t *self, span_t text, size_t at)
 {
     size_t end = s_quick_word (self, text, at);
+    if (!end)
+        end = s_quick_other (self, text, at);
     if (end)
         return end;
     if (self->word == WORD_CASED)
