@@ -26,7 +26,8 @@ charsmap_init (charsmap_t *self, span_t bytes, error_t *error)
     if (size % 4 || size > bytes.size - HEAD_SIZE)
         return error_set (
             error, STATUS_INVALID, "a charsmap whose trie has %u of %zu bytes", size, bytes.size - HEAD_SIZE);
-    span_t copy = span_of (memory_copy (bytes.data + HEAD_SIZE, bytes.size - HEAD_SIZE), bytes.size - HEAD_SIZE);
+    self->memory = memory_copy (bytes.data + HEAD_SIZE, bytes.size - HEAD_SIZE);
+    span_t copy = span_of (self->memory, bytes.size - HEAD_SIZE);
     self->units = span_slice (copy, 0, size);
     self->replacements = span_slice (copy, size, copy.size);
     return STATUS_OK;
@@ -35,7 +36,7 @@ charsmap_init (charsmap_t *self, span_t bytes, error_t *error)
 void
 charsmap_fini (charsmap_t *self)
 {
-    memory_free ((void *)self->units.data);
+    memory_free (self->memory);
     *self = (charsmap_t){ 0 };
 }
 

@@ -11,8 +11,9 @@
 #include "base/error.h"
 
 typedef struct {
-    span_t units;           //  The trie: little-endian 32-bit units; owned
-    span_t replacements;    //  Texts, each with a NUL behind; lies in the same memory
+    void *memory;           //  What both lie in; owned
+    span_t units;           //  The trie: little-endian 32-bit units
+    span_t replacements;    //  Texts, each with a NUL behind
 } charsmap_t;
 
 //  Reads a map from its bytes; copies them. STATUS_INVALID where the trie's size is not that of a trie.

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/random.h"
 #include "model/tokenizer/letters.h"
@@ -154,6 +155,67 @@ test_every_grammar_cuts_as_its_expressions_do (void **state)
     assert_true (words_at (0, &expressions) != NULL);
 }
 
+//  Cuts a text in pieces up to `stop`, as ends; false where no piece ends there.
+static bool
+s_ends_of (const words_t *words, span_t text, size_t at, size_t stop, array_t *ends)
+{
+    array_cut (ends, 0);
+    while (at < stop) {
+        at = words_next (words, text, at);
+        array_append (ends, &at, 1);
+    }
+    return at == stop;
+}
+
+//  A text of many parts, whose stretches are cut alike with something else behind them.
+static void
+s_assert_stretches (const words_t *words, span_t text, uint64_t seed)
+{
+    array_t whole, alone;
+    array_init (&whole, sizeof (size_t));
+    array_init (&alone, sizeof (size_t));
+    for (size_t at = 0, end; at < text.size && (end = words_stretch (words, text, at)); at = end) {
+        static const char *const behind [] = { "x", "  y", " \n" };
+        for (size_t i = 0; i < 2 + (text.data [end - 1] != '\n'); i++) {
+            buffer_t other = { 0 };
+            buffer_append (&other, span_slice (text, 0, end));
+            //  A line ends before anything that is not another line end; a word before a space.
+            buffer_append_string (&other, text.data [end - 1] == '\n' ? behind [0]
+                                          : behind [i][0] == 'x'      ? " z"
+                                                                      : behind [i]);
+            bool ends =
+                s_ends_of (words, text, at, end, &whole) && s_ends_of (words, buffer_span (&other), at, end, &alone);
+            if (!ends || whole.count != alone.count ||
+                memcmp (whole.data, alone.data, whole.count * sizeof (size_t)) != 0)
+                fail_msg ("seed %llu: a stretch of \"%.*s\" from %zu to %zu", (unsigned long long)seed, SPAN_ARG (text),
+                    at, end);
+            buffer_fini (&other);
+        }
+    }
+    array_fini (&whole);
+    array_fini (&alone);
+}
+
+static void
+test_a_stretch_is_cut_alike_whatever_follows_it (void **state)
+{
+    const char *const *expressions;
+    const words_t *words;
+    size_t stretches = 0;
+    for (size_t number = 0; (words = words_at (number, &expressions)); number++)
+        for (uint64_t seed = 0; seed < TEXTS; seed++) {
+            random_t random;
+            buffer_t text = { 0 };
+            random_init (&random, seed * 31 + number);
+            while (text.size < 40 + random_below (&random, 300))
+                s_append_random (&random, &text);
+            stretches += words_stretch (words, buffer_span (&text), 0) != 0;
+            s_assert_stretches (words, buffer_span (&text), seed * 31 + number);
+            buffer_fini (&text);
+        }
+    assert_true (stretches > TEXTS);
+}
+
 static void
 test_a_grammar_is_found_by_its_expressions_and_by_nothing_less (void **state)
 {
@@ -176,6 +238,7 @@ main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_every_grammar_cuts_as_its_expressions_do),
+        cmocka_unit_test (test_a_stretch_is_cut_alike_whatever_follows_it),
         cmocka_unit_test (test_a_grammar_is_found_by_its_expressions_and_by_nothing_less),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

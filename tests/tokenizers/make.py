@@ -21,26 +21,67 @@ LLAMA3 = CONTRACTION + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+
 QWEN = LLAMA3.replace("{1,3}", "")
 UPPER, LOWER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]", r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
 LEAD = r"[^\r\n\p{L}\p{N}]?"
-O200K = (f"{LEAD}{UPPER}*{LOWER}+{CONTRACTION}?|{LEAD}{UPPER}+{LOWER}*{CONTRACTION}?" r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*" + BLANKS)
+O200K = (
+    f"{LEAD}{UPPER}*{LOWER}+{CONTRACTION}?|{LEAD}{UPPER}+{LOWER}*{CONTRACTION}?"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*" + BLANKS
+)
 HAN = r"&&[^\p{Han}]]"
-KIMI = (r"[\p{Han}]+|" f"{LEAD}{UPPER[:-1]}{HAN}*{LOWER[:-1]}{HAN}+{CONTRACTION}?|{LEAD}{UPPER[:-1]}{HAN}+{LOWER[:-1]}{HAN}*{CONTRACTION}?"
-        r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*" + BLANKS)
-DEEPSEEK = ["\\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+",
-            "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|"
-            "\\s*[\r\n]+|\\s+(?!\\S)|\\s+"]
+KIMI = (
+    r"[\p{Han}]+|"
+    f"{LEAD}{UPPER[:-1]}{HAN}*{LOWER[:-1]}{HAN}+{CONTRACTION}?|{LEAD}{UPPER[:-1]}{HAN}+{LOWER[:-1]}{HAN}*{CONTRACTION}?"
+    r"|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*" + BLANKS
+)
+DEEPSEEK = [
+    "\\p{N}{1,3}",
+    "[一-龥぀-ゟ゠-ヿ]+",
+    "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|"
+    "\\s*[\r\n]+|\\s+(?!\\S)|\\s+",
+]
 
 TEXTS = [
-    "", " ", "  ", "\n", "\t\n ", "Hello world", " Hello  world ", "Hello, y'all! How are you? I'm fine; they'RE late, he'll see.",
-    "3 33 333 3333 33333 1,234.56 x86_64 v1.2.3", "def f(x):\n    return x ** 2  # square\n\n\nprint(f(3))\n", "a" * 200, "ab" * 60, "=" * 70,
-    "naïve café résumé Ünïcödé ÀÉÎÕÜ", "e\u0301a\u0308o\u0302\u0301 \u1112\u1161\u11ab 각", "中文测试，東京タワー、カタカナひらがな。한국어",
-    "нещо на Български Привет МИР", "العربية ١٢٣ עברית", "हिन्दी में नमस्ते ภาษาไทย កាន់តែ", "🚀 (normal) 😶‍🌫️ 👩‍👩‍👧‍👦 🇩🇪 ✅",
-    "ﬁ ½ ² Ⅻ ℌ ｆｕｌｌ ＷＩＤＴＨ \u212b", "\u00a0nbsp\u2003em\u2028line\u3000wide\u200bzero\ufeffbom", "\x00\x01\x7f\x85 control \x1b[0m",
-    "<s>begin</s> <s> <unk> mid</s>end", "x<tool> y <tool>  z<tool>", "one <mask> two<mask>three  <mask>", "word words sword word, word.",
-    "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n", "<|im_start|><|im_start|> <|im_end|>x<|im_end", "caf\u00e9<norm> CAFE <NORM>",
-    "▁under▁score ▁ ▁▁ _", "tab\tand\rreturn\r\nlines\n\n\n  indented\n \n", "https://example.org/a/b?c=d&e=f#g",
-    "{\"name\": \"get_weather\", \"arguments\": {\"city\": \"Köln\", \"n\": [1, 2, 3]}}", "SELECT * FROM t WHERE a<>b AND c>=1;",
-    "HTTPServer getHTTPResponseCode XMLHttpRequest iPhone McDonald's", "don't DON'T 'tis 'Twas rock'n'roll it'ſ", "İstanbul ſtraße ẞ Ǆ ǅ ǆ",
-    "…“quotes” ‘single’ — dash – en • bullet", "aaa   bbb    ccc\n\n\n\nddd     ", "-12.5e-3 +7 0x1F 1_000", "\u0301\u0301start", "!!!???...,,,",
+    "",
+    " ",
+    "  ",
+    "\n",
+    "\t\n ",
+    "Hello world",
+    " Hello  world ",
+    "Hello, y'all! How are you? I'm fine; they'RE late, he'll see.",
+    "3 33 333 3333 33333 1,234.56 x86_64 v1.2.3",
+    "def f(x):\n    return x ** 2  # square\n\n\nprint(f(3))\n",
+    "a" * 200,
+    "ab" * 60,
+    "=" * 70,
+    "naïve café résumé Ünïcödé ÀÉÎÕÜ",
+    "e\u0301a\u0308o\u0302\u0301 \u1112\u1161\u11ab 각",
+    "中文测试，東京タワー、カタカナひらがな。한국어",
+    "нещо на Български Привет МИР",
+    "العربية ١٢٣ עברית",
+    "हिन्दी में नमस्ते ภาษาไทย កាន់តែ",
+    "🚀 (normal) 😶‍🌫️ 👩‍👩‍👧‍👦 🇩🇪 ✅",
+    "ﬁ ½ ² Ⅻ ℌ ｆｕｌｌ ＷＩＤＴＨ \u212b",
+    "\u00a0nbsp\u2003em\u2028line\u3000wide\u200bzero\ufeffbom",
+    "\x00\x01\x7f\x85 control \x1b[0m",
+    "<s>begin</s> <s> <unk> mid</s>end",
+    "x<tool> y <tool>  z<tool>",
+    "one <mask> two<mask>three  <mask>",
+    "word words sword word, word.",
+    "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n",
+    "<|im_start|><|im_start|> <|im_end|>x<|im_end",
+    "caf\u00e9<norm> CAFE <NORM>",
+    "▁under▁score ▁ ▁▁ _",
+    "tab\tand\rreturn\r\nlines\n\n\n  indented\n \n",
+    "https://example.org/a/b?c=d&e=f#g",
+    '{"name": "get_weather", "arguments": {"city": "Köln", "n": [1, 2, 3]}}',
+    "SELECT * FROM t WHERE a<>b AND c>=1;",
+    "HTTPServer getHTTPResponseCode XMLHttpRequest iPhone McDonald's",
+    "don't DON'T 'tis 'Twas rock'n'roll it'ſ",
+    "İstanbul ſtraße ẞ Ǆ ǅ ǆ",
+    "…“quotes” ‘single’ — dash – en • bullet",
+    "aaa   bbb    ccc\n\n\n\nddd     ",
+    "-12.5e-3 +7 0x1F 1_000",
+    "\u0301\u0301start",
+    "!!!???...,,,",
 ]
 
 
@@ -49,8 +90,9 @@ def byte_level(**options):
 
 
 def splits(*expressions, **options):
-    return pre_tokenizers.Sequence([pre_tokenizers.Split(Regex(expression), "isolated") for expression in expressions]
-                                   + [byte_level(**options)])
+    return pre_tokenizers.Sequence(
+        [pre_tokenizers.Split(Regex(expression), "isolated") for expression in expressions] + [byte_level(**options)]
+    )
 
 
 def bpe(normalizer, pre_tokenizer, decoder, size=600, **options):
@@ -66,8 +108,13 @@ def bpe(normalizer, pre_tokenizer, decoder, size=600, **options):
     alphabet = pre_tokenizers.ByteLevel.alphabet() if isinstance(decoder, decoders.ByteLevel) else []
     special = [options["unk_token"]] if "unk_token" in options else []
     special += [f"<0x{byte:02X}>" for byte in range(256)] if later.get("byte_fallback") else []
-    trainer = trainers.BpeTrainer(vocab_size=size + len(special), initial_alphabet=alphabet, special_tokens=special, show_progress=False,
-                                  limit_alphabet=300)
+    trainer = trainers.BpeTrainer(
+        vocab_size=size + len(special),
+        initial_alphabet=alphabet,
+        special_tokens=special,
+        show_progress=False,
+        limit_alphabet=300,
+    )
     tokenizer.train_from_iterator(TEXTS * 3 + CORPUS, trainer)
     form = json.loads(tokenizer.to_str())
     form["model"].update(later)
@@ -82,8 +129,10 @@ def unigram(normalizer, pre_tokenizer, decoder, **later):
     tokenizer.pre_tokenizer = pre_tokenizer
     tokenizer.decoder = decoder
     special = ["<unk>"] + [f"<0x{byte:02X}>" for byte in range(256)] if later.get("byte_fallback") else ["<unk>"]
-    tokenizer.train_from_iterator(TEXTS * 3 + CORPUS, trainers.UnigramTrainer(vocab_size=700, special_tokens=special, unk_token="<unk>",
-                                                                              show_progress=False))
+    tokenizer.train_from_iterator(
+        TEXTS * 3 + CORPUS,
+        trainers.UnigramTrainer(vocab_size=700, special_tokens=special, unk_token="<unk>", show_progress=False),
+    )
     form = json.loads(tokenizer.to_str())
     form["model"].update(later)
     form["added_tokens"] = [token for token in form["added_tokens"] if not token["content"].startswith("<0x")]
@@ -114,9 +163,12 @@ def everything():
     """Yields (name, tokenizer)."""
     level = decoders.ByteLevel()
     yield "gpt2", chat(bpe(None, byte_level(regex=True), level))
-    roberta = added(bpe(None, byte_level(regex=True, prefix=True), level), "<s>", "</s>", AddedToken("<mask>", lstrip=True, special=True))
-    yield "roberta", with_processor(roberta, processors.RobertaProcessing(("</s>", roberta.token_to_id("</s>")),
-                                                                          ("<s>", roberta.token_to_id("<s>"))))
+    roberta = added(
+        bpe(None, byte_level(regex=True, prefix=True), level), "<s>", "</s>", AddedToken("<mask>", lstrip=True, special=True)
+    )
+    yield "roberta", with_processor(
+        roberta, processors.RobertaProcessing(("</s>", roberta.token_to_id("</s>")), ("<s>", roberta.token_to_id("<s>")))
+    )
     yield "qwen", chat(bpe(normalizers.NFC(), splits(QWEN), level))
     llama = chat(bpe(None, splits(LLAMA3), level, ignore_merges=True))
     yield "llama3", with_processor(llama, processors.Sequence([processors.ByteLevel(), template(llama)]))
@@ -125,53 +177,106 @@ def everything():
     deepseek = chat(bpe(normalizers.Sequence([]), splits(*DEEPSEEK), level))
     yield "deepseek", added(deepseek, AddedToken("<norm>", normalized=True), special=False)
     yield "starcoder", chat(bpe(None, pre_tokenizers.Sequence([pre_tokenizers.Digits(True), byte_level(regex=True)]), level))
-    falcon = [pre_tokenizers.Punctuation("contiguous"), byte_level(regex=True), pre_tokenizers.Digits(False),
-              pre_tokenizers.Split(Regex("[0-9][0-9][0-9]"), "isolated")]
+    falcon = [
+        pre_tokenizers.Punctuation("contiguous"),
+        byte_level(regex=True),
+        pre_tokenizers.Digits(False),
+        pre_tokenizers.Split(Regex("[0-9][0-9][0-9]"), "isolated"),
+    ]
     yield "falcon", chat(bpe(None, pre_tokenizers.Sequence(falcon), level))
 
     spaces = normalizers.Replace(" ", "▁")
-    marked = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)])
-    llama2 = chat(bpe(normalizers.Sequence([normalizers.Prepend("▁"), spaces]), None, marked, unk_token="<unk>", byte_fallback=True,
-                      fuse_unk=True))
+    marked = decoders.Sequence(
+        [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    )
+    llama2 = chat(
+        bpe(
+            normalizers.Sequence([normalizers.Prepend("▁"), spaces]),
+            None,
+            marked,
+            unk_token="<unk>",
+            byte_fallback=True,
+            fuse_unk=True,
+        )
+    )
     yield "llama2", with_processor(llama2, template(llama2))
     gemma = decoders.Sequence([decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse()])
-    yield "gemma", chat(bpe(spaces, pre_tokenizers.Split(" ", "merged_with_previous"), gemma, unk_token="<unk>", byte_fallback=True,
-                            fuse_unk=True))
+    yield "gemma", chat(
+        bpe(
+            spaces,
+            pre_tokenizers.Split(" ", "merged_with_previous"),
+            gemma,
+            unk_token="<unk>",
+            byte_fallback=True,
+            fuse_unk=True,
+        )
+    )
     for scheme in ("always", "first", "never"):
         metaspace = pre_tokenizers.Metaspace(prepend_scheme=scheme)
         yield f"metaspace_{scheme}", chat(bpe(None, metaspace, decoders.Metaspace(prepend_scheme=scheme), unk_token="<unk>"))
-    t5 = unigram(normalizers.Sequence([normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " "), normalizers.Strip()]),
-                 pre_tokenizers.Metaspace(), decoders.Metaspace())
+    t5 = unigram(
+        normalizers.Sequence([normalizers.NFKC(), normalizers.Replace(Regex(" {2,}"), " "), normalizers.Strip()]),
+        pre_tokenizers.Metaspace(),
+        decoders.Metaspace(),
+    )
     yield "unigram", chat(t5)
     yield "unigram_bytes", chat(unigram(None, pre_tokenizers.Metaspace(prepend_scheme="first"), gemma, byte_fallback=True))
 
     behaviours = ("removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous")
     for behaviour in behaviours:
         for invert in (False, True):
-            steps = [pre_tokenizers.Split(Regex(r"\s+|[.,!?]"), behaviour, invert), pre_tokenizers.Split("e", behaviour, invert)]
-            yield f"split_{behaviour}_{int(invert)}", bpe(None, pre_tokenizers.Sequence(steps), decoders.Fuse(), size=400, unk_token="<unk>")
-    for name, step in {"whitespace": pre_tokenizers.Whitespace(), "blanks": pre_tokenizers.WhitespaceSplit(),
-                       "punctuation": pre_tokenizers.Punctuation("merged_with_previous"), "digits": pre_tokenizers.Digits(False),
-                       "delimiter": pre_tokenizers.CharDelimiterSplit("a"), "empty": pre_tokenizers.Split(Regex("(?=[A-Z])"), "isolated"),
-                       "repeat": pre_tokenizers.Split(Regex(r"\p{N}{1,3}+|\h{2}|[^\W\d]+|\S"), "isolated")}.items():
+            steps = [
+                pre_tokenizers.Split(Regex(r"\s+|[.,!?]"), behaviour, invert),
+                pre_tokenizers.Split("e", behaviour, invert),
+            ]
+            yield f"split_{behaviour}_{int(invert)}", bpe(
+                None, pre_tokenizers.Sequence(steps), decoders.Fuse(), size=400, unk_token="<unk>"
+            )
+    for name, step in {
+        "whitespace": pre_tokenizers.Whitespace(),
+        "blanks": pre_tokenizers.WhitespaceSplit(),
+        "punctuation": pre_tokenizers.Punctuation("merged_with_previous"),
+        "digits": pre_tokenizers.Digits(False),
+        "delimiter": pre_tokenizers.CharDelimiterSplit("a"),
+        "empty": pre_tokenizers.Split(Regex("(?=[A-Z])"), "isolated"),
+        "repeat": pre_tokenizers.Split(Regex(r"\p{N}{1,3}+|\h{2}|[^\W\d]+|\S"), "isolated"),
+    }.items():
         yield f"cut_{name}", bpe(None, step, decoders.Fuse(), size=400, unk_token="<unk>")
-    for name, step in {"nfd": normalizers.NFD(), "nfkd": normalizers.NFKD(), "lower": normalizers.Lowercase(),
-                       "accents": normalizers.Sequence([normalizers.NFD(), normalizers.StripAccents()]),
-                       "strip": normalizers.Strip(right=False), "regex": normalizers.Replace(Regex(r"\s+|l"), "_")}.items():
+    for name, step in {
+        "nfd": normalizers.NFD(),
+        "nfkd": normalizers.NFKD(),
+        "lower": normalizers.Lowercase(),
+        "accents": normalizers.Sequence([normalizers.NFD(), normalizers.StripAccents()]),
+        "strip": normalizers.Strip(right=False),
+        "regex": normalizers.Replace(Regex(r"\s+|l"), "_"),
+    }.items():
         tokenizer = bpe(step, byte_level(regex=True), level, size=400)
-        yield f"norm_{name}", added(tokenizer, AddedToken("<norm>", normalized=True), AddedToken("CAFE", normalized=True), special=False)
+        yield f"norm_{name}", added(
+            tokenizer, AddedToken("<norm>", normalized=True), AddedToken("CAFE", normalized=True), special=False
+        )
     flags = bpe(None, splits(LLAMA3), level)
-    added(flags, AddedToken("<tool>", lstrip=True, normalized=False), AddedToken("<mask>", rstrip=True, lstrip=True, normalized=False),
-          AddedToken("word", single_word=True, normalized=False), AddedToken("<s>", rstrip=True, normalized=False),
-          AddedToken("<|im_start|>", normalized=False), AddedToken("<|im_start|><|im_start|>", normalized=False), special=False)
+    added(
+        flags,
+        AddedToken("<tool>", lstrip=True, normalized=False),
+        AddedToken("<mask>", rstrip=True, lstrip=True, normalized=False),
+        AddedToken("word", single_word=True, normalized=False),
+        AddedToken("<s>", rstrip=True, normalized=False),
+        AddedToken("<|im_start|>", normalized=False),
+        AddedToken("<|im_start|><|im_start|>", normalized=False),
+        special=False,
+    )
     yield "flags", flags
 
 
 def rows_of(tokenizer):
     for number, text in enumerate(TEXTS):
         ids = tokenizer.encode(text, add_special_tokens=False).ids
-        yield {"id": str(number), "ids": ids, "with_special": tokenizer.encode(text).ids,
-               "decoded": tokenizer.decode(ids, skip_special_tokens=False)}
+        yield {
+            "id": str(number),
+            "ids": ids,
+            "with_special": tokenizer.encode(text).ids,
+            "decoded": tokenizer.decode(ids, skip_special_tokens=False),
+        }
 
 
 def add(archive, name, text):

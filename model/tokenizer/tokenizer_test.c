@@ -1,0 +1,512 @@
+//  A tokenizer from end to end, with small vocabularies made here: what holds for any text, and what is refused.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/json_writer.h"
+#include "base/random.h"
+#include "base/utf8.h"
+#include "model/tokenizer/alphabet.h"
+#include "model/tokenizer/tokenizer.h"
+
+#define QWEN                                                                          \
+    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}| " \
+    "?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*"                                         \
+    "|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+"
+
+//  Rules over bytes: both sides of each are bytes or came before.
+static const char *const s_rules [][2] = {
+    { "a", "b" },
+    { "ab", "ab" },
+    { " ", "a" },
+    { "b", "a" },
+    { "a", "a" },
+    { "aa", "aa" },
+    { "\n", "\n" },
+    { " a", "ba" },
+    { "\xf0", "\x9f" },
+    { "\xf0\x9f", "\xa6" },
+    { "ba", "ba" },
+    { "aaaa", "b" },
+};
+enum { RULES = sizeof s_rules / sizeof *s_rules, FIRST_ADDED = 256 + RULES };
+
+//  ---- Making tokenizers -----------------------------------------------------------------------------------------------
+
+static void
+s_append_alphabet (buffer_t *text, const char *bytes)
+{
+    alphabet_from_bytes (span_from_string (bytes), text);
+}
+
+//  A string of JSON: no control character is among those of the alphabet.
+static void
+s_print_string (buffer_t *out, span_t text)
+{
+    buffer_append_byte (out, '"');
+    for (size_t i = 0; i < text.size; i++) {
+        if (text.data [i] == '"' || text.data [i] == '\\')
+            buffer_append_byte (out, '\\');
+        buffer_append_byte (out, text.data [i]);
+    }
+    buffer_append_byte (out, '"');
+}
+
+static void
+s_print_vocabulary (buffer_t *out)
+{
+    for (unsigned id = 0; id < FIRST_ADDED; id++) {
+        buffer_t token = { 0 };
+        uint8_t byte = (uint8_t)id;
+        if (id < 256)
+            alphabet_from_bytes (span_of (&byte, 1), &token);
+        else {
+            s_append_alphabet (&token, s_rules [id - 256][0]);
+            s_append_alphabet (&token, s_rules [id - 256][1]);
+        }
+        buffer_append_string (out, id ? "," : "");
+        s_print_string (out, buffer_span (&token));
+        buffer_print (out, ":%u", id);
+        buffer_fini (&token);
+    }
+}
+
+static void
+s_print_rules (buffer_t *out)
+{
+    for (size_t i = 0; i < RULES; i++) {
+        buffer_t rule = { 0 };
+        s_append_alphabet (&rule, s_rules [i][0]);
+        buffer_append_byte (&rule, ' ');
+        s_append_alphabet (&rule, s_rules [i][1]);
+        buffer_append_string (out, i ? "," : "");
+        s_print_string (out, buffer_span (&rule));
+        buffer_fini (&rule);
+    }
+}
+
+//  A byte-level tokenizer. added: rows of added_tokens, numbered from FIRST_ADDED on, as JSON.
+static tokenizer_t *
+s_byte_level (const char *pre_tokenizer, const char *added)
+{
+    buffer_t file = { 0 };
+    tokenizer_t *tokenizer;
+    error_t error;
+    buffer_print (&file, "{\"added_tokens\":[%s],\"normalizer\":null,\"pre_tokenizer\":%s,", added, pre_tokenizer);
+    buffer_append_string (&file, "\"decoder\":{\"type\":\"ByteLevel\"},\"model\":{\"type\":\"BPE\",\"vocab\":{");
+    s_print_vocabulary (&file);
+    buffer_append_string (&file, "},\"merges\":[");
+    s_print_rules (&file);
+    buffer_append_string (&file, "]}}");
+    if (tokenizer_load_json (buffer_span (&file), &tokenizer, &error))
+        fail_msg ("%s", error.text);
+    buffer_fini (&file);
+    return tokenizer;
+}
+
+static tokenizer_t *
+s_qwen_like (const char *added)
+{
+    return s_byte_level (
+        "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" QWEN
+        "\"},\"behavior\":\"Isolated\",\"invert\":false},{\"type\":\"ByteLevel\",\"add_prefix_space\":false,"
+        "\"use_regex\":false}]}",
+        added);
+}
+
+//  One piece, whatever the text is.
+static tokenizer_t *
+s_uncut (void)
+{
+    return s_byte_level ("{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":false}", "");
+}
+
+static void
+s_encode (tokenizer_t *tokenizer, span_t text, bool parse_special, array_t *ids)
+{
+    error_t error;
+    array_cut (ids, 0);
+    if (tokenizer_encode (tokenizer, text, (tokenizer_flags_t){ .parse_special = parse_special }, ids, &error))
+        fail_msg ("%s", error.text);
+}
+
+static void
+s_assert_ids (tokenizer_t *tokenizer, const char *text, const uint32_t *expected, size_t count)
+{
+    array_t ids;
+    array_init (&ids, sizeof (uint32_t));
+    s_encode (tokenizer, span_from_string (text), true, &ids);
+    assert_int_equal (ids.count, count);
+    assert_memory_equal (ids.data, expected, count * sizeof *expected);
+    array_fini (&ids);
+}
+
+//  ---- Random texts ----------------------------------------------------------------------------------------------------
+
+static void
+s_append_random_text (random_t *random, buffer_t *text, const char *const *parts, size_t count)
+{
+    for (uint64_t left = 1 + random_below (random, 40); left; left--)
+        buffer_append_string (text, parts [random_below (random, count)]);
+}
+
+static void
+s_append_random_bytes (random_t *random, buffer_t *bytes)
+{
+    for (uint64_t left = random_below (random, 200); left; left--)
+        buffer_append_byte (bytes, (uint8_t)random_u64 (random));
+}
+
+//  ---- Round trips -----------------------------------------------------------------------------------------------------
+
+static void
+test_random_bytes_come_back (void **state)
+{
+    tokenizer_t *tokenizer = s_qwen_like ("");
+    array_t ids;
+    array_init (&ids, sizeof (uint32_t));
+    for (uint64_t seed = 0; seed < 2000; seed++) {
+        random_t random;
+        buffer_t bytes = { 0 }, back = { 0 };
+        random_init (&random, seed);
+        s_append_random_bytes (&random, &bytes);
+        s_encode (tokenizer, buffer_span (&bytes), true, &ids);
+        tokenizer_decode (tokenizer, ids.data, ids.count, false, &back);
+        if (!span_equal (buffer_span (&bytes), buffer_span (&back)))
+            fail_msg ("seed %llu", (unsigned long long)seed);
+        buffer_fini (&bytes);
+        buffer_fini (&back);
+    }
+    array_fini (&ids);
+    tokenizer_destroy (&tokenizer);
+}
+
+//  What a stream has said is always text, and in the end it is the whole, bad bytes replaced.
+static void
+test_a_stream_never_says_half_a_character (void **state)
+{
+    tokenizer_t *tokenizer = s_qwen_like ("");
+    detokenizer_t detokenizer;
+    buffer_t text = { 0 };
+    static const uint32_t llama [] = { 256 + 9, 0x99, '!' };
+    detokenizer_init (&detokenizer, tokenizer, false);
+    detokenizer_push (&detokenizer, llama [0], &text);
+    assert_int_equal (text.size, 0);
+    detokenizer_push (&detokenizer, llama [1], &text);
+    assert_true (span_equal_string (buffer_span (&text), "\xf0\x9f\xa6\x99"));
+    detokenizer_push (&detokenizer, llama [2], &text);
+    detokenizer_push (&detokenizer, 256 + 8, &text);
+    assert_true (span_equal_string (buffer_span (&text), "\xf0\x9f\xa6\x99!"));
+    detokenizer_finish (&detokenizer, &text);
+    detokenizer_finish (&detokenizer, &text);
+    assert_true (span_equal_string (buffer_span (&text), "\xf0\x9f\xa6\x99!\xef\xbf\xbd"));
+    buffer_clear (&text);
+    for (uint64_t seed = 0; seed < 500; seed++) {
+        random_t random;
+        random_init (&random, seed);
+        detokenizer_init (&detokenizer, tokenizer, false);
+        for (uint64_t left = random_below (&random, 50); left; left--) {
+            detokenizer_push (&detokenizer, (uint32_t)random_below (&random, FIRST_ADDED + 2), &text);
+            assert_true (utf8_is_valid (buffer_span (&text)));
+        }
+        detokenizer_finish (&detokenizer, &text);
+        assert_true (utf8_is_valid (buffer_span (&text)));
+        buffer_clear (&text);
+    }
+    buffer_fini (&text);
+    tokenizer_destroy (&tokenizer);
+}
+
+//  ---- Rules -----------------------------------------------------------------------------------------------------------
+
+//  Applies the rules as they are told: the lowest that fits anywhere, at its leftmost place, until none does.
+static void
+s_encode_naively (span_t text, array_t *ids)
+{
+    array_cut (ids, 0);
+    for (size_t i = 0; i < text.size; i++)
+        array_append (ids, &(uint32_t){ text.data [i] }, 1);
+    for (size_t rule = 0; rule < RULES;) {
+        uint32_t sides [2];
+        for (size_t side = 0; side < 2; side++) {
+            span_t wanted = span_from_string (s_rules [rule][side]);
+            sides [side] = wanted.data [0];
+            for (uint32_t other = 0; other < RULES && wanted.size > 1; other++) {
+                char made [16];
+                snprintf (made, sizeof made, "%s%s", s_rules [other][0], s_rules [other][1]);
+                if (span_equal_string (wanted, made))
+                    sides [side] = 256 + other;
+            }
+        }
+        uint32_t *row = ids->data;
+        size_t at = 0;
+        while (at + 1 < ids->count && (row [at] != sides [0] || row [at + 1] != sides [1]))
+            at++;
+        if (at + 1 >= ids->count) {
+            rule++;
+            continue;
+        }
+        row [at] = 256 + (uint32_t)rule;
+        array_remove (ids, at + 1);
+        rule = 0;
+    }
+}
+
+//  Few symbols are merged in one way, many in another: both must do what the rules say.
+static void
+test_rules_are_applied_in_order_in_pieces_of_any_length (void **state)
+{
+    static const char *const parts [] = { "a", "b", "ab", "aab", "aaaa", " a", "ba" };
+    tokenizer_t *tokenizer = s_uncut ();
+    array_t ids, naive;
+    array_init (&ids, sizeof (uint32_t));
+    array_init (&naive, sizeof (uint32_t));
+    for (uint64_t seed = 0; seed < 1500; seed++) {
+        random_t random;
+        buffer_t text = { 0 };
+        random_init (&random, seed);
+        s_append_random_text (&random, &text, parts, sizeof parts / sizeof *parts);
+        s_encode (tokenizer, buffer_span (&text), true, &ids);
+        s_encode_naively (buffer_span (&text), &naive);
+        if (ids.count != naive.count || memcmp (ids.data, naive.data, ids.count * sizeof (uint32_t)) != 0)
+            fail_msg ("seed %llu: \"%.*s\"", (unsigned long long)seed, SPAN_ARG (buffer_span (&text)));
+        buffer_fini (&text);
+    }
+    array_fini (&ids);
+    array_fini (&naive);
+    tokenizer_destroy (&tokenizer);
+}
+
+static void
+test_a_long_piece_takes_no_more_than_its_share (void **state)
+{
+    enum { SIZE = 1 << 20 };
+    tokenizer_t *tokenizer = s_uncut ();
+    buffer_t text = { 0 };
+    array_t ids;
+    array_init (&ids, sizeof (uint32_t));
+    memset (buffer_reserve (&text, SIZE), 'a', SIZE);
+    buffer_commit (&text, SIZE);
+    s_encode (tokenizer, buffer_span (&text), true, &ids);
+    assert_int_equal (ids.count, SIZE / 4);
+    array_fini (&ids);
+    buffer_fini (&text);
+    tokenizer_destroy (&tokenizer);
+}
+
+static void
+test_a_piece_beyond_all_measure_is_refused_and_nothing_is_left (void **state)
+{
+    enum { SIZE = (1 << 24) + 1 };
+    tokenizer_t *tokenizer = s_uncut ();
+    buffer_t text = { 0 };
+    array_t ids;
+    error_t error;
+    array_init (&ids, sizeof (uint32_t));
+    memset (buffer_reserve (&text, SIZE), 'a', SIZE);
+    buffer_commit (&text, SIZE);
+    assert_int_equal (
+        tokenizer_encode (tokenizer, buffer_span (&text), (tokenizer_flags_t){ 0 }, &ids, &error), STATUS_LIMIT);
+    assert_string_equal (error.text, "16777217 bytes without a place to cut them; 16777216 are enough");
+    assert_int_equal (ids.count, 0);
+    array_fini (&ids);
+    buffer_fini (&text);
+    tokenizer_destroy (&tokenizer);
+}
+
+//  ---- Caches ----------------------------------------------------------------------------------------------------------
+
+//  One tokenizer sees all texts, another each for the first time; more pieces go by than the caches hold.
+static void
+test_what_was_remembered_is_what_would_be_encoded (void **state)
+{
+    static const char *const parts [] = { "ab", "aaaa", " abab", "\n", "    ", " a", "!", "=>", "b", "\xc3\xa9", "1",
+        "\t", "'s" };
+    tokenizer_t *warm = s_qwen_like ("");
+    array_t ids, cold_ids;
+    array_init (&ids, sizeof (uint32_t));
+    array_init (&cold_ids, sizeof (uint32_t));
+    for (uint64_t seed = 0; seed < 300; seed++) {
+        random_t random;
+        buffer_t text = { 0 };
+        tokenizer_t *cold = s_qwen_like ("");
+        random_init (&random, seed % 100);
+        for (size_t i = 0; i < 30; i++)
+            s_append_random_text (&random, &text, parts, sizeof parts / sizeof *parts);
+        s_encode (warm, buffer_span (&text), true, &ids);
+        s_encode (cold, buffer_span (&text), true, &cold_ids);
+        if (ids.count != cold_ids.count || memcmp (ids.data, cold_ids.data, ids.count * sizeof (uint32_t)) != 0)
+            fail_msg ("seed %llu", (unsigned long long)seed);
+        tokenizer_destroy (&cold);
+        buffer_fini (&text);
+    }
+    array_fini (&ids);
+    array_fini (&cold_ids);
+    tokenizer_destroy (&warm);
+}
+
+//  ---- Added tokens ----------------------------------------------------------------------------------------------------
+
+#define ADDED(id, content, flags) "{\"id\":" #id ",\"content\":\"" content "\"" flags "}"
+#define SPECIAL ",\"special\":true"
+#define CHAT                                                                                                        \
+    ADDED (268, "<s>", SPECIAL)                                                                                     \
+    "," ADDED (269, "<s><s>", SPECIAL) "," ADDED (270, "<end>", SPECIAL) "," ADDED (271, "<t>", "") "," ADDED (272, \
+        "<r>",                                                                                                      \
+        ",\"rstrip\":true") "," ADDED (273, "wd", ",\"single_word\":true") "," ADDED (274, "<l>", ",\"lstrip\":true")
+
+_Static_assert(FIRST_ADDED == 268, "the added tokens are numbered behind the others");
+
+static void
+test_the_longest_token_at_the_leftmost_place_is_found (void **state)
+{
+    tokenizer_t *tokenizer = s_qwen_like (CHAT);
+    s_assert_ids (tokenizer, "<s>", (const uint32_t []){ 268 }, 1);
+    s_assert_ids (tokenizer, "<s><s><s>", (const uint32_t []){ 269, 268 }, 2);
+    s_assert_ids (tokenizer, "a<t>b", (const uint32_t []){ 'a', 271, 'b' }, 3);
+    s_assert_ids (tokenizer, "<r> \n a", (const uint32_t []){ 272, 'a' }, 2);
+    s_assert_ids (tokenizer, "a \t<l> a", (const uint32_t []){ 'a', 274, 258 }, 3);
+    s_assert_ids (tokenizer, "wd", (const uint32_t []){ 273 }, 1);
+    s_assert_ids (tokenizer, "wdx.wd", (const uint32_t []){ 'w', 'd', 'x', '.', 273 }, 5);
+    tokenizer_destroy (&tokenizer);
+}
+
+static void
+test_a_users_text_makes_no_special_token (void **state)
+{
+    tokenizer_t *tokenizer = s_qwen_like (CHAT);
+    array_t ids;
+    array_init (&ids, sizeof (uint32_t));
+    s_encode (tokenizer, SPAN ("<s><t><end>"), false, &ids);
+    for (size_t i = 0; i < ids.count; i++)
+        assert_false (tokenizer_is_special (tokenizer, *(const uint32_t *)array_at (&ids, i)));
+    assert_int_equal (*(const uint32_t *)array_at (&ids, 3), 271);
+    array_fini (&ids);
+    tokenizer_destroy (&tokenizer);
+}
+
+static void
+test_only_tokens_that_nothing_behind_them_can_change_are_seams (void **state)
+{
+    tokenizer_t *tokenizer = s_qwen_like (CHAT);
+    assert_false (tokenizer_is_seam (tokenizer, 268));    //  <s><s> begins with it
+    assert_true (tokenizer_is_seam (tokenizer, 269));
+    assert_true (tokenizer_is_seam (tokenizer, 270));
+    assert_true (tokenizer_is_seam (tokenizer, 271));
+    assert_false (tokenizer_is_seam (tokenizer, 272));    //  It takes the blanks behind it
+    assert_false (tokenizer_is_seam (tokenizer, 273));    //  A letter behind it undoes it
+    assert_true (tokenizer_is_seam (tokenizer, 274));
+    assert_false (tokenizer_is_seam (tokenizer, 'a'));
+    assert_int_equal (tokenizer_find (tokenizer, SPAN ("<end>")), 270);
+    assert_int_equal (tokenizer_find (tokenizer, SPAN ("abab")), 257);
+    assert_int_equal (tokenizer_find (tokenizer, SPAN ("<en")), TOKEN_NONE);
+    assert_true (span_equal_string (tokenizer_token_text (tokenizer, 258), " a"));
+    assert_int_equal (tokenizer_size (tokenizer), 275);
+    tokenizer_destroy (&tokenizer);
+}
+
+//  Any text of tokens and pieces of them, cut at every seam, gives the same ids.
+static void
+test_a_text_cut_at_every_seam_is_the_whole (void **state)
+{
+    static const char *const parts [] = { "<s>", "<end>", "<t>", "<r>", "wd", "<l>", "<", "s>", " ", "\n", "a", "ab",
+        "wd<t>", "\xcc\x81", "\xff" };
+    tokenizer_t *tokenizer = s_qwen_like (CHAT);
+    array_t whole, parted, seams;
+    array_init (&whole, sizeof (uint32_t));
+    array_init (&parted, sizeof (uint32_t));
+    array_init (&seams, sizeof (size_t));
+    size_t cuts = 0;
+    for (uint64_t seed = 0; seed < 3000; seed++) {
+        random_t random;
+        buffer_t buffer = { 0 };
+        random_init (&random, seed);
+        s_append_random_text (&random, &buffer, parts, sizeof parts / sizeof *parts);
+        span_t text = buffer_span (&buffer);
+        s_encode (tokenizer, text, true, &whole);
+        array_cut (&seams, 0);
+        array_cut (&parted, 0);
+        tokenizer_seams (tokenizer, text, (tokenizer_flags_t){ .parse_special = true }, &seams);
+        cuts += seams.count;
+        array_append (&seams, &text.size, 1);
+        for (size_t i = 0, done = 0; i < seams.count; i++) {
+            size_t place = *(const size_t *)array_at (&seams, i);
+            tokenizer_flags_t flags = { .parse_special = true, .not_first = done > 0 };
+            assert_int_equal (
+                tokenizer_encode (tokenizer, span_slice (text, done, place - done), flags, &parted, NULL), STATUS_OK);
+            done = place;
+        }
+        if (whole.count != parted.count || memcmp (whole.data, parted.data, whole.count * sizeof (uint32_t)) != 0)
+            fail_msg ("seed %llu: \"%.*s\"", (unsigned long long)seed, SPAN_ARG (text));
+        buffer_fini (&buffer);
+    }
+    assert_true (cuts > 3000);
+    array_fini (&whole);
+    array_fini (&parted);
+    array_fini (&seams);
+    tokenizer_destroy (&tokenizer);
+}
+
+//  ---- What is refused -------------------------------------------------------------------------------------------------
+
+static void
+s_assert_refused (const char *file, status_t status, const char *sentence)
+{
+    tokenizer_t *tokenizer = NULL;
+    error_t error = { 0 };
+    status_t given = tokenizer_load_json (span_from_string (file), &tokenizer, &error);
+    assert_string_equal (error.text, sentence);
+    assert_int_equal (given, status);
+    assert_null (tokenizer);
+}
+
+#define MODEL(vocab, merges) "\"model\":{\"type\":\"BPE\",\"vocab\":" vocab ",\"merges\":" merges "}"
+
+static void
+test_a_file_that_is_wrong_is_refused_with_its_place (void **state)
+{
+    s_assert_refused ("", STATUS_INVALID, "tokenizer.json: an object expected at byte 0");
+    s_assert_refused ("{\"model\":{}", STATUS_INVALID, "tokenizer.json: ',' or an end expected at byte 11");
+    s_assert_refused ("{} x", STATUS_INVALID, "tokenizer.json: something follows the value at byte 3");
+    s_assert_refused ("{\"a\":1}", STATUS_INVALID, "tokenizer.json: there is no model in it");
+    s_assert_refused (
+        "{\"model\":{\"type\":\"WordPiece\"}}", STATUS_UNSUPPORTED, "tokenizer.json: a model of type \"WordPiece\"");
+    s_assert_refused ("{" MODEL ("{\"a\":\"b\"}", "[]") "}", STATUS_INVALID,
+        "tokenizer.json: vocab: a whole number expected at byte 36");
+    s_assert_refused ("{" MODEL ("{\"a\":0}", "[\"a b\"]") "}", STATUS_INVALID,
+        "tokenizer.json: merges: a merge of what is no token, before at byte 54");
+    s_assert_refused ("{" MODEL ("{\"a\":99999999}", "[]") "}", STATUS_LIMIT,
+        "tokenizer.json: vocab: token 99999999: numbers go to 4194303");
+    s_assert_refused ("{\"normalizer\":{\"type\":\"Upside\"}," MODEL ("{}", "[]") "}", STATUS_UNSUPPORTED,
+        "tokenizer.json: normalizer: the normalizer \"Upside\" is not known");
+    s_assert_refused (
+        "{\"pre_tokenizer\":{\"type\":\"Split\",\"pattern\":{\"Regex\":\"a(\"},\"behavior\":\"Isolated\"}," MODEL (
+            "{}", "[]") "}",
+        STATUS_INVALID, "tokenizer.json: pre_tokenizer: regex \"a(\": missing closing parenthesis at byte 2");
+    s_assert_refused ("{\"added_tokens\":[{\"content\":\"x\"}]," MODEL ("{}", "[]") "}", STATUS_INVALID,
+        "tokenizer.json: an added token without an id, or with one beyond 4194303");
+    s_assert_refused ("{\"a\":\"\xff\"}", STATUS_INVALID, "tokenizer.json: not UTF-8 at byte 6");
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_random_bytes_come_back),
+        cmocka_unit_test (test_a_stream_never_says_half_a_character),
+        cmocka_unit_test (test_rules_are_applied_in_order_in_pieces_of_any_length),
+        cmocka_unit_test (test_a_long_piece_takes_no_more_than_its_share),
+        cmocka_unit_test (test_a_piece_beyond_all_measure_is_refused_and_nothing_is_left),
+        cmocka_unit_test (test_what_was_remembered_is_what_would_be_encoded),
+        cmocka_unit_test (test_the_longest_token_at_the_leftmost_place_is_found),
+        cmocka_unit_test (test_a_users_text_makes_no_special_token),
+        cmocka_unit_test (test_only_tokens_that_nothing_behind_them_can_change_are_seams),
+        cmocka_unit_test (test_a_text_cut_at_every_seam_is_the_whole),
+        cmocka_unit_test (test_a_file_that_is_wrong_is_refused_with_its_place),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
