@@ -390,16 +390,17 @@ s_print_manual_table (const option_t *table, bool *begun, buffer_t *out)
     }
 }
 
+static void s_print_manual (const option_t *table, const char *path, unsigned level, buffer_t *out);
+
+//  Those of included tables count as ours; their values stand in our table already.
 static void
-s_print_manual (const option_t *table, const char *path, unsigned level, buffer_t *out)
+s_print_manual_sections (const option_t *table, const char *path, unsigned level, buffer_t *out)
 {
-    bool begun = false;
-    s_print_manual_table (table, &begun, out);
     for (const option_t *row = table; row->name; row++) {
         if (s_is_value (row) || !s_is_shown (row))
             continue;
         if (row->type == OPTION_INCLUDE) {
-            s_print_manual (row->table, path, level, out);
+            s_print_manual_sections (row->table, path, level, out);
             continue;
         }
         buffer_t name = { 0 };
@@ -412,6 +413,14 @@ s_print_manual (const option_t *table, const char *path, unsigned level, buffer_
         s_print_manual (row->table, buffer_string (&name), level + 1, out);
         buffer_fini (&name);
     }
+}
+
+static void
+s_print_manual (const option_t *table, const char *path, unsigned level, buffer_t *out)
+{
+    bool begun = false;
+    s_print_manual_table (table, &begun, out);
+    s_print_manual_sections (table, path, level, out);
 }
 
 void

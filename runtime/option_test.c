@@ -498,6 +498,9 @@ test_help_and_manual_come_from_the_table (void **state)
     option_print_manual (s_zoo, 2, &manual);
     assert_non_null (strstr (buffer_string (&manual), "| `colour` | red\\|dark_blue | `red` | Paint. |\n"));
     assert_non_null (strstr (buffer_string (&manual), "\n## animals[]\n\nWho lives here.\n"));
+    const char *included = strstr (buffer_string (&manual), "| `extra_wait` |");
+    assert_non_null (included);
+    assert_null (strstr (included + 1, "| `extra_wait` |"));
     buffer_fini (&help);
     buffer_fini (&manual);
 }
