@@ -15,6 +15,7 @@ typedef struct {
     actor_timer_t sweep;    //  Of what was forgotten
     metric_t *matches;      //  Calls served
     metric_t *blocks;       //  In the index now
+    metric_t *refused;      //  Blocks it had no room for
 } indexer_t;
 
 static const metric_desc_t s_matches_metric = {
@@ -23,6 +24,10 @@ static const metric_desc_t s_matches_metric = {
 static const metric_desc_t s_blocks_metric = {
     .name = "stator_indexer_blocks", .help = "Different blocks in the index.", .kind = METRIC_GAUGE
 };
+
+static const metric_desc_t s_refused_metric = { .name = "stator_indexer_blocks_refused_total",
+    .help = "Blocks that a bound kept out of the index.",
+    .kind = METRIC_COUNTER };
 
 //  ---- Following ----
 
@@ -66,6 +71,7 @@ s_on_sweep (void *self_, actor_t *actor, void *arg)
     catalog_sweep (self->catalog);
     catalog_stats (self->catalog, &stats);
     metric_set (self->blocks, (int64_t)stats.blocks);
+    metric_set (self->refused, (int64_t)stats.refused);
     timer_start (&self->sweep, actor, SWEEP_NS, s_on_sweep, NULL);
 }
 
@@ -139,6 +145,7 @@ s_init (void *self_, actor_t *actor, const void *options_, error_t *error)
     self->catalog = catalog_new (&catalog);
     self->matches = metrics_get (actor_metrics (actor), &s_matches_metric, NULL);
     self->blocks = metrics_get (actor_metrics (actor), &s_blocks_metric, NULL);
+    self->refused = metrics_get (actor_metrics (actor), &s_refused_metric, NULL);
     timer_start (&self->sweep, actor, SWEEP_NS, s_on_sweep, NULL);
     return STATUS_OK;
 }

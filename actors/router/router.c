@@ -33,6 +33,7 @@ typedef struct {
     metric_t *expired;           //  Active requests nothing was heard of
     metric_t *overlap_blocks;    //  Of all decisions
     metric_t *prompt_blocks;     //  Of all decisions
+    metric_t *kept_out;          //  Blocks its index had no room for
     array_t candidates;          //  policy_candidate_t, scratch
     array_t overlaps;            //  catalog_overlap_t, scratch
 } router_t;
@@ -58,6 +59,10 @@ static const metric_desc_t s_overlap_metric = { .name = "stator_router_overlap_b
 static const metric_desc_t s_prompt_metric = {
     .name = "stator_router_prompt_blocks_total", .help = "Full blocks of the routed prompts.", .kind = METRIC_COUNTER
 };
+
+static const metric_desc_t s_kept_out_metric = { .name = "stator_router_blocks_refused_total",
+    .help = "Blocks that a bound kept out of its index.",
+    .kind = METRIC_COUNTER };
 
 //  ---- Following ----
 
@@ -106,7 +111,10 @@ static void
 s_on_sweep (void *self_, actor_t *actor, void *arg)
 {
     router_t *self = self_;
+    catalog_stats_t stats;
     catalog_sweep (self->catalog);
+    catalog_stats (self->catalog, &stats);
+    metric_set (self->kept_out, (int64_t)stats.refused);
     metric_add (self->expired, (int64_t)fleet_expire (self->fleet, actor_now (actor)));
     timer_start (&self->sweep, actor, SWEEP_NS, s_on_sweep, NULL);
 }
@@ -327,6 +335,7 @@ s_make_metrics (router_t *self)
     self->expired = metrics_get (metrics, &s_expired_metric, NULL);
     self->overlap_blocks = metrics_get (metrics, &s_overlap_metric, NULL);
     self->prompt_blocks = metrics_get (metrics, &s_prompt_metric, NULL);
+    self->kept_out = metrics_get (metrics, &s_kept_out_metric, NULL);
 }
 
 static status_t

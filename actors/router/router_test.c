@@ -67,6 +67,35 @@ test_a_restarted_worker_is_believed_only_what_it_says_itself (void **state)
     fixture_end ();
 }
 
+static int64_t
+s_refused_blocks (void)
+{
+    size_t cursor = 0;
+    const char *name, *labels;
+    int64_t value;
+    while (metrics_next (actor_metrics (stage_find (fixture_stage, "router/0")), &cursor, &name, &labels, &value))
+        if (strcmp (name, "stator_router_blocks_refused_total") == 0)
+            return value;
+    return -1;
+}
+
+//  What does not fit the index is not known, and that shows.
+static void
+test_blocks_beyond_the_bound_are_counted (void **state)
+{
+    router_options_t options = fixture_options;
+    fixture_options.blocks_max = 1;
+    fixture_begin (true);
+    assert_true (s_refused_blocks () > 0);
+    fixture_ask ("r1", "tiny", 10, NULL);
+    fixture_check_answer (fixture_asker ()->worker, 0);
+    fixture_end ();
+    fixture_options = options;
+    fixture_begin (true);
+    assert_int_equal (s_refused_blocks (), 0);
+    fixture_end ();
+}
+
 static void
 test_an_unknown_model_is_refused_and_recorded (void **state)
 {
@@ -88,6 +117,7 @@ main (void)
         cmocka_unit_test (test_a_worker_that_failed_the_request_is_left_out),
         cmocka_unit_test (test_a_dead_worker_is_not_chosen),
         cmocka_unit_test (test_a_restarted_worker_is_believed_only_what_it_says_itself),
+        cmocka_unit_test (test_blocks_beyond_the_bound_are_counted),
         cmocka_unit_test (test_an_unknown_model_is_refused_and_recorded),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
