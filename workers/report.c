@@ -180,30 +180,6 @@ report_clear (worker_t *self)
 }
 
 typedef struct {
-    worker_t *worker;        //  Whose blocks
-    snapshot_t *snapshot;    //  Where to
-} photo_t;
-
-static void
-s_add_stored (void *arg, hash128_t parent, const hash128_t *hashes, size_t count)
-{
-    photo_t *photo = arg;
-    kv_stored_t event = s_stored (photo->worker, parent, hashes, count);
-    snapshot_add (photo->snapshot, &kv_stored_message, &event);
-}
-
-status_t
-report_snapshot_kv (void *self_, actor_t *actor, uint64_t source, snapshot_t *snapshot)
-{
-    worker_t *self = self_;
-    if (source != actor_source (actor))
-        return STATUS_NOT_FOUND;
-    photo_t photo = { self, snapshot };
-    holdings_walk (self->holdings, s_add_stored, &photo);
-    return STATUS_OK;
-}
-
-typedef struct {
     worker_t *worker;               //  Whose blocks
     worker_stored_fn *on_stored;    //  Told
     void *arg;                      //  For on_stored
@@ -222,6 +198,21 @@ worker_tell_kv (const actor_t *worker, worker_stored_fn *on_stored, void *arg)
 {
     telling_t telling = { actor_state (worker), on_stored, arg };
     holdings_walk (telling.worker->holdings, s_tell_stored, &telling);
+}
+
+static void
+s_add_to_snapshot (void *arg, const kv_stored_t *event)
+{
+    snapshot_add (arg, &kv_stored_message, event);
+}
+
+status_t
+report_snapshot_kv (void *self, actor_t *actor, uint64_t source, snapshot_t *snapshot)
+{
+    if (source != actor_source (actor))
+        return STATUS_NOT_FOUND;
+    worker_tell_kv (actor, s_add_to_snapshot, snapshot);
+    return STATUS_OK;
 }
 
 //  ---- Load --------------------------------------------------------------------------------------------------------------
