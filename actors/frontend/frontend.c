@@ -8,6 +8,7 @@
 #include "actors/frontend/scrape.h"
 #include "actors/frontend/turn.h"
 #include "base/memory.h"
+#include "runtime/endpoint.h"
 #include "schemas/frontend.h"
 
 //  ---- What is over ----------------------------------------------------------------------------------------------------
@@ -120,10 +121,7 @@ s_listen (frontend_t *self, error_t *error)
 static status_t
 s_check_public (const frontend_options_t *options, error_t *error)
 {
-    span_t host = span_from_string (options->host);
-    bool is_local = span_starts_with (host, SPAN ("127.")) || span_equal (host, SPAN ("::1")) ||
-                    span_equal_nocase (host, SPAN ("localhost"));
-    if (is_local || options->allow_public)
+    if (host_is_local (span_from_string (options->host)) || options->allow_public)
         return STATUS_OK;
     return error_set (error, STATUS_REFUSED,
         "frontend.host: %s can be reached from other machines and nobody is asked for a key; set allow_public to do it "
