@@ -633,8 +633,7 @@ s_note_ring_bytes (broker_t *self)
 static void
 s_note_strangers (broker_t *self)
 {
-    uint64_t refused = actor_port (self->actor)->table->socket_refused (self->fabric);
-    metric_add (self->strangers, (int64_t)refused - metric_value (self->strangers));
+    metric_set (self->strangers, (int64_t)actor_port (self->actor)->table->socket_refused (self->fabric));
 }
 
 static void

@@ -379,6 +379,13 @@ actor_metrics (const actor_t *self)
     return self->metrics;
 }
 
+void
+actor_render_metrics (actor_t *self, buffer_t *out)
+{
+    actor_note_counts (self);
+    metrics_render (self->metrics, out);
+}
+
 budget_t *
 actor_budget (actor_t *self)
 {
@@ -459,9 +466,8 @@ actor_count (actor_t *self, runtime_count_t count)
 void
 actor_note_counts (actor_t *self)
 {
-    metric_t *strangers = self->counts [COUNT_STRANGER];
     if (self->router)
-        metric_add (strangers, (int64_t)actor_table (self)->socket_refused (self->router) - metric_value (strangers));
+        metric_set (self->counts [COUNT_STRANGER], (int64_t)actor_table (self)->socket_refused (self->router));
 }
 
 bool

@@ -182,6 +182,9 @@ bool actor_is_draining (const actor_t *self);
 //  What event_source gives for this actor.
 uint64_t actor_source (const actor_t *self);
 
+//  Appends all its metrics as text, those that the port counts brought up to date.
+void actor_render_metrics (actor_t *self, buffer_t *out);
+
 //  Publishes an event on the stream of its type, in order, with the others of this turn.  Borrows the event.
 void actor_publish (actor_t *self, const message_type_t *type, const void *event);
 

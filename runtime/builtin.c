@@ -86,8 +86,7 @@ static void
 s_on_get_metrics (void *self, actor_t *actor, incoming_t *incoming, const void *message)
 {
     buffer_t text = { 0 };
-    actor_note_counts (actor);
-    metrics_render (actor->metrics, &text);
+    actor_render_metrics (actor, &text);
     metrics_text_t reply = { buffer_span (&text) };
     incoming_reply (incoming, &reply);
     buffer_fini (&text);

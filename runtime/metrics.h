@@ -33,7 +33,7 @@ void metrics_destroy (metrics_t **self_p);
 metric_t *metrics_get (metrics_t *self, const metric_desc_t *desc, const char *labels);
 
 void metric_add (metric_t *self, int64_t amount);        //  Counter, gauge
-void metric_set (metric_t *self, int64_t value);         //  Gauge
+void metric_set (metric_t *self, int64_t value);         //  Gauge; counter that is kept elsewhere
 void metric_observe (metric_t *self, uint64_t value);    //  Histogram
 int64_t metric_value (const metric_t *self);             //  Counter, gauge: value; histogram: count
 

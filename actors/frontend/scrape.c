@@ -42,7 +42,7 @@ s_respond (scrape_t *self)
     http_header_t headers [] = { { SPAN ("content-type"), SPAN ("text/plain; version=0.0.4; charset=utf-8") } };
     actor_t *actor = self->frontend->actor;
     buffer_t own = { 0 }, body = { 0 };
-    metrics_render (actor_metrics (actor), &own);
+    actor_render_metrics (actor, &own);
     exposition_add (&self->page, buffer_span (&own), span_from_string (actor_address (actor)));
     exposition_render (&self->page, &body);
     actor_port (actor)->table->exchange_respond (self->exchange, 200, headers, 1, buffer_span (&body));
