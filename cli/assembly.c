@@ -101,6 +101,24 @@ s_frontend_count (const manifest_t *fleet)
     return (size_t)fleet->frontend.instances;
 }
 
+//  Every name that clients may ask for.
+static option_strings_t
+s_model_names (assembly_t *self)
+{
+    const manifest_model_t *models = self->fleet->models.items;
+    size_t count = 0;
+    for (size_t i = 0; i < self->fleet->models.count; i++)
+        count += 1 + models [i].aliases.count;
+    const char **names = arena_new (&self->memory, count * sizeof *names);
+    const char **next = names;
+    for (size_t i = 0; i < self->fleet->models.count; i++) {
+        *next++ = models [i].name;
+        for (size_t j = 0; j < models [i].aliases.count; j++)
+            *next++ = models [i].aliases.items [j];
+    }
+    return (option_strings_t){ names, count };
+}
+
 //  Each next one has the next port.
 static const void *
 s_frontend_options (assembly_t *self, size_t position)
@@ -109,6 +127,7 @@ s_frontend_options (assembly_t *self, size_t position)
     *options = self->fleet->frontend.options;
     options->port += options->port ? (int64_t)position : 0;
     options->secret = self->secret;
+    options->models = s_model_names (self);
     return options;
 }
 

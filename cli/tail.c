@@ -27,6 +27,7 @@ enum {
     EVENT_FRAMES = 3,
     TAIL_MEMORY = 256 << 20,
     QUEUE = 100000,
+    FLUSH_SIZE = 64 << 10,
     TRACKS_MAX = 100000,
     STREAM_WIDTH = 4,
     SOURCE_WIDTH = 18,
@@ -319,7 +320,7 @@ s_loop (tail_t *self)
     while (heard && !s_is_done (self)) {
         if (zmq_poll (&item, 1, -1) < 0 && errno != EINTR)
             break;
-        while (!s_is_done (self) && s_receive (self))
+        while (!s_is_done (self) && self->out.size < FLUSH_SIZE && s_receive (self))
             continue;
         heard = s_flush (self);
     }

@@ -154,6 +154,8 @@ s_init (void *self_, actor_t *actor, const void *options_, error_t *error)
     list_init (&self->over_relays);
     list_init (&self->scrapes);
     self->models = models_new (options->secret);
+    for (size_t i = 0; i < options->models.count; i++)
+        models_expect (self->models, span_from_string (options->models.items [i]));
     counts_init (&self->counts, actor_metrics (actor));
     notices_init (&self->notices, &self->counts, s_on_idle, self);
     client_leftovers_init (&self->leftovers, s_on_idle, self);

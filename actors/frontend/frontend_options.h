@@ -22,7 +22,9 @@ typedef struct {
     uint64_t route_timeout_ns;    //  For the router's decision
     uint64_t stall_timeout_ns;    //  Without a token; 0: none
     int64_t attempts;             //  Workers tried for one request
-    span_t secret;                //  Of the cluster; filled in by whoever starts it, in no table
+    //  Filled in by whoever starts it, in no table.
+    span_t secret;              //  Of the cluster
+    option_strings_t models;    //  Names that the configuration promises, aliases too
 } frontend_options_t;
 
 extern const option_t frontend_options_table [];

@@ -34,6 +34,7 @@ struct models {
     map_t *entries;                         //  NAME@FINGERPRINT -> entry_t, owned
     map_t *names;                           //  Name or alias -> name_t, owned
     map_t *workers;                         //  Address -> worker_t, owned
+    map_t *expected;                        //  Names of the configuration; the values mean nothing
 };
 
 models_t *
@@ -45,7 +46,20 @@ models_new (span_t secret)
     self->entries = map_new (0);
     self->names = map_new (0);
     self->workers = map_new (0);
+    self->expected = map_new (0);
     return self;
+}
+
+void
+models_expect (models_t *self, span_t name)
+{
+    map_put (self->expected, name, self);
+}
+
+bool
+models_is_expected (const models_t *self, span_t name)
+{
+    return map_get (self->expected, name) != NULL;
 }
 
 //  ---- Names -----------------------------------------------------------------------------------------------------------
@@ -263,6 +277,7 @@ models_destroy (models_t **self_p)
     map_destroy (&self->workers);
     map_destroy (&self->entries);
     map_destroy (&self->names);
+    map_destroy (&self->expected);
     memory_free (self);
     *self_p = NULL;
 }

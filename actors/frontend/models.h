@@ -40,6 +40,10 @@ typedef enum {
 models_t *models_new (span_t secret);
 void models_destroy (models_t **self_p);
 
+//  A name that the configuration promises: where nobody serves it, somebody will.  Copied.
+void models_expect (models_t *self, span_t name);
+bool models_is_expected (const models_t *self, span_t name);
+
 //  Takes note of a worker.  Borrows the entry for the call.  *sentence says what changed, for the log.
 models_news_t models_see (models_t *self, const actor_entry_t *entry, uint64_t wall_s, error_t *sentence);
 

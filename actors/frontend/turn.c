@@ -302,6 +302,9 @@ s_refuse_model (turn_t *self, api_error_t *error)
     if (models_count (models) == 0)
         return api_error_set (
             error, API_NO_WORKER, "model", "No worker has registered a model yet; try again in some seconds.");
+    if (models_is_expected (models, self->request.model))
+        return api_error_set (
+            error, API_NO_WORKER, "model", "The model exists, but nobody serves it now: try again in some seconds.");
     buffer_t names = { 0 };
     size_t cursor = 0;
     span_t name;

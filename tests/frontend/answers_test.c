@@ -176,6 +176,29 @@ test_max_tokens_is_cut_to_the_room_there_is (void **state)
     fixture_end ();
 }
 
+//  Clients take 404 for final: a model whose only worker is being restarted is not unknown.
+static void
+test_a_promised_model_that_nobody_serves_is_not_unknown (void **state)
+{
+    fixture_begin (0);
+    fixture_add_worker (0, "other", 7);
+    fixture_add_worker (1, "tiny", 8);
+    stage_run (fixture_stage, 2 * REALM_SECOND);
+    chat_t *chat = fixture_ask ("{\"model\":\"unknown\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}");
+    stage_run (fixture_stage, 100 * REALM_MS);
+    assert_int_equal (chat->status, 404);
+    chat = fixture_ask ("{\"model\":\"promised\",\"messages\":[{\"role\":\"user\",\"content\":\"x\"}]}");
+    stage_run (fixture_stage, 100 * REALM_MS);
+    assert_int_equal (chat->status, 503);
+    assert_true (fixture_contains (chat, "\"code\":\"no_worker\""));
+    stage_drain (fixture_stage, "worker/b");
+    stage_run (fixture_stage, REALM_SECOND);
+    chat = fixture_ask (CHAT (""));
+    stage_run (fixture_stage, 100 * REALM_MS);
+    assert_int_equal (chat->status, 503);
+    fixture_end ();
+}
+
 static void
 test_without_workers_or_routers_it_says_come_again (void **state)
 {
@@ -319,6 +342,7 @@ main (void)
         cmocka_unit_test (test_bodies_in_other_encodings_are_refused),
         cmocka_unit_test (test_a_prompt_that_does_not_fit_is_refused_in_openais_words),
         cmocka_unit_test (test_max_tokens_is_cut_to_the_room_there_is),
+        cmocka_unit_test (test_a_promised_model_that_nobody_serves_is_not_unknown),
         cmocka_unit_test (test_without_workers_or_routers_it_says_come_again),
         cmocka_unit_test (test_a_restarted_router_is_waited_for),
         cmocka_unit_test (test_requests_have_a_bound),

@@ -227,6 +227,8 @@ stage_t *fixture_stage;
 uint32_t fixture_context;
 static buffer_t s_cards [3];
 
+static const char *const s_promised [] = { "tiny", "promised" };
+
 static void
 s_set_options (void)
 {
@@ -242,7 +244,8 @@ s_set_options (void)
             .route_timeout_ns = 30 * REALM_SECOND,
             .stall_timeout_ns = 60 * REALM_SECOND,
             .attempts = 3,
-            .secret = SPAN ("secret") };
+            .secret = SPAN ("secret"),
+            .models = { s_promised, 2 } };
 }
 
 void
