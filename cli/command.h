@@ -45,6 +45,7 @@ struct command {
 
 //  One a file of this folder.
 extern const command_t actor_command;
+extern const command_t bench_command;
 extern const command_t call_command;
 extern const command_t check_command;
 extern const command_t keep_command;
@@ -53,6 +54,7 @@ extern const command_t ps_command;
 extern const command_t run_command;
 extern const command_t simulate_command;
 extern const command_t tail_command;
+extern const command_t tokenizer_command;
 extern const command_t up_command;
 extern const command_t worker_command;
 

@@ -1,0 +1,175 @@
+//  stator tokenizer - text to token ids and back, row by row
+
+#include <string.h>
+
+#include "base/json.h"
+#include "base/json_writer.h"
+#include "cli/command.h"
+#include "cli/environment.h"
+#include "cli/tokenizer_file.h"
+
+enum { ROWS_SIZE_MAX = 1 << 30, PRINTED_AT_ONCE = 1 << 20 };
+
+typedef struct {
+    const char *rows;    //  Where they stand
+    bool add_special;    //  What the model wants around a text
+    bool plain;          //  Special tokens in a text are only text
+} tokenizer_flags_of_command_t;
+
+static const option_t s_flags [] = {
+    { .name = "rows",
+        .type = OPTION_STRING,
+        .offset = offsetof (tokenizer_flags_of_command_t, rows),
+        .fallback = "-",
+        .doc = "File with the rows; - is standard input." },
+    { .name = "add_special",
+        .type = OPTION_BOOL,
+        .offset = offsetof (tokenizer_flags_of_command_t, add_special),
+        .doc = "Add what the model wants around a text: begin of text, say." },
+    { .name = "plain",
+        .type = OPTION_BOOL,
+        .offset = offsetof (tokenizer_flags_of_command_t, plain),
+        .doc = "Take special tokens in a text for text, as in what a user wrote." },
+    OPTIONS_END,
+};
+
+//  What is done with each row.
+typedef struct {
+    tokenizer_t *tokenizer;                       //  By which
+    const tokenizer_flags_of_command_t *flags;    //  As typed
+    array_t ids;                                  //  uint32_t: of the row
+    buffer_t text;                                //  Of the row
+} rows_t;
+
+typedef status_t (row_fn) (rows_t *self, const json_t *row, json_writer_t *json, error_t *error);
+
+static status_t
+s_encode (rows_t *self, const json_t *row, json_writer_t *json, error_t *error)
+{
+    const json_t *text = json_get (row, "text");
+    tokenizer_flags_t flags = { .add_special = self->flags->add_special, .parse_special = !self->flags->plain };
+    if (json_kind (text) != JSON_STRING)
+        return error_set (error, STATUS_INVALID, "it has no \"text\"");
+    array_cut (&self->ids, 0);
+    status_t status = tokenizer_encode (self->tokenizer, json_string (text), flags, &self->ids, error);
+    json_write_key (json, "ids");
+    json_write_begin_array (json);
+    for (size_t i = 0; i < self->ids.count && !status; i++)
+        json_write_u64 (json, *(const uint32_t *)array_at (&self->ids, i));
+    json_write_end_array (json);
+    return status;
+}
+
+static status_t
+s_decode (rows_t *self, const json_t *row, json_writer_t *json, error_t *error)
+{
+    const json_t *ids = json_get (row, "ids");
+    detokenizer_t detokenizer;
+    if (json_kind (ids) != JSON_ARRAY)
+        return error_set (error, STATUS_INVALID, "it has no \"ids\"");
+    buffer_clear (&self->text);
+    detokenizer_init (&detokenizer, self->tokenizer, false);
+    for (size_t i = 0; i < json_count (ids); i++) {
+        uint64_t id;
+        if (!json_to_u64 (json_at (ids, i), &id) || id >= tokenizer_size (self->tokenizer))
+            return error_set (error, STATUS_INVALID, "element %zu of \"ids\" is no token of this model", i);
+        detokenizer_push (&detokenizer, (uint32_t)id, &self->text);
+    }
+    detokenizer_finish (&detokenizer, &self->text);
+    json_write_key (json, "text");
+    json_write_string (json, buffer_span (&self->text));
+    return STATUS_OK;
+}
+
+//  One line in, one line out, which begins with the same id.
+static status_t
+s_answer (rows_t *self, span_t line, row_fn *answer, buffer_t *out, error_t *error)
+{
+    json_t *row = NULL;
+    status_t status = json_parse (line, &row, error);
+    if (status)
+        return status;
+    json_writer_t json;
+    json_writer_init (&json, out);
+    json_write_begin_object (&json);
+    const json_t *id = json_get (row, "id");
+    if (id) {
+        buffer_t text = { 0 };
+        json_render (id, &text);
+        json_write_key (&json, "id");
+        json_write_raw (&json, buffer_span (&text));
+        buffer_fini (&text);
+    }
+    status = answer (self, row, &json, error);
+    json_write_end_object (&json);
+    buffer_append_byte (out, '\n');
+    json_destroy (&row);
+    return status;
+}
+
+static status_t
+s_answer_all (rows_t *self, span_t rows, row_fn *answer, error_t *error)
+{
+    buffer_t out = { 0 };
+    status_t status = STATUS_OK;
+    for (size_t number = 1; rows.size && !status; number++) {
+        size_t size = span_find_byte (rows, '\n'), before = out.size;
+        span_t line = span_slice (rows, 0, size);
+        if (span_trim (line).size)
+            status = s_answer (self, line, answer, &out, error);
+        if (status) {
+            error_prefix (error, "row %zu", number);
+            out.size = before;
+        }
+        if (status || out.size > PRINTED_AT_ONCE || size + 1 >= rows.size) {
+            command_print (&out);
+            buffer_clear (&out);
+        }
+        rows = span_slice (rows, size + 1, rows.size);
+    }
+    buffer_fini (&out);
+    return status;
+}
+
+static result_t
+s_run (const invocation_t *invocation)
+{
+    rows_t rows = { .flags = invocation->flags };
+    buffer_t text = { 0 };
+    error_t error = { 0 };
+    row_fn *answer = strcmp (invocation->words [0], "encode") == 0   ? s_encode
+                     : strcmp (invocation->words [0], "decode") == 0 ? s_decode
+                                                                     : NULL;
+    if (!answer) {
+        command_complain (invocation->command, "'%.100s' is neither encode nor decode", invocation->words [0]);
+        return RESULT_USAGE;
+    }
+    array_init (&rows.ids, sizeof (uint32_t));
+    status_t status = tokenizer_file_load (invocation->words [1], &rows.tokenizer, &error);
+    if (!status)
+        status = environment_read_file (rows.flags->rows, ROWS_SIZE_MAX, &text, &error);
+    if (!status)
+        status = s_answer_all (&rows, buffer_span (&text), answer, &error);
+    if (status)
+        command_complain (invocation->command, "%s", error.text);
+    tokenizer_destroy (&rows.tokenizer);
+    array_fini (&rows.ids);
+    buffer_fini (&rows.text);
+    buffer_fini (&text);
+    return status ? RESULT_FAILED : RESULT_OK;
+}
+
+const command_t tokenizer_command = {
+    .name = "tokenizer",
+    .arguments = "encode|decode MODEL",
+    .doc = "Turn text into token ids, or ids into text.",
+    .essay =
+        "MODEL is a tokenizer.json, a GGUF file, or a folder with a tokenizer.json. Rows are read as JSON, one a "
+        "line:\n"
+        "encode turns {\"id\": ..., \"text\": ...} into {\"id\": ..., \"ids\": [...]}, decode the other way round.\n",
+    .table = s_flags,
+    .flags_size = sizeof (tokenizer_flags_of_command_t),
+    .words_min = 2,
+    .words_max = 2,
+    .run = s_run,
+};
