@@ -23,6 +23,7 @@
 #include "base/bug.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "broker/fabric.h"
 #include "runtime/incoming.h"
 #include "runtime/ring.h"
 #include "runtime/timer.h"
@@ -70,7 +71,7 @@ typedef struct {
 
 typedef struct {
     actor_t *actor;                    //  Itself
-    port_socket_t *fabric;             //  XPUB
+    fabric_t fabric;                   //  Where it publishes
     map_t *members;                    //  Address -> member_t, owned
     map_t *sources;                    //  source_id -> member_t
     map_t *tracks;                     //  (source, stream) -> track_t, owned
@@ -83,7 +84,6 @@ typedef struct {
     metric_t *counts [COUNT_COUNT];    //  What came by
     metric_t *ring_bytes;              //  Of all rings
     metric_t *alive;                   //  Actors alive
-    metric_t *strangers;               //  Turned away where events are published
 } broker_t;
 
 static const char *const s_count_names [COUNT_COUNT] = {
@@ -105,10 +105,6 @@ static const metric_desc_t s_ring_metric = {
 static const metric_desc_t s_alive_metric = {
     .name = "stator_broker_actors_alive", .help = "Actors whose lease runs.", .kind = METRIC_GAUGE
 };
-
-static const metric_desc_t s_strangers_metric = { .name = "stator_broker_followers_refused_total",
-    .help = "Peers without a key that is known here, turned away where events are published.",
-    .kind = METRIC_COUNTER };
 
 //  ---- Tracks ----
 
@@ -224,15 +220,9 @@ s_publish_tails (broker_t *self)
 //  ---- Fabric ----
 
 static void
-s_fan_out (broker_t *self, const span_t frames [3])
-{
-    actor_port (self->actor)->table->socket_send (self->fabric, frames, 3);
-}
-
-static void
 s_on_publish (void *self_, actor_t *actor, const span_t frames [3])
 {
-    s_fan_out (self_, frames);
+    fabric_publish (&((broker_t *)self_)->fabric, frames);
 }
 
 static void
@@ -286,7 +276,7 @@ s_on_handover (void *self_, actor_t *actor, span_t peer, const span_t frames [3]
         if (header.sequence > track->sequence)
             track->sequence = header.sequence;
         track->moved = true;
-        s_fan_out (self, frames);
+        fabric_publish (&self->fabric, frames);
     }
     actor_acknowledge (actor, peer, header.stream, track->fanned_out);
 }
@@ -631,12 +621,6 @@ s_note_ring_bytes (broker_t *self)
 }
 
 static void
-s_note_strangers (broker_t *self)
-{
-    metric_set (self->strangers, (int64_t)actor_port (self->actor)->table->socket_refused (self->fabric));
-}
-
-static void
 s_on_sweep (void *self_, actor_t *actor, void *arg)
 {
     broker_t *self = self_;
@@ -648,25 +632,11 @@ s_on_sweep (void *self_, actor_t *actor, void *arg)
     s_publish_tails (self);
     s_note_ring_bytes (self);
     s_sync_incarnations (self);
-    s_note_strangers (self);
+    fabric_count (&self->fabric);
     timer_start (&self->sweep, actor, SWEEP_NS, s_on_sweep, NULL);
 }
 
 //  ---- Life ----
-
-static status_t
-s_bind_fabric (broker_t *self, error_t *error)
-{
-    port_t *port = actor_port (self->actor);
-    socket_options_t options = { .kind = SOCKET_XPUB, .send_queue = (uint32_t)self->options.subscriber_queue };
-    self->fabric = port->table->socket_open (port, &options, error);
-    if (!self->fabric)
-        return STATUS_IO;
-    status_t status = port->table->socket_bind (self->fabric, self->options.events, error);
-    if (status)
-        port->table->socket_close (self->fabric);
-    return status;
-}
 
 //  Without a store the broker works, and says what it cannot promise.
 static void
@@ -692,7 +662,8 @@ s_init (void *self_, actor_t *actor, const void *options, error_t *error)
     self->actor = actor;
     self->back_ns = self->heard_ns = actor_now (actor);
     self->options = *(const broker_options_t *)options;
-    status_t status = s_bind_fabric (self, error);
+    status_t status =
+        fabric_init (&self->fabric, actor, self->options.events, (uint32_t)self->options.subscriber_queue, error);
     if (status)
         return status;
     self->members = map_new (actor_random (actor));
@@ -701,7 +672,6 @@ s_init (void *self_, actor_t *actor, const void *options, error_t *error)
     s_open_store (self);
     self->ring_bytes = metrics_get (actor_metrics (actor), &s_ring_metric, NULL);
     self->alive = metrics_get (actor_metrics (actor), &s_alive_metric, NULL);
-    self->strangers = metrics_get (actor_metrics (actor), &s_strangers_metric, NULL);
     for (int i = 0; i < COUNT_COUNT; i++) {
         buffer_t labels = { 0 };
         buffer_print (&labels, "result=\"%s\"", s_count_names [i]);
@@ -731,7 +701,13 @@ s_fini (void *self_, actor_t *actor)
     map_destroy (&self->tracks);
     if (self->store)
         actor_port (actor)->table->store_close (self->store);
-    actor_port (actor)->table->socket_close (self->fabric);
+    fabric_fini (&self->fabric);
+}
+
+static void
+s_reload (void *self_, actor_t *actor, const void *options)
+{
+    fabric_renew (&((broker_t *)self_)->fabric);
 }
 
 static void
@@ -757,6 +733,7 @@ const actor_class_t broker_class = {
     .init = s_init,
     .fini = s_fini,
     .handlers = s_handlers,
+    .reload = s_reload,
     .describe = s_describe,
     .find_ring = s_find_ring,
     .on_handover = s_on_handover,

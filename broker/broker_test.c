@@ -560,6 +560,29 @@ test_a_revoked_key_says_nothing_more (void **state)
     s_end ();
 }
 
+//  Who follows says nothing, so it must be asked who it is once more.
+static void
+test_a_follower_whose_key_is_revoked_hears_nothing_more (void **state)
+{
+    s_give_keys ("KEY-LEFT");
+    s_begin_all (13, RING);
+    actor_t *broker = stage_find (s_stage, "broker/0");
+    keyring_t *revoked = s_keyring ("KEY-M0", 3);
+    sim_port_set_keys (actor_port (broker), revoked);
+    actor_reload (broker, NULL);
+    s_run (REALM_SECOND);
+    size_t events = s_follower ()->events;
+    s_run (10 * REALM_SECOND);
+    assert_int_equal (s_follower ()->events, events);
+    assert_true (s_strangers () > 0);
+    sim_port_set_keys (actor_port (broker), s_keys [BROKER]);
+    s_run (10 * REALM_SECOND);
+    assert_true (s_follower ()->events > events);
+    s_check_equal_once_quiet ();
+    keyring_destroy (&revoked);
+    s_end ();
+}
+
 static void
 s_break_something (random_t *random)
 {
@@ -619,6 +642,7 @@ main (void)
         cmocka_unit_test (test_a_stranger_is_turned_away_and_counted),
         cmocka_unit_test (test_nobody_speaks_for_a_source_without_the_role_for_it),
         cmocka_unit_test (test_a_revoked_key_says_nothing_more),
+        cmocka_unit_test (test_a_follower_whose_key_is_revoked_hears_nothing_more),
         cmocka_unit_test (test_whatever_breaks_they_are_equal_once_quiet),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

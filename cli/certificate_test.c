@@ -15,7 +15,7 @@ static char s_folder [FOLDER_SIZE], s_keys [FOLDER_SIZE + 8];
 static int
 s_set_up (void **state)
 {
-    strcpy (s_folder, "/tmp/stator-test-XXXXXX");
+    snprintf (s_folder, sizeof s_folder, "/tmp/stator-test-XXXXXX");
     assert_non_null (mkdtemp (s_folder));
     snprintf (s_keys, sizeof s_keys, "%s/keys", s_folder);
     return 0;

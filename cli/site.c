@@ -58,8 +58,9 @@ s_check_host (const manifest_t *fleet, complaints_t *complaints)
     buffer_fini (&names);
 }
 
+//  starts: what only a start needs is checked too.
 static result_t
-s_read (manifest_t **fleet, const invocation_t *invocation, const char *file)
+s_read (manifest_t **fleet, const invocation_t *invocation, const char *file, bool starts)
 {
     buffer_t text = { 0 }, said = { 0 };
     error_t error;
@@ -75,7 +76,8 @@ s_read (manifest_t **fleet, const invocation_t *invocation, const char *file)
     if (result == RESULT_OK) {
         *fleet = manifest_new (buffer_span (&text), &invocation->all, &environment_world, &complaints);
         s_check_host (*fleet, &complaints);
-        site_check_keys (*fleet, &complaints);
+        if (starts)
+            site_check_keys (*fleet, &complaints);
         result = complaints_any (&complaints) ? RESULT_USAGE : RESULT_OK;
         complaints_render (&complaints, &said);
         fputs (buffer_string (&said), stderr);
@@ -110,7 +112,7 @@ site_open (site_t *self, const invocation_t *invocation, const char *file)
     error_t error;
     *self = (site_t){ 0 };
     array_init (&self->older, sizeof (manifest_t *));
-    result_t result = s_read (&self->fleet, invocation, file);
+    result_t result = s_read (&self->fleet, invocation, file, true);
     if (result == RESULT_OK && s_settle (self, &error) != STATUS_OK) {
         command_complain (invocation->command, "%s", error.text);
         result = RESULT_FAILED;
@@ -151,7 +153,7 @@ site_reload (site_t *self, const invocation_t *invocation, const char *file)
     manifest_t *fresh = NULL;
     folders_t folders;
     change_t change = { .invocation = invocation };
-    if (s_read (&fresh, invocation, file) == RESULT_OK && s_settle_folders (fresh, &folders, NULL) == STATUS_OK)
+    if (s_read (&fresh, invocation, file, false) == RESULT_OK && s_settle_folders (fresh, &folders, NULL) == STATUS_OK)
         option_compare (manifest_table, self->fleet, fresh, "", s_on_change, &change);
     else
         change.refused = true;

@@ -138,18 +138,16 @@ typedef struct {
     assembly_actor_t host;             //  The host itself
 } launch_t;
 
-//  What the processes read changes with what was read here; the host passes the wish on to them.
+//  What the processes read changes with what was read here; the host passes the wish on to them, also where nothing changed
+//  but the keys.
 static const assembly_actor_t *
 s_on_reload (void *arg)
 {
     launch_t *self = arg;
     error_t error;
-    if (!site_reload (&self->site, self->invocation, self->file))
-        return NULL;
-    if (s_write_config (&self->site, &error) == STATUS_OK)
-        return &self->host;
-    command_complain (self->invocation->command, "%s", error.text);
-    return NULL;
+    if (site_reload (&self->site, self->invocation, self->file) && s_write_config (&self->site, &error) != STATUS_OK)
+        command_complain (self->invocation->command, "%s", error.text);
+    return &self->host;
 }
 
 static status_t

@@ -1,0 +1,84 @@
+#include "broker/fabric.h"
+
+#include "runtime/endpoint.h"
+
+static const uint64_t REBIND_NS = 20000000;
+
+static const metric_desc_t s_refused_metric = { .name = "stator_broker_followers_refused_total",
+    .help = "Peers without a key that is known here, turned away where events are published.",
+    .kind = METRIC_COUNTER };
+
+static const port_table_t *
+s_table (const fabric_t *self)
+{
+    return actor_port (self->actor)->table;
+}
+
+static void
+s_close (fabric_t *self)
+{
+    if (self->socket)
+        s_table (self)->socket_close (self->socket);
+    self->socket = NULL;
+}
+
+static status_t
+s_bind (fabric_t *self, error_t *error)
+{
+    socket_options_t options = { .kind = SOCKET_XPUB, .send_queue = self->queue };
+    self->socket = s_table (self)->socket_open (actor_port (self->actor), &options, error);
+    if (!self->socket)
+        return STATUS_IO;
+    status_t status = s_table (self)->socket_bind (self->socket, self->endpoint, error);
+    if (status)
+        s_close (self);
+    return status;
+}
+
+//  The endpoint becomes free a moment after the close.
+static void
+s_rebind (void *state, actor_t *actor, void *arg)
+{
+    fabric_t *self = arg;
+    if (s_bind (self, NULL))
+        timer_start (&self->rebind, actor, REBIND_NS, s_rebind, self);
+}
+
+status_t
+fabric_init (fabric_t *self, actor_t *actor, const char *endpoint, uint32_t queue, error_t *error)
+{
+    *self = (fabric_t){ .actor = actor, .endpoint = endpoint, .queue = queue };
+    self->refused = metrics_get (actor_metrics (actor), &s_refused_metric, NULL);
+    return s_bind (self, error);
+}
+
+void
+fabric_fini (fabric_t *self)
+{
+    timer_stop (&self->rebind);
+    s_close (self);
+}
+
+void
+fabric_publish (fabric_t *self, const span_t frames [3])
+{
+    if (self->socket)
+        s_table (self)->socket_send (self->socket, frames, 3);
+}
+
+void
+fabric_renew (fabric_t *self)
+{
+    if (!self->socket || !endpoint_leaves_machine (span_from_string (self->endpoint)))
+        return;
+    self->turned_away += s_table (self)->socket_refused (self->socket);
+    s_close (self);
+    timer_start (&self->rebind, self->actor, REBIND_NS, s_rebind, self);
+}
+
+void
+fabric_count (fabric_t *self)
+{
+    uint64_t now = self->socket ? s_table (self)->socket_refused (self->socket) : 0;
+    metric_set (self->refused, (int64_t)(self->turned_away + now));
+}

@@ -1,0 +1,35 @@
+//  fabric - the broker's XPUB: whatever is published goes to whoever subscribed
+//
+//  Who follows is asked for its key when it comes, and says nothing afterwards.  So after a change of keys the socket is
+//  bound anew and all come again: those whose key was revoked would go on hearing otherwise.  What the others miss
+//  meanwhile they find in the rings.
+
+#ifndef BROKER_FABRIC_H
+#define BROKER_FABRIC_H
+
+#include "runtime/timer.h"
+
+typedef struct {
+    actor_t *actor;           //  Whose
+    const char *endpoint;     //  Where it is bound
+    uint32_t queue;           //  Messages a follower may be behind
+    port_socket_t *socket;    //  NULL while it is bound anew
+    actor_timer_t rebind;     //  The next attempt
+    uint64_t turned_away;     //  Followers refused by the sockets before this one
+    metric_t *refused;        //  All of them
+} fabric_t;
+
+//  endpoint: borrowed until the end.
+status_t fabric_init (fabric_t *self, actor_t *actor, const char *endpoint, uint32_t queue, error_t *error);
+void fabric_fini (fabric_t *self);
+
+//  frames: topic, header, payload.
+void fabric_publish (fabric_t *self, const span_t frames [3]);
+
+//  The keys may have changed.
+void fabric_renew (fabric_t *self);
+
+//  Brings the count of refused followers up to date.
+void fabric_count (fabric_t *self);
+
+#endif

@@ -1,0 +1,358 @@
+"""A fleet on several machines: it answers, survives pulled cables with its caches, and lets in only whom it knows."""
+
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import urllib.request
+
+from namespaces import Network, why_not
+from support import STATOR, Program, http, until
+
+SYSTEM_PACKAGES = "/usr/lib/python3/dist-packages"
+FLEET = """version: 1
+hosts:
+{hosts}models:
+  - name: mock
+workers:
+{workers}"""
+
+
+def long_text(topic):
+    """Some blocks of text that no other conversation begins with."""
+    return f"Let us speak of {topic}. " + " ".join(f"{topic} has a box with the number {number}." for number in range(60))
+
+
+class Host(Program):
+    """`stator up --host NAME` on a machine, with folders of its own."""
+
+    def __init__(self, folder, machine, name, roles):
+        self.machine, self.name = machine, name
+        self.folder = pathlib.Path(folder) / name
+        self.keys = self.folder / "state" / "keys"
+        self.folder.mkdir()
+        self.stator("key", "new", name, "--roles", roles, "--state-dir", self.folder / "state")
+
+    def stator(self, *words):
+        """Runs a verb on the machine; returns (exit code, output)."""
+        done = subprocess.run(self.machine.command(STATOR, *words), capture_output=True, text=True, timeout=60)
+        return done.returncode, done.stdout + done.stderr
+
+    def start(self, config):
+        super().__init__(self.machine.command(STATOR, "up", config, "--host", self.name, "--state-dir", self.folder / "state",
+                                              "--run-dir", self.folder / "run"), self.folder)
+
+    def ask(self, *words):
+        """A verb that looks at the fleet from this host."""
+        return self.stator(*words, "--run-dir", self.folder / "run")
+
+    def reload(self):
+        self.process.send_signal(signal.SIGHUP)
+
+
+class Fleet:
+    """A head with broker and core, and a host with a worker for each further machine."""
+
+    def __init__(self, folder, network, speed):
+        self.folder = pathlib.Path(folder)
+        self.head = Host(folder, network.machines[0], "head", "host,core")
+        self.others = [Host(folder, machine, f"gpu-{number}", "host,worker")
+                       for number, machine in enumerate(network.machines[1:], 1)]
+        self.hosts = [self.head, *self.others]
+        self.url = f"http://{self.head.machine.address}:8000"
+        self.config = self.folder / "fleet.yaml"
+        self.config.write_text(FLEET.format(
+            hosts="".join(f"  - {{ name: {host.name}, address: {host.machine.address}"
+                          f"{', runs: [broker, core]' if host is self.head else ''} }}\n" for host in self.hosts)
+            + "frontend: { host: 0.0.0.0, allow_public: true }\n",
+            workers="".join(f"  - {{ engine: mock, name: {host.name}, host: {host.name}, mock: {{ speed: {speed} }} }}\n"
+                            for host in self.others)))
+        for host in self.hosts:
+            for other in self.hosts:
+                if host is not other:
+                    shutil.copy(other.keys / f"{other.name}.cert", host.keys)
+
+    def start(self):
+        self.head.start(self.config)
+        until((self.head.folder / "state/secret").exists, 20, "the cluster's secret")
+        for host in self.others:
+            shutil.copy(self.head.folder / "state/secret", host.folder / "state/secret")
+            host.start(self.config)
+        for host in self.others:
+            self.await_state(f"worker/{host.name}-0", "ready", 40)
+        with self.head.machine.inside():
+            until(lambda: http(f"{self.url}/health")[0] == 200, 40, f"the frontend to be ready\n{self.logs()}")
+
+    def stop(self):
+        for host in reversed(self.hosts):
+            if hasattr(host, "process"):
+                host.stop()
+
+    def states(self):
+        """Address -> state, as `stator ps` on the head says."""
+        code, text = self.head.ask("ps", "--json", "--timeout", "1s")
+        return {actor["address"]: actor["state"] for actor in json.loads(text)["actors"]} if code in (0, 3) else {}
+
+    def await_state(self, address, state, seconds):
+        until(lambda: self.states().get(address) == state, seconds, f"{address} to be {state}\n{self.logs()}")
+
+    def logs(self):
+        return "\n".join(f"{host.name}:\n{host.output()[-3000:]}" for host in self.hosts if hasattr(host, "log"))
+
+    def count(self, kind):
+        """Of stator_bus_events_total of the broker."""
+        code, text = self.head.ask("call", "broker/0", "get_metrics")
+        assert code == 0, text
+        return int(re.search(rf'stator_bus_events_total{{kind="{kind}"}} (\d+)', json.loads(text)["text"]).group(1))
+
+    def turn(self, messages):
+        """Asks for the next turn and adds it; returns (worker, cached tokens)."""
+        body = {"model": "mock", "messages": messages, "max_tokens": 8}
+        with self.head.machine.inside():
+            code, answer = http(f"{self.url}/v1/chat/completions", body, timeout=30)
+        assert code == 200, (code, answer, self.logs())
+        said = json.loads(answer)
+        messages.append(said["choices"][0]["message"])
+        return said["usage"]["prompt_tokens_details"]["cached_tokens"]
+
+    def stream(self, body):
+        request = urllib.request.Request(f"{self.url}/v1/chat/completions", json.dumps(body).encode(),
+                                         {"Content-Type": "application/json"})
+        return urllib.request.urlopen(request, timeout=60)
+
+    def migrations(self):
+        with self.head.machine.inside():
+            text = http(f"{self.url}/metrics")[1].decode()
+        return sum(int(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith("stator_migrations_total"))
+
+    def fails(self):
+        """True where a question finds nobody to answer it."""
+        with self.head.machine.inside():
+            code, _ = http(f"{self.url}/v1/chat/completions", {"model": "mock", "max_tokens": 4, "messages": [
+                {"role": "user", "content": "Is anybody there?"}]}, timeout=30)
+        return code >= 500
+
+
+class Base(unittest.TestCase):
+    machines = 2
+    speed = 20
+
+    @classmethod
+    def setUpClass(cls):
+        reason = why_not()
+        if reason:
+            raise unittest.SkipTest(reason)
+        folder = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(folder.cleanup)
+        cls.network = Network(cls.machines)
+        cls.addClassCleanup(cls.network.remove)
+        cls.fleet = Fleet(folder.name, cls.network, cls.speed)
+        cls.addClassCleanup(cls.fleet.stop)
+        cls.fleet.start()
+
+    def converse(self, topic):
+        """A conversation with one turn behind it."""
+        messages = [{"role": "user", "content": long_text(topic)}]
+        self.assertEqual(self.fleet.turn(messages), 0)
+        return messages
+
+    def goes_on(self, messages):
+        """The next turn finds what the last one left in the cache."""
+        messages.append({"role": "user", "content": "And which is the last?"})
+        self.assertGreater(self.fleet.turn(messages), 300)
+
+
+class TwoHostsTest(Base):
+    def test_a_turn_crosses_the_network_and_the_next_finds_its_cache(self):
+        self.goes_on(self.converse("apples"))
+
+    def unplugged(self, topic, seconds):
+        """What the head says meanwhile, and until all is well again."""
+        messages, said = self.converse(topic), len(self.fleet.head.output())
+        self.fleet.others[0].machine.pull()
+        time.sleep(seconds)
+        self.fleet.others[0].machine.plug()
+        self.fleet.await_state("worker/gpu-1-0", "ready", 30)
+        self.goes_on(messages)
+        return self.fleet.head.output()[said:]
+
+    def test_a_cable_out_for_three_seconds_is_not_noticed(self):
+        self.assertNotIn("worker/gpu-1-0 is unreachable", self.unplugged("pears", 3))
+
+    def test_a_cable_out_for_longer_than_the_lease_costs_no_cache(self):
+        self.assertIn("worker/gpu-1-0 is unreachable", self.unplugged("plums", 10))
+        self.assertEqual(self.fleet.count("refused"), 0)
+
+    def test_the_other_host_sees_the_fleet_too(self):
+        code, text = self.fleet.others[0].ask("ps")
+        self.assertIn(code, (0, 3), text)
+        self.assertRegex(text, r"broker/0 +ready")
+
+
+class ThreeHostsTest(Base):
+    machines = 3
+    speed = 1
+
+    def test_an_answer_goes_on_when_its_machine_is_cut_off(self):
+        fleet = self.fleet
+        body = {"model": "mock", "max_tokens": 400, "stream": True, "seed": 7, "messages": [
+            {"role": "user", "content": "Tell me a long story."}]}
+        with fleet.head.machine.inside():
+            whole = self.text_of(fleet.stream(body))
+            answer = fleet.stream(body)
+            worker = answer.headers["x-stator-worker"]
+            machine = next(host.machine for host in fleet.others if worker == f"worker/{host.name}-0")
+            lines = [answer.readline() for _ in range(20)]
+            machine.pull()
+            try:
+                lines += answer.readlines()
+            finally:
+                machine.plug()
+        self.assertEqual(self.text_of(lines), whole)
+        self.assertEqual(fleet.migrations(), 1)
+        fleet.await_state(worker, "ready", 30)
+
+    def test_an_operator_looks_from_elsewhere(self):
+        fleet = self.fleet
+        home = fleet.folder / "ada"
+        keys = home / "stator/default/keys"
+
+        def stator(*words):
+            done = subprocess.run(fleet.others[1].machine.command(STATOR, *words), capture_output=True, text=True, timeout=60,
+                                  env={**os.environ, "XDG_STATE_HOME": str(home)})
+            return done.returncode, done.stdout + done.stderr
+
+        self.assertEqual(stator("key", "new", "ada", "--roles", "operator")[0], 0)
+        for host in fleet.hosts:
+            shutil.copy(host.keys / f"{host.name}.cert", keys)
+            shutil.copy(keys / "ada.cert", host.keys)
+            host.reload()
+        elsewhere = ("--config", fleet.config, "--key", "ada")
+        until(lambda: re.search(r"worker/gpu-1-0 +ready", stator("ps", *elsewhere)[1]), 20, "ada to be answered")
+        unregister = ("call", "broker/0", "unregister_actor", '{"address": "worker/gpu-1-0", "incarnation": 1}')
+        code, text = stator(*unregister, *elsewhere)
+        self.assertEqual(code, 1)
+        self.assertIn("may not speak for worker/gpu-1-0", text)
+
+    def text_of(self, lines):
+        pieces = [json.loads(line[6:]) for line in lines if line.startswith(b"data: {")]
+        return "".join(piece["choices"][0]["delta"].get("content") or "" for piece in pieces if piece["choices"])
+
+
+class StrangersTest(Base):
+    machines = 3
+
+    def knock(self, **keys):
+        """A call to the broker from the third machine; its answer, None where none came."""
+        sys.path.append(SYSTEM_PACKAGES)
+        import msgpack
+        import zmq
+        with self.fleet.others[1].machine.inside():
+            context = zmq.Context()
+            socket = context.socket(zmq.DEALER)
+            for name, value in keys.items():
+                setattr(socket, name, value)
+            socket.linger = 0
+            socket.connect(f"tcp://{self.fleet.head.machine.address}:7400")
+            socket.send_multipart([b"", msgpack.packb({"v": 1, "t": 1, "m": "list_actors", "id": 1, "dl": 1000}),
+                                   msgpack.packb({})])
+            answer = socket.recv_multipart() if socket.poll(1500) else None
+            context.destroy(0)
+        return answer
+
+    def listener(self):
+        """A plain SUB on all that is published, on the third machine with its own key."""
+        sys.path.append(SYSTEM_PACKAGES)
+        import zmq
+        own, server = self.own_keys(self.fleet.others[1]), self.own_keys(self.fleet.head)
+        with self.fleet.others[1].machine.inside():
+            socket = zmq.Context().socket(zmq.SUB)
+            socket.curve_publickey, socket.curve_secretkey = own["public"], own["secret"]
+            socket.curve_serverkey, socket.linger = server["public"], 0
+            socket.subscribe(b"")
+            socket.connect(f"tcp://{self.fleet.head.machine.address}:7401")
+        self.addCleanup(socket.context.term)
+        self.addCleanup(socket.close)
+        return socket
+
+    def hears(self, socket, seconds):
+        """Drops what came so far; true where something comes now."""
+        while socket.poll(0):
+            socket.recv_multipart()
+        return socket.poll(seconds * 1000) != 0
+
+    def own_keys(self, host):
+        texts = {"public": (host.keys / f"{host.name}.cert").read_text(),
+                 "secret": (host.keys / f"{host.name}.cert_secret").read_text()}
+        return {kind: re.search(rf'{kind}-key = "(.*)"', text).group(1).encode() for kind, text in texts.items()}
+
+    def refused_since(self, kind, before):
+        until(lambda: self.fleet.count(kind) > before, 20, f"{kind} to be counted")
+
+    def test_1_who_is_known_is_answered(self):
+        own, server = self.own_keys(self.fleet.others[1]), self.own_keys(self.fleet.head)
+        answer = self.knock(curve_publickey=own["public"], curve_secretkey=own["secret"], curve_serverkey=server["public"])
+        self.assertIsNotNone(answer)
+
+    def test_2_without_a_key_nothing_gets_through(self):
+        before = self.fleet.count("stranger")
+        self.assertIsNone(self.knock())
+        self.refused_since("stranger", before)
+
+    def test_3_with_a_key_of_nobody_nothing_gets_through(self):
+        sys.path.append(SYSTEM_PACKAGES)
+        import zmq
+        before = self.fleet.count("stranger")
+        public, secret = zmq.curve_keypair()
+        self.assertIsNone(self.knock(curve_publickey=public, curve_secretkey=secret,
+                                     curve_serverkey=self.own_keys(self.fleet.head)["public"]))
+        self.refused_since("stranger", before)
+
+    def test_4_a_role_for_something_else_is_refused(self):
+        known = self.fleet.head.keys / "gpu-2.cert"
+        text = known.read_text()
+        before = self.fleet.count("refused")
+        known.write_text(text.replace("host worker", "operator"))
+        self.fleet.head.reload()
+        self.refused_since("refused", before)
+        self.fleet.await_state("worker/gpu-2-0", "unreachable", 30)
+        known.write_text(text)
+        self.fleet.head.reload()
+        self.fleet.await_state("worker/gpu-2-0", "ready", 30)
+
+    def test_5_a_revoked_key_says_nothing_more(self):
+        head, before, ear = self.fleet.head, self.fleet.count("refused"), self.listener()
+        self.assertTrue(self.hears(ear, 5))
+        for name in ("gpu-1", "gpu-2"):
+            code, text = head.stator("key", "revoke", name, "--state-dir", head.folder / "state")
+            self.assertEqual(code, 0, text)
+        head.reload()
+        self.refused_since("refused", before)
+        for name in ("gpu-1", "gpu-2"):
+            self.fleet.await_state(f"worker/{name}-0", "unreachable", 30)
+        self.assertFalse(self.hears(ear, 3))
+        self.assertTrue(self.fleet.fails())
+
+
+class ConfigurationTest(unittest.TestCase):
+    def test_a_host_that_others_reach_is_refused_without_a_key(self):
+        with tempfile.TemporaryDirectory() as folder:
+            config = pathlib.Path(folder) / "fleet.yaml"
+            config.write_text(FLEET.format(hosts="  - { name: head, address: 192.0.2.1, runs: [broker, core] }\n",
+                                           workers="  - { engine: mock, host: head }\n"))
+            for words in (["check"], ["check", "--host", "head"], ["up", "--host", "head"]):
+                done = subprocess.run([STATOR, words[0], config, *words[1:], "--state-dir", f"{folder}/state", "--run-dir",
+                                       f"{folder}/run"], capture_output=True, text=True, timeout=20)
+                self.assertEqual(done.returncode, 2, done.stderr)
+                self.assertIn("stator key new head --roles host,core,worker", done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
