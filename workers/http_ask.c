@@ -8,11 +8,11 @@
 struct http_ask {
     list_link_t link;         //  In the peer
     http_peer_t *peer;        //  Who is asked
-    port_fetch_t *fetch;      //  NULL: it could not even be started
+    port_fetch_t *fetch;      //  NULL: it could not be started, or its answer had no room
     actor_timer_t refusal;    //  Then this says so, later
     error_t error;            //  What it will say
     int code;                 //  HTTP status; 0 until it is there
-    buffer_t body;            //  So far
+    buffer_t body;            //  So far, taken from the actor's budget
     http_answer_fn *done;     //  Who is told
     void *arg;                //  For done
 };
@@ -29,6 +29,7 @@ s_free (http_ask_t *self)
 {
     list_remove (&self->peer->asks, &self->link);
     timer_stop (&self->refusal);
+    budget_give (actor_budget (self->peer->actor), self->body.size);
     buffer_fini (&self->body);
     memory_free (self);
 }
@@ -72,13 +73,6 @@ s_on_head (void *arg, int code)
 }
 
 static void
-s_on_data (void *arg, span_t bytes)
-{
-    http_ask_t *self = arg;
-    buffer_append (&self->body, bytes);
-}
-
-static void
 s_on_end (void *arg, status_t status, const error_t *error)
 {
     http_ask_t *self = arg;
@@ -91,6 +85,26 @@ s_on_refusal (void *state, actor_t *actor, void *arg)
 {
     http_ask_t *self = arg;
     s_on_end (self, self->error.status, &self->error);
+}
+
+static void
+s_refuse_later (http_ask_t *self)
+{
+    timer_start (&self->refusal, self->peer->actor, 0, s_on_refusal, self);
+}
+
+static void
+s_on_data (void *arg, span_t bytes)
+{
+    http_ask_t *self = arg;
+    actor_t *actor = self->peer->actor;
+    if (budget_take (actor_budget (actor), bytes.size, &self->error) == STATUS_OK) {
+        buffer_append (&self->body, bytes);
+        return;
+    }
+    actor_port (actor)->table->fetch_cancel (self->fetch);
+    self->fetch = NULL;
+    s_refuse_later (self);
 }
 
 void
@@ -115,5 +129,5 @@ http_ask (http_peer_t *self, const char *path, span_t body, uint64_t total_ns, u
     ask->fetch = port->table->fetch (port, &options, &ask->error);
     buffer_fini (&scratch);
     if (!ask->fetch)
-        timer_start (&ask->refusal, self->actor, 0, s_on_refusal, ask);
+        s_refuse_later (ask);
 }

@@ -318,6 +318,32 @@ test_a_prompt_begins_as_the_servers_own_chat (void **state)
     stage_end ();
 }
 
+//  What the server answers is read into the worker's memory, and that is bounded.
+static void
+test_an_answer_beyond_the_memory_that_is_left_is_refused (void **state)
+{
+    enum { CONTENT = 2000, ROOM_FOR_THE_CALL_ALONE = 4000 };
+    s_begin ();
+    budget_t *budget = actor_budget (stage_worker ());
+    uint64_t limit = budget->limit, used = budget->used;
+    buffer_t text = { 0 };
+    buffer_print (&text, "{\"messages\":[{\"role\":\"user\",\"content\":\"%0*d\"}]}", CONTENT, 7);
+    render_t request = { .model = SPAN ("mock"), .request = buffer_span (&text) };
+    question_t question;
+    budget->limit = used + ROOM_FOR_THE_CALL_ALONE;
+    stage_call (&question, &render_message, &request);
+    assert_int_equal (question.result, CALL_FAILED);
+    assert_non_null (strstr (question.error, "do not fit"));
+    assert_int_equal (budget->used, used);
+
+    budget->limit = limit;
+    stage_call (&question, &render_message, &request);
+    assert_int_equal (question.result, CALL_REPLIED);
+    assert_int_equal (budget->used, used);
+    buffer_fini (&text);
+    stage_end ();
+}
+
 int
 main (void)
 {
@@ -328,6 +354,7 @@ main (void)
         cmocka_unit_test_setup (test_a_lost_cache_is_noticed, s_set_up),
         cmocka_unit_test_setup (test_what_finds_no_slot_waits, s_set_up),
         cmocka_unit_test_setup (test_a_cancel_hangs_up, s_set_up),
+        cmocka_unit_test_setup (test_an_answer_beyond_the_memory_that_is_left_is_refused, s_set_up),
         cmocka_unit_test_setup (test_stop_tokens_end_the_answer, s_set_up),
         cmocka_unit_test_setup (test_failures_come_with_a_sentence, s_set_up),
         cmocka_unit_test_setup (test_a_dead_server_takes_no_work_until_it_is_back, s_set_up),
