@@ -468,6 +468,8 @@ actor_note_counts (actor_t *self)
 {
     if (self->router)
         metric_set (self->counts [COUNT_STRANGER], (int64_t)actor_table (self)->socket_refused (self->router));
+    if (self->class->measure)
+        self->class->measure (self->state, self);
 }
 
 bool

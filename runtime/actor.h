@@ -122,6 +122,8 @@ typedef struct {
     void (*reload) (void *self, actor_t *actor, const void *options);
     //  One sentence on how it is, for get_status.  NULL: none.
     void (*describe) (void *self, actor_t *actor, buffer_t *out);
+    //  Bring metrics up to date that are counted elsewhere; called before they are read.  NULL: none.
+    void (*measure) (void *self, actor_t *actor);
     //  The broker's three: the ring it keeps of somebody else's stream (NULL where it has none), for replay; a source hands
     //  over a batch (frames: topic, header, payload; the answer is actor_acknowledge); and its own batches, which it hands
     //  to nobody but fans out.  NULL in every other class.
@@ -182,7 +184,7 @@ bool actor_is_draining (const actor_t *self);
 //  What event_source gives for this actor.
 uint64_t actor_source (const actor_t *self);
 
-//  Appends all its metrics as text, those that the port counts brought up to date.
+//  Appends all its metrics as text, those that are counted elsewhere brought up to date.
 void actor_render_metrics (actor_t *self, buffer_t *out);
 
 //  Publishes an event on the stream of its type, in order, with the others of this turn.  Borrows the event.

@@ -90,7 +90,7 @@ actor_table (const actor_t *self)
 
 void actor_count (actor_t *self, runtime_count_t count);
 
-//  Brings the counts up to date that the port keeps.
+//  Brings the metrics up to date that port and class count elsewhere.
 void actor_note_counts (actor_t *self);
 
 //  Asks for the turn's end: batches are flushed, doomed links freed.

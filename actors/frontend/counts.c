@@ -1,5 +1,7 @@
 #include "actors/frontend/counts.h"
 
+#include <stddef.h>
+
 #define MS(value) ((uint64_t)(value)*1000000)
 #define S(value) ((uint64_t)(value)*1000000000)
 #define COUNTER(text, sentence)                                \
@@ -65,6 +67,41 @@ static const metric_desc_t s_conflicts =
     COUNTER ("stator_model_conflicts_total", "Models that appeared under the name of another one.");
 static const metric_desc_t s_unscraped =
     COUNTER ("stator_scrapes_missed_total", "Actors that did not say their metrics in time.");
+
+#define REFUSED(position, status)                                                                             \
+    {                                                                                                         \
+        COUNTER ("stator_http_refused_total", "Refused before it was a whole request, or for want of room."), \
+            "code=\"" #status "\"", offsetof (listener_figures_t, refused) + position * sizeof (uint64_t)     \
+    }
+
+static const struct {
+    metric_desc_t desc;    //  What it is
+    const char *labels;    //  Its own
+    size_t offset;         //  Of the figure, uint64_t
+} s_listener_metrics [] = {
+    { GAUGE ("stator_http_connections", "Connections open."), "", offsetof (listener_figures_t, connections) },
+    { COUNTER ("stator_http_connections_total", "Connections accepted."), "", offsetof (listener_figures_t, accepted) },
+    { COUNTER ("stator_http_requests_total", "Whole requests read."), "", offsetof (listener_figures_t, requests) },
+    REFUSED (0, 400),
+    REFUSED (1, 408),
+    REFUSED (2, 413),
+    REFUSED (3, 417),
+    REFUSED (4, 431),
+    REFUSED (5, 503),
+    { COUNTER ("stator_http_clients_cut_total", "Clients cut because they did not read their answer."), "",
+        offsetof (listener_figures_t, written_off) },
+    { GAUGE ("stator_http_body_bytes", "Request bodies in memory."), "", offsetof (listener_figures_t, body_bytes) },
+};
+
+void
+counts_listener (counts_t *self, const listener_figures_t *figures)
+{
+    for (size_t i = 0; i < sizeof s_listener_metrics / sizeof s_listener_metrics [0]; i++) {
+        uint64_t figure = *(const uint64_t *)(const void *)((const char *)figures + s_listener_metrics [i].offset);
+        metric_set (
+            metrics_get (self->all, &s_listener_metrics [i].desc, s_listener_metrics [i].labels), (int64_t)figure);
+    }
+}
 
 void
 counts_init (counts_t *self, metrics_t *metrics)

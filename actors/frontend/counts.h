@@ -9,6 +9,7 @@
 
 #include "hints/hints.h"
 #include "runtime/metrics.h"
+#include "runtime/port.h"
 
 typedef enum {
     COUNTS_TTFT,         //  ns
@@ -44,6 +45,9 @@ void counts_init (counts_t *self, metrics_t *metrics);
 
 //  Finds the metrics of a model.  model: its name; empty for "unknown".
 void counts_model (counts_t *self, span_t model, counts_model_t *metrics);
+
+//  What the HTTP server has done since its start, what it refused before it was a request included.
+void counts_listener (counts_t *self, const listener_figures_t *figures);
 
 //  A request was answered.
 void counts_answered (counts_t *self, span_t model, int code);

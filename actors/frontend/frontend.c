@@ -207,6 +207,15 @@ s_describe (void *self_, actor_t *actor, buffer_t *out)
         models_accepting (self->models), self->turns.count);
 }
 
+static void
+s_measure (void *self_, actor_t *actor)
+{
+    frontend_t *self = self_;
+    listener_figures_t figures;
+    actor_port (actor)->table->listener_figures (self->listener, &figures);
+    counts_listener (&self->counts, &figures);
+}
+
 static const actor_handler_t s_handlers [] = {
     HANDLES_CALL (hand_over, s_on_hand_over),
     HANDLES_ACTOR ("worker", s_on_worker),
@@ -222,6 +231,7 @@ const actor_class_t frontend_class = {
     .drain = s_drain,
     .reload = s_reload,
     .describe = s_describe,
+    .measure = s_measure,
 };
 
 const char *

@@ -325,6 +325,8 @@ test_health_tells_whether_a_request_can_be_served (void **state)
     chat = fixture_fetch (0, "http://f0:8000/metrics", NULL, NULL, 0);
     stage_run (fixture_stage, 100 * REALM_MS);
     assert_true (fixture_contains (chat, "stator_requests_running{actor=\"frontend/0\"} 0\n"));
+    assert_true (fixture_contains (chat, "stator_http_requests_total{actor=\"frontend/0\"} 4\n"));
+    assert_true (fixture_contains (chat, "stator_http_refused_total{actor=\"frontend/0\",code=\"431\"} 0\n"));
     assert_true (fixture_contains (chat, "stator_router_decisions_total{actor=\"router/0\",result=\"routed\"} 0\n"));
     fixture_end ();
 }
