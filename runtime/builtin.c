@@ -1,4 +1,4 @@
-//  builtin - what every actor answers: ping, get_status, get_metrics, drain, replay, snapshot
+//  builtin - what every actor answers: ping, get_status, get_metrics, drain, replay, take_snapshot
 
 #include <inttypes.h>
 
