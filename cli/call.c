@@ -7,6 +7,7 @@
 
 #include "cli/caller.h"
 #include "cli/site.h"
+#include "runtime/endpoint.h"
 #include "runtime/suggest.h"
 
 enum { CALL_MEMORY = 256 << 20 };
@@ -112,7 +113,7 @@ s_call (call_run_t *self, const call_flags_t *flags, error_t *error)
     void *request = arena_new (&self->arena, self->type->size);
     status = message_from_json (
         self->type, span_from_string (self->invocation->count > 2 ? words [2] : "{}"), &self->arena, request, error);
-    if (status == STATUS_OK && !strstr (words [0], "://"))
+    if (status == STATUS_OK && (!strstr (words [0], "://") || endpoint_leaves_machine (span_from_string (words [0]))))
         status = site_find_broker (&flags->site, broker, events, error);
     if (status == STATUS_OK)
         status = caller_resolve (broker, words [0], self->timeout_ms, endpoint, error);

@@ -173,7 +173,7 @@ s_run (const invocation_t *invocation)
         complaints_t complaints;
         complaints_init (&complaints, path);
         manifest_t *fleet = manifest_new (buffer_span (&text), &invocation->all, &environment_world, &complaints);
-        site_check_keys (fleet, &complaints);
+        site_check_keys (fleet, false, &complaints);
         result = s_report (path, flags, fleet, &complaints);
         manifest_destroy (&fleet);
         complaints_fini (&complaints);

@@ -30,7 +30,7 @@ s_settle_folders (manifest_t *fleet, folders_t *folders, error_t *error)
 }
 
 void
-site_check_keys (const manifest_t *fleet, complaints_t *complaints)
+site_check_keys (const manifest_t *fleet, bool own_only, complaints_t *complaints)
 {
     folders_t folders;
     char keys [FOLDER_PATH_MAX];
@@ -42,7 +42,7 @@ site_check_keys (const manifest_t *fleet, complaints_t *complaints)
         return;
     }
     trust_folder (fleet, folders.state, keys, sizeof keys);
-    trust_check (fleet, keys, complaints);
+    trust_check (fleet, keys, own_only, complaints);
 }
 
 //  What to run is a fleet on one machine, or one host of it.
@@ -77,7 +77,7 @@ s_read (manifest_t **fleet, const invocation_t *invocation, const char *file, bo
         *fleet = manifest_new (buffer_span (&text), &invocation->all, &environment_world, &complaints);
         s_check_host (*fleet, &complaints);
         if (starts)
-            site_check_keys (*fleet, &complaints);
+            site_check_keys (*fleet, true, &complaints);
         result = complaints_any (&complaints) ? RESULT_USAGE : RESULT_OK;
         complaints_render (&complaints, &said);
         fputs (buffer_string (&said), stderr);

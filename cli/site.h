@@ -33,8 +33,8 @@ bool site_reload (site_t *self, const invocation_t *invocation, const char *file
 //  The keyring of a process of the fleet; NULL where nothing of this host leaves the machine.
 status_t site_read_keys (const site_t *self, keyring_t **keys, error_t *error);
 
-//  Says what is wrong with the keys of a fleet that is spread over machines.
-void site_check_keys (const manifest_t *fleet, complaints_t *complaints);
+//  Says what is wrong with the keys of a fleet that is spread over machines; own_only: with those of this host.
+void site_check_keys (const manifest_t *fleet, bool own_only, complaints_t *complaints);
 
 //  How a verb names a running fleet.
 typedef struct {

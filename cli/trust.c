@@ -102,8 +102,9 @@ s_check_host (const manifest_t *fleet, const char *folder, const manifest_host_t
 }
 
 void
-trust_check (const manifest_t *fleet, const char *folder, complaints_t *complaints)
+trust_check (const manifest_t *fleet, const char *folder, bool own_only, complaints_t *complaints)
 {
     for (size_t i = 0; i < fleet->hosts.count; i++)
-        s_check_host (fleet, folder, manifest_host (fleet, i), complaints);
+        if (!own_only || manifest_host (fleet, i) == manifest_own_host (fleet))
+            s_check_host (fleet, folder, manifest_host (fleet, i), complaints);
 }

@@ -13,7 +13,8 @@ void trust_folder (const manifest_t *fleet, const char *state_dir, char *out, si
 keyring_t *trust_read (const manifest_t *fleet, const char *folder, const char *own, error_t *error);
 
 //  Complains about hosts that others reach but cannot know: those without certificate, or without the roles for what they
-//  run; and about the secret of this one (fleet->cluster.host) where it is missing.
-void trust_check (const manifest_t *fleet, const char *folder, complaints_t *complaints);
+//  run; and about the secret of this one (fleet->cluster.host) where it is missing.  own_only: leaves the others alone,
+//  which the fleet can do without for a while.
+void trust_check (const manifest_t *fleet, const char *folder, bool own_only, complaints_t *complaints);
 
 #endif

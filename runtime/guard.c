@@ -1,6 +1,7 @@
 #include "runtime/guard.h"
 
 #include <stdio.h>
+#include <string.h>
 
 enum { SUBJECT_MAX = 256, PATTERN_MAX = 256 };
 
@@ -62,27 +63,27 @@ s_matches (const char *pattern, span_t subject)
     return !*pattern;
 }
 
-//  Writes the pattern with the name of the key in it; false where it does not fit.
+//  A pattern with the name of the key in it; one that does not fit matches nothing.
 static bool
-s_fill_in (const char *pattern, const char *name, char out [PATTERN_MAX])
+s_matches_filled (const char *pattern, const char *brace, const char *name, span_t subject)
 {
-    span_t rest = span_from_string (pattern);
-    size_t brace = span_find_byte (rest, '{');
-    int size = -1;
-    if (brace == rest.size)
-        size = snprintf (out, PATTERN_MAX, "%s", pattern);
-    else if (span_starts_with (span_slice (rest, brace, rest.size), SPAN ("{name}")))
-        size = snprintf (out, PATTERN_MAX, "%.*s%s%s", (int)brace, pattern, name, pattern + brace + 6);
-    return size >= 0 && size < PATTERN_MAX;
+    char filled [PATTERN_MAX];
+    static const char word [] = "{name}";
+    if (strncmp (brace, word, sizeof word - 1) != 0)
+        return false;
+    int size =
+        snprintf (filled, sizeof filled, "%.*s%s%s", (int)(brace - pattern), pattern, name, brace + sizeof word - 1);
+    return size >= 0 && size < PATTERN_MAX && s_matches (filled, subject);
 }
 
 static bool
 s_any_matches (const char *const *patterns, const char *name, span_t subject)
 {
-    char filled [PATTERN_MAX];
-    for (; patterns && *patterns; patterns++)
-        if (s_fill_in (*patterns, name, filled) && s_matches (filled, subject))
+    for (; patterns && *patterns; patterns++) {
+        const char *brace = strchr (*patterns, '{');
+        if (brace ? s_matches_filled (*patterns, brace, name, subject) : s_matches (*patterns, subject))
             return true;
+    }
     return false;
 }
 

@@ -27,6 +27,7 @@ typedef struct {
     call_t ping;                      //  Is it there?
     port_fetch_t *fetch;              //  Is its URL there?  NULL: not being asked
     int fetch_code;                   //  HTTP status of the answer
+    bool reload_due;                  //  It is to read its configuration again
     metric_t *restarts;               //  Counted
 } child_t;
 
@@ -256,6 +257,29 @@ s_ask (child_t *child)
         s_fetch (child);
 }
 
+//  Too early a signal would end the process: it is there for signals when it is in the directory, or else when it is ready.
+static bool
+s_takes_signals (const child_t *child)
+{
+    const port_t *port = actor_port (child->host->actor);
+    const char *const *address = child->program->actors;
+    const actor_entry_t *entry =
+        address && *address ? directory_find (child->host->actor, span_from_string (*address)) : NULL;
+    return !s_is_starting (child) || (entry && entry->process == (uint64_t)port->table->process_id (child->process));
+}
+
+static void
+s_pass_on_reloads (host_t *self)
+{
+    for (size_t i = 0; i < self->count; i++) {
+        child_t *child = &self->children [i];
+        if (!child->reload_due || !child->process || !s_takes_signals (child))
+            continue;
+        child->reload_due = false;
+        actor_port (self->actor)->table->process_signal (child->process, PROCESS_SIGNAL_HUP);
+    }
+}
+
 //  Directory events may have come before the process was known to be starting: look again, too.
 static void
 s_on_probe (void *state, actor_t *actor, void *arg)
@@ -265,6 +289,7 @@ s_on_probe (void *state, actor_t *actor, void *arg)
         if (s_is_starting (&self->children [i]))
             s_ask (&self->children [i]);
     s_on_actor (self, actor, NULL);
+    s_pass_on_reloads (self);
     timer_start (&self->probe, actor, self->probe_interval_ns, s_on_probe, NULL);
 }
 
@@ -353,8 +378,8 @@ s_reload (void *state, actor_t *actor, const void *options)
 {
     host_t *self = state;
     for (size_t i = 0; i < self->count; i++)
-        if (self->children [i].process && self->children [i].program->reloads)
-            actor_port (actor)->table->process_signal (self->children [i].process, PROCESS_SIGNAL_HUP);
+        self->children [i].reload_due = self->children [i].process && self->children [i].program->reloads;
+    s_pass_on_reloads (self);
 }
 
 static void

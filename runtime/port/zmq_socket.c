@@ -342,11 +342,14 @@ zmq_socket_endpoint (const port_socket_t *self)
     return self->endpoint;
 }
 
-//  A peer of a plain endpoint could claim a User-Id too: that takes rights away from it, and gives it none.
+//  A peer of a plain endpoint beside a guarded one could claim a User-Id: that takes rights away from it, and gives it
+//  none.
 socket_sender_t
 zmq_socket_sender (const port_socket_t *self)
 {
     socket_sender_t sender = { 0 };
+    if (!self->handshakes)
+        return sender;
     BUG_ON (!self->part_count);
     zmq_msg_t *part = (zmq_msg_t *)(uintptr_t)&self->parts [self->part_count - 1];
     const char *key = zmq_msg_gets (part, "User-Id");

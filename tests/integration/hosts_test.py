@@ -340,6 +340,12 @@ class StrangersTest(Base):
         self.assertFalse(self.hears(ear, 3))
         self.assertTrue(self.fleet.fails())
 
+    def test_6_the_fleet_can_do_without_a_revoked_host(self):
+        self.fleet.head.stop()
+        self.fleet.head.start(self.fleet.config)
+        self.fleet.await_state("router/0", "ready", 20)
+        self.assertNotIn("worker/gpu-1-0", self.fleet.states())
+
 
 class ConfigurationTest(unittest.TestCase):
     def test_a_host_that_others_reach_is_refused_without_a_key(self):
