@@ -19,8 +19,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/bug.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "broker/fabric.h"
@@ -29,6 +27,7 @@
 #include "runtime/timer.h"
 #include "schemas/event.h"
 #include "schemas/event_header.h"
+#include "schemas/message_memory.h"
 
 static const uint64_t SWEEP_NS = 250000000;
 static const uint64_t MS = 1000000;
@@ -51,11 +50,10 @@ typedef enum {
 
 //  What the directory knows of one actor.
 typedef struct {
-    actor_entry_t entry;    //  Spans borrow `bytes` and `arena`
-    buffer_t bytes;         //  The entry, encoded
-    arena_t arena;          //  Its lists
-    uint64_t heard_ns;      //  Last sign of life
-    uint64_t lost_ns;       //  When it became unreachable
+    actor_entry_t entry;        //  Lies in `memory`
+    message_memory_t memory;    //  Of the entry
+    uint64_t heard_ns;          //  Last sign of life
+    uint64_t lost_ns;           //  When it became unreachable
 } member_t;
 
 //  One stream of one source.
@@ -321,23 +319,9 @@ s_hear (broker_t *self, member_t *member)
 }
 
 static void
-s_set_entry (member_t *self, const actor_entry_t *entry)
-{
-    buffer_t bytes = { 0 };
-    message_encode (&actor_entry_message, entry, &bytes);
-    buffer_fini (&self->bytes);
-    arena_clear (&self->arena);
-    self->bytes = bytes;
-    status_t failed =
-        message_decode (&actor_entry_message, buffer_span (&self->bytes), &self->arena, &self->entry, NULL);
-    BUG_ON (failed);
-}
-
-static void
 s_member_free (member_t *self)
 {
-    buffer_fini (&self->bytes);
-    arena_fini (&self->arena);
+    message_memory_fini (&self->memory);
     memory_free (self);
 }
 
@@ -451,13 +435,13 @@ s_enter (broker_t *self, const actor_entry_t *entry)
     member_t *member = map_get (self->members, entry->address);
     if (!member) {
         member = memory_new (sizeof *member);
-        arena_init (&member->arena, SIZE_MAX);
+        message_memory_init (&member->memory);
         map_put (self->members, entry->address, member);
         map_put_u64 (self->sources, event_source (entry->address), member);
     } else if (member->entry.state == ACTOR_STATE_ALIVE) {
         metric_add (self->alive, -1);
     }
-    s_set_entry (member, entry);
+    message_memory_copy (&member->memory, &actor_entry_message, entry, &member->entry);
     metric_add (self->alive, 1);
     s_hear (self, member);
     return member;

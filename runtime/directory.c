@@ -11,22 +11,20 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/bug.h"
 #include "base/hash.h"
 #include "base/memory.h"
 #include "runtime/actor_private.h"
+#include "schemas/message_memory.h"
 
 static const uint64_t REGISTER_TIMEOUT_NS = 2000000000;
 static const uint64_t REGISTER_PAUSE_NS = 300000000;
 static const uint64_t GOODBYE_TIMEOUT_NS = 500000000;
 static const uint64_t GONE_AFTER_NS = 600000000000;
 
-//  An entry with the memory its spans lie in.
 typedef struct {
-    actor_entry_t entry;    //  As the broker published it
-    buffer_t bytes;         //  Encoded: what the spans borrow
-    arena_t arena;          //  Lists
-    bool confirmed;         //  By the present broker
+    actor_entry_t entry;        //  As the broker published it; lies in `memory`
+    message_memory_t memory;    //  Of the entry
+    bool confirmed;             //  By the present broker
 } known_t;
 
 struct directory {
@@ -261,8 +259,7 @@ directory_is_registered (const actor_t *actor)
 static void
 s_known_destroy (known_t *self)
 {
-    buffer_fini (&self->bytes);
-    arena_fini (&self->arena);
+    message_memory_fini (&self->memory);
     memory_free (self);
 }
 
@@ -273,23 +270,10 @@ s_known (directory_t *self, span_t address)
     if (known)
         return known;
     known = memory_new (sizeof *known);
-    arena_init (&known->arena, SIZE_MAX);
+    message_memory_init (&known->memory);
     map_put (self->by_address, address, known);
     map_put_u64 (self->by_source, event_source (address), known);
     return known;
-}
-
-static void
-s_copy_entry (known_t *self, const actor_entry_t *entry)
-{
-    buffer_t bytes = { 0 };
-    message_encode (&actor_entry_message, entry, &bytes);
-    buffer_fini (&self->bytes);
-    arena_clear (&self->arena);
-    self->bytes = bytes;
-    status_t failed =
-        message_decode (&actor_entry_message, buffer_span (&self->bytes), &self->arena, &self->entry, NULL);
-    BUG_ON (failed);
 }
 
 static void
@@ -320,7 +304,7 @@ s_on_actor_changed (directory_t *self, const actor_entry_t *entry)
     bool moved = known->entry.incarnation != entry->incarnation || !span_equal (known->entry.endpoint, entry->endpoint);
     if (entry->incarnation < known->entry.incarnation)
         return;
-    s_copy_entry (known, entry);
+    message_memory_copy (&known->memory, &actor_entry_message, entry, &known->entry);
     known->confirmed = true;
     if (was_alive && (moved || entry->state != ACTOR_STATE_ALIVE))
         link_break (actor, entry->address, moved ? "was replaced" : "is unreachable");

@@ -4,7 +4,7 @@
 #include "schemas/event.h"
 #include "workers/worker_private.h"
 
-enum { ASKS_MAX = 256, CARD_ARENA_MAX = 65536 };
+enum { ASKS_MAX = 256 };
 
 static const uint64_t MS = 1000000;
 
@@ -23,16 +23,6 @@ s_set_trouble (worker_t *self, const char *why)
     if (why)
         buffer_append_string (&self->trouble, why);
     actor_set_ready (self->actor, s_is_well (self));
-}
-
-//  Keeps a card by its encoding, which owns every part.
-static void
-s_keep_card (const model_card_t *card, buffer_t *bytes, arena_t *arena, model_card_t *kept)
-{
-    buffer_clear (bytes);
-    arena_clear (arena);
-    model_card_encode (card, bytes);
-    BUG_ON (model_card_decode (kept, buffer_span (bytes), arena, NULL));
 }
 
 static const namespace_t *
@@ -54,11 +44,11 @@ s_on_ready (void *arg, const model_card_t *given)
         s_set_trouble (self, error.text);
         return &self->space;
     }
-    s_keep_card (&card, &self->card_bytes, &self->card_arena, &self->card);
+    message_memory_copy (&self->card_memory, &model_card_message, &card, &self->card);
     self->known = true;
     self->suspect = false;
     report_card (self);
-    actor_set_card (self->actor, buffer_span (&self->card_bytes));
+    actor_set_card (self->actor, buffer_span (&self->card_memory.bytes));
     s_set_trouble (self, NULL);
     actor_log (self->actor, LOG_INFO, "serves %.*s by %.*s: %u slots, %llu blocks of %u tokens, context %u",
         SPAN_ARG (card.model), SPAN_ARG (card.engine), card.slots, (unsigned long long)card.capacity, card.block_size,
@@ -310,15 +300,13 @@ static status_t
 s_take_names (worker_t *self, const worker_setup_t *setup, error_t *error)
 {
     model_card_t names = { .model = setup->model };
-    arena_t lists;
-    arena_init (&lists, CARD_ARENA_MAX);
-    names.aliases = arena_new (&lists, setup->alias_count * sizeof (span_t));
-    for (size_t i = 0; names.aliases && i < setup->alias_count; i++)
+    names.aliases = memory_new (setup->alias_count * sizeof (span_t));
+    for (size_t i = 0; i < setup->alias_count; i++)
         names.aliases [names.aliases_count++] = span_from_string (setup->aliases [i]);
     status_t status = message_check (&model_card_message, &names, error);
     if (status == STATUS_OK)
-        s_keep_card (&names, &self->names_bytes, &self->names_arena, &self->names);
-    arena_fini (&lists);
+        message_memory_copy (&self->names_memory, &model_card_message, &names, &self->names);
+    memory_free (names.aliases);
     return status;
 }
 
@@ -359,14 +347,12 @@ s_open_engine (worker_t *self, const worker_setup_t *setup, error_t *error)
 static void
 s_free (worker_t *self)
 {
-    buffer_fini (&self->names_bytes);
-    buffer_fini (&self->card_bytes);
+    message_memory_fini (&self->names_memory);
+    message_memory_fini (&self->card_memory);
     buffer_fini (&self->secret);
     buffer_fini (&self->trouble);
     buffer_fini (&self->packed);
     array_fini (&self->gone);
-    arena_fini (&self->names_arena);
-    arena_fini (&self->card_arena);
     holdings_destroy (&self->holdings);
 }
 
@@ -378,8 +364,8 @@ s_init (void *self_, actor_t *actor, const void *setup, error_t *error)
     list_init (&self->generations);
     list_init (&self->asks);
     array_init (&self->gone, sizeof (hash128_t));
-    arena_init (&self->names_arena, CARD_ARENA_MAX);
-    arena_init (&self->card_arena, CARD_ARENA_MAX);
+    message_memory_init (&self->names_memory);
+    message_memory_init (&self->card_memory);
     self->holdings = holdings_new ();
     actor_set_ready (actor, false);
     if (s_take_setup (self, setup, error) || s_open_engine (self, setup, error)) {

@@ -8,6 +8,7 @@
 #include "base/list.h"
 #include "runtime/incoming.h"
 #include "runtime/timer.h"
+#include "schemas/message_memory.h"
 #include "workers/holdings.h"
 #include "workers/worker.h"
 
@@ -35,16 +36,14 @@ struct worker {
     const engine_class_t *class;         //  Of the adapter
     worker_options_t options;            //  As given
     uint32_t context_max;                //  As given; 0: none
-    buffer_t names_bytes;                //  Encoded card with nothing but the configured names
-    arena_t names_arena;                 //  Lists of the names
-    model_card_t names;                  //  `names_bytes`, decoded
+    model_card_t names;                  //  A card with nothing but the configured names
+    message_memory_t names_memory;       //  Where it lies
     buffer_t secret;                     //  Of the cluster
     engine_t *engine;                    //  The adapter's
     list_t asks;                         //  Questions to render and tokenize, oldest first
     bool known;                          //  There is a card
-    buffer_t card_bytes;                 //  Encoded card
-    arena_t card_arena;                  //  Lists of the card
-    model_card_t card;                   //  `card_bytes`, decoded
+    model_card_t card;                   //  As it is registered
+    message_memory_t card_memory;        //  Where it lies
     namespace_t space;                   //  Names blocks
     buffer_t trouble;                    //  Why the engine is unwell; empty: it is not
     bool suspect;                        //  It stood still
