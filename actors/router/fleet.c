@@ -7,7 +7,7 @@
 #include "schemas/event_header.h"
 #include "schemas/worker.h"
 
-static const uint64_t ACTIVE_MAX_NS = (uint64_t)3600 * 1000000000;
+static const uint64_t SILENCE_MAX_NS = (uint64_t)3600 * 1000000000;
 
 //  What one data-parallel rank of a worker has to do.
 typedef struct {
@@ -44,6 +44,8 @@ typedef struct {
 
 struct fleet {
     uint64_t load_stale_ns;    //  Age at which a report says nothing
+    size_t active_max;         //  Requests at most
+    size_t dropped;            //  Of these, before their end, since somebody asked
     map_t *workers;            //  Address -> worker_t, owned
     map_t *by_source;          //  Source -> worker_t
     map_t *requests;           //  Request id -> active_t, owned
@@ -51,10 +53,11 @@ struct fleet {
 };
 
 fleet_t *
-fleet_new (uint64_t load_stale_ns)
+fleet_new (uint64_t load_stale_ns, size_t active_max)
 {
     fleet_t *self = memory_new (sizeof *self);
     self->load_stale_ns = load_stale_ns;
+    self->active_max = active_max;
     self->workers = map_new (0);
     self->by_source = map_new (0);
     self->requests = map_new (0);
@@ -104,6 +107,13 @@ s_end_all_of (fleet_t *self, const worker_t *worker)
     }
 }
 
+static void
+s_drop_oldest (fleet_t *self)
+{
+    s_end (self, LIST_ENTRY (list_first (&self->order), active_t, in_order));
+    self->dropped++;
+}
+
 void
 fleet_begin (fleet_t *self, span_t request, const policy_candidate_t *choice, uint32_t new_blocks,
     uint32_t prompt_blocks, uint64_t now_ns)
@@ -112,6 +122,8 @@ fleet_begin (fleet_t *self, span_t request, const policy_candidate_t *choice, ui
     active_t *before = map_get (self->requests, request);
     if (before)
         s_end (self, before);    //  Routed again: it no longer runs where it was
+    if (self->order.count == self->active_max)
+        s_drop_oldest (self);
     active_t *active = memory_new (sizeof *active);
     active->request = memory_copy (request.data, request.size);
     active->worker = worker;
@@ -146,14 +158,14 @@ fleet_progress (fleet_t *self, span_t request, span_t worker, bool finished, uin
 size_t
 fleet_expire (fleet_t *self, uint64_t now_ns)
 {
-    size_t expired = 0;
-    for (list_link_t *link; (link = list_first (&self->order)); expired++) {
-        active_t *active = LIST_ENTRY (link, active_t, in_order);
-        if (now_ns - active->heard_ns <= ACTIVE_MAX_NS)
+    for (list_link_t *link; (link = list_first (&self->order));) {
+        if (now_ns - LIST_ENTRY (link, active_t, in_order)->heard_ns <= SILENCE_MAX_NS)
             break;
-        s_end (self, active);
+        s_drop_oldest (self);
     }
-    return expired;
+    size_t dropped = self->dropped;
+    self->dropped = 0;
+    return dropped;
 }
 
 //  ---- Workers ----

@@ -2,7 +2,7 @@
 //
 //  A worker is here from the moment the directory names it until it is gone; it can be chosen while it is alive, takes
 //  work and serves the model.  What was routed to a worker is *active* until its end is reported, the worker is replaced,
-//  or nothing is heard of it for ACTIVE_MAX_NS.
+//  nothing is heard of it for an hour, or more are active than may: then the one goes that was not heard of for longest.
 
 #ifndef ACTORS_ROUTER_FLEET_H
 #define ACTORS_ROUTER_FLEET_H
@@ -15,8 +15,9 @@
 
 typedef struct fleet fleet_t;
 
-//  load_stale_ns: age from which on a load report says nothing any more.  Gives the fleet; never NULL.
-fleet_t *fleet_new (uint64_t load_stale_ns);
+//  load_stale_ns: age from which on a load report says nothing any more.  active_max: requests at most, 1 or more.
+//  Gives the fleet; never NULL.
+fleet_t *fleet_new (uint64_t load_stale_ns, size_t active_max);
 void fleet_destroy (fleet_t **self_p);
 
 void fleet_set_stale (fleet_t *self, uint64_t load_stale_ns);
@@ -42,7 +43,8 @@ void fleet_begin (fleet_t *self, span_t request, const policy_candidate_t *choic
 //  Its first token is there, or it ended.  worker: empty for wherever it is.  False where no such request is active there.
 bool fleet_progress (fleet_t *self, span_t request, span_t worker, bool finished, uint64_t now_ns);
 
-//  Drops requests nothing was heard of for too long.  Returns how many.
+//  Drops requests nothing was heard of for too long.  Returns how many were dropped since it was called last, those included
+//  that made room.
 size_t fleet_expire (fleet_t *self, uint64_t now_ns);
 
 size_t fleet_workers (const fleet_t *self);

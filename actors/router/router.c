@@ -12,7 +12,7 @@
 #include "runtime/timer.h"
 #include "schemas/event.h"
 
-enum { RECORDED_CANDIDATES = 16 };
+enum { RECORDED_CANDIDATES = 16, ACTIVE_MAX = 1000000 };
 static const uint64_t SWEEP_NS = 100000000;
 
 //  The name in decision records of a policy that is a program of its own.
@@ -51,7 +51,7 @@ static const metric_desc_t s_decisions_metric = {
     .name = "stator_router_decisions_total", .help = "Requests routed or refused.", .kind = METRIC_COUNTER
 };
 static const metric_desc_t s_expired_metric = { .name = "stator_router_expired_total",
-    .help = "Active requests dropped because nothing was heard of them for an hour.",
+    .help = "Active requests dropped because nothing was heard of them for an hour, or of too many.",
     .kind = METRIC_COUNTER };
 static const metric_desc_t s_overlap_metric = { .name = "stator_router_overlap_blocks_total",
     .help = "Leading blocks the chosen workers were believed to have.",
@@ -348,7 +348,7 @@ s_init (void *self_, actor_t *actor, const void *options_, error_t *error)
     list_init (&self->parked);
     self->adviser = adviser_new (actor);
     s_take_options (self, options);
-    self->fleet = fleet_new (options->load_stale_ns);
+    self->fleet = fleet_new (options->load_stale_ns, ACTIVE_MAX);
     self->catalog = catalog_new (&catalog);
     array_init (&self->candidates, sizeof (policy_candidate_t));
     array_init (&self->overlaps, sizeof (catalog_overlap_t));

@@ -1,0 +1,110 @@
+//  What a router remembers of the requests it has routed.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "actors/router/fleet.h"
+#include "schemas/worker.h"
+
+enum { ACTIVE_MAX = 2 };
+static const uint64_t SECOND = 1000000000;
+
+static fleet_t *
+s_fleet_of_one (void)
+{
+    model_card_t card = { .model = SPAN ("tiny"),
+        .block_size = 64,
+        .ranks = 1,
+        .slots = 1,
+        .engine = SPAN ("test"),
+        .tokenizing = SPAN ("bytes") };
+    buffer_t bytes = { 0 };
+    model_card_encode (&card, &bytes);
+    actor_entry_t entry = { .address = SPAN ("worker/a"),
+        .incarnation = 1,
+        .state = ACTOR_STATE_ALIVE,
+        .has_card = true,
+        .card = buffer_span (&bytes) };
+    fleet_t *fleet = fleet_new (SECOND, ACTIVE_MAX);
+    assert_int_equal (fleet_see (fleet, &entry, NULL), STATUS_OK);
+    buffer_fini (&bytes);
+    return fleet;
+}
+
+static void
+s_begin (fleet_t *fleet, const char *request, uint64_t now_ns)
+{
+    policy_candidate_t choice = { .worker = SPAN ("worker/a") };
+    fleet_begin (fleet, span_from_string (request), &choice, 3, 10, now_ns);
+}
+
+static policy_candidate_t
+s_candidate (fleet_t *fleet, uint64_t now_ns)
+{
+    array_t candidates;
+    route_t request = { .model = SPAN ("tiny") };
+    array_init (&candidates, sizeof (policy_candidate_t));
+    fleet_candidates (fleet, &request, now_ns, &candidates, NULL);
+    assert_int_equal (candidates.count, 1);
+    policy_candidate_t candidate = *(policy_candidate_t *)array_at (&candidates, 0);
+    array_fini (&candidates);
+    return candidate;
+}
+
+static void
+test_active_requests_weigh_until_they_end (void **state)
+{
+    fleet_t *fleet = s_fleet_of_one ();
+    s_begin (fleet, "r1", 0);
+    assert_int_equal (s_candidate (fleet, 0).prefill_blocks, 3);
+    assert_true (fleet_progress (fleet, SPAN ("r1"), SPAN (""), false, 1));
+    assert_int_equal (s_candidate (fleet, 1).prefill_blocks, 0);
+    assert_int_equal (s_candidate (fleet, 1).active_blocks, 10);
+    assert_true (fleet_progress (fleet, SPAN ("r1"), SPAN ("worker/a"), true, 2));
+    assert_int_equal (s_candidate (fleet, 2).active_blocks, 0);
+    assert_false (fleet_progress (fleet, SPAN ("r1"), SPAN (""), true, 3));
+    fleet_destroy (&fleet);
+}
+
+static void
+test_what_is_not_heard_of_for_an_hour_is_dropped (void **state)
+{
+    fleet_t *fleet = s_fleet_of_one ();
+    s_begin (fleet, "r1", 0);
+    s_begin (fleet, "r2", 0);
+    fleet_progress (fleet, SPAN ("r1"), SPAN (""), false, 10 * SECOND);
+    assert_int_equal (fleet_expire (fleet, 3600 * SECOND), 0);
+    assert_int_equal (fleet_expire (fleet, 3601 * SECOND), 1);
+    assert_int_equal (s_candidate (fleet, 3601 * SECOND).active, 1);
+    fleet_destroy (&fleet);
+}
+
+//  Whoever routes and never says how it went takes no more than this.
+static void
+test_beyond_the_bound_the_one_unheard_of_for_longest_goes (void **state)
+{
+    fleet_t *fleet = s_fleet_of_one ();
+    s_begin (fleet, "r1", 0);
+    s_begin (fleet, "r2", 1);
+    fleet_progress (fleet, SPAN ("r1"), SPAN (""), false, 2);
+    s_begin (fleet, "r3", 3);
+    assert_int_equal (fleet_active (fleet), ACTIVE_MAX);
+    assert_false (fleet_progress (fleet, SPAN ("r2"), SPAN (""), false, 4));
+    assert_true (fleet_progress (fleet, SPAN ("r1"), SPAN (""), false, 4));
+    assert_int_equal (fleet_expire (fleet, 5), 1);
+    assert_int_equal (fleet_expire (fleet, 5), 0);
+    fleet_destroy (&fleet);
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_active_requests_weigh_until_they_end),
+        cmocka_unit_test (test_what_is_not_heard_of_for_an_hour_is_dropped),
+        cmocka_unit_test (test_beyond_the_bound_the_one_unheard_of_for_longest_goes),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
