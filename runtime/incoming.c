@@ -101,12 +101,19 @@ s_fire (due_t *due)
     s_tell_cancelled (self);
 }
 
+//  While credit is left it is not the caller who is waited for.
 static void
 s_wait_for_credit (incoming_t *self)
 {
-    uint64_t patient_until = actor_now (self->actor) + self->watch.patience_ns;
-    if (self->watch.patience_ns && !self->cancelled && patient_until < self->deadline_ns)
-        due_at (&self->due, self->actor, patient_until);
+    uint64_t until = self->deadline_ns;
+    if (!self->watch.patience_ns || self->cancelled)
+        return;
+    if (self->position == self->credit && actor_now (self->actor) + self->watch.patience_ns < until)
+        until = actor_now (self->actor) + self->watch.patience_ns;
+    if (until == UINT64_MAX)
+        due_clear (&self->due, self->actor);
+    else
+        due_at (&self->due, self->actor, until);
 }
 
 //  A send found nobody: tell the handler when it has returned.
@@ -181,6 +188,7 @@ incoming_send (incoming_t *self, uint64_t count, const void *item)
     BUG_ON (count > self->credit - self->position);
     s_send (self, FRAME_KIND_ITEM, self->handler->type->item, item);
     self->position += count;
+    s_wait_for_credit (self);
 }
 
 void

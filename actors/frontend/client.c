@@ -120,12 +120,14 @@ client_from_exchange (actor_t *actor, port_exchange_t *exchange)
 }
 
 client_t *
-client_from_incoming (actor_t *actor, incoming_t *incoming, client_leftovers_t *leftovers)
+client_from_incoming (actor_t *actor, incoming_t *incoming, client_leftovers_t *leftovers, uint64_t patience_ns)
 {
     client_t *self = memory_new (sizeof *self);
     self->incoming = incoming;
     self->leftovers = leftovers;
-    incoming_watch (incoming, &(incoming_watch_t){ .on_cancel = s_on_cancel, .on_credit = s_on_credit, .arg = self });
+    incoming_watch (
+        incoming, &(incoming_watch_t){
+                      .on_cancel = s_on_cancel, .on_credit = s_on_credit, .arg = self, .patience_ns = patience_ns });
     return self;
 }
 

@@ -24,9 +24,11 @@ void client_leftovers_init (client_leftovers_t *self, void (*on_empty) (void *ar
 //  Cuts them all.
 void client_leftovers_fini (client_leftovers_t *self);
 
-//  Take the exchange or incoming.  leftovers: borrowed as long as the client.  Give the client; never NULL.
+//  Take the exchange or incoming.  leftovers: borrowed as long as the client.  patience_ns: how long whoever handed the
+//  request over may read nothing while something waits for it; then it is gone.  Give the client; never NULL.
 client_t *client_from_exchange (actor_t *actor, port_exchange_t *exchange);
-client_t *client_from_incoming (actor_t *actor, incoming_t *incoming, client_leftovers_t *leftovers);
+client_t *client_from_incoming (
+    actor_t *actor, incoming_t *incoming, client_leftovers_t *leftovers, uint64_t patience_ns);
 
 //  Names who to tell: as exchange_watch.
 void client_watch (client_t *self, const exchange_watch_t *watch);

@@ -87,7 +87,9 @@ s_on_hand_over (void *self_, actor_t *actor, incoming_t *incoming, const void *m
         .header_count = headers.count,
         .body = request->body,
         .peer = request->peer };
-    frontend_serve (self, client_from_incoming (actor, incoming, &self->leftovers), &http);
+    //  The other frontend cuts a client that does not read; who waits twice as long waits for a frontend that is no more.
+    uint64_t patience_ns = 2 * self->options.write_timeout_ns;
+    frontend_serve (self, client_from_incoming (actor, incoming, &self->leftovers, patience_ns), &http);
     array_fini (&headers);
 }
 

@@ -58,6 +58,33 @@ test_everything_passes_between_frontends (void **state)
     fixture_end ();
 }
 
+//  The harness read slowly and its frontend died: nothing is left at the owner that would keep it from ending.
+static void
+test_what_a_dead_frontend_handed_over_is_given_up (void **state)
+{
+    fixture_begin (0);
+    fixture_context = 100000;
+    fixture_add_worker (0, "tiny", 7);
+    fixture_options [1].write_timeout_ns = 10 * REALM_SECOND;
+    fixture_add_frontend (1);
+    stage_run (fixture_stage, 2 * REALM_SECOND);
+    fixture_scripts [0].item_tokens = 8;
+    char name [16];
+    http_header_t session = { SPAN ("x-session-id"), { (const uint8_t *)name, 2 } };
+    for (size_t i = 0; i < 6; i++) {
+        snprintf (name, sizeof name, "s%zu", i);
+        chat_t *chat = fixture_fetch (i, URL, CHAT (",\"stream\":true,\"max_tokens\":90000"), &session, 1);
+        fixture_port ()->fetch_pause (chat->fetch, true);
+    }
+    stage_run (fixture_stage, 20 * REALM_SECOND);
+    stage_crash (fixture_stage, "frontend/0");
+    stage_run (fixture_stage, 10 * REALM_SECOND);
+    stage_drain (fixture_stage, "frontend/1");
+    stage_run (fixture_stage, 30 * REALM_SECOND);
+    assert_null (stage_find (fixture_stage, "frontend/1"));
+    fixture_end ();
+}
+
 //  Nobody loses a turn because its owner is not there.
 static void
 test_a_request_whose_owner_is_dead_is_served_where_it_came (void **state)
@@ -88,6 +115,7 @@ main (void)
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_a_session_is_served_by_its_owner),
         cmocka_unit_test (test_everything_passes_between_frontends),
+        cmocka_unit_test (test_what_a_dead_frontend_handed_over_is_given_up),
         cmocka_unit_test (test_a_request_whose_owner_is_dead_is_served_where_it_came),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
