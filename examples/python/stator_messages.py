@@ -29,7 +29,7 @@ class Message(typing.NamedTuple):
     fields: tuple                  # of Field, in the order of the schema
 
 
-SCHEMA_HASH = 0x91b0665f7d9f7128
+SCHEMA_HASH = 0x01d525e8096639dd
 
 
 class FrameKind(enum.IntEnum):
@@ -354,7 +354,7 @@ MESSAGES = {
         Field('score', 's', 'f64', None, False, False, 0, 0),
     )),
     'score_candidates_reply': Message('reply', False, None, 0, None, None, None, (
-        Field('scores', 's', 'struct', 'candidate_score', True, False, 4096, 0),
+        Field('scores', 's', 'struct', 'candidate_score', True, True, 4096, 0),
         Field('worker', 'w', 'string', None, False, True, 128, 0),
         Field('rank', 'r', 'u16', None, False, True, 0, 0),
     )),

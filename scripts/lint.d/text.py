@@ -10,6 +10,8 @@ OF_A_MACHINE = re.compile("|".join(["/" + "work/", "/" + "root/", "/" + "home/[a
 LEFT_TO_DO = re.compile(r"\b(?:TO" + "DO|FIX" + r"ME|XX" + r"X)\b")
 LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)")
 DATA = ("tests/data/", "tests/fuzz/seeds/")
+#  What has to have tabs.
+TABBED = ("Makefile", ".go", "go.mod")
 
 
 def complaints(line):
@@ -32,7 +34,7 @@ def run(tree):
             yield Finding(path, 0, "does not end in one line end")
         for number, line in tree.lines(path):
             for reason in complaints(line):
-                if not (reason == "has a tab" and path.endswith("Makefile")):
+                if not (reason == "has a tab" and path.endswith(TABBED)):
                     yield Finding(path, number, reason)
 
 
@@ -49,6 +51,7 @@ def links(tree):
 CHECK = Check("text", run, [
     Case({"a.md": "line \n"}, "a.md:1: ends in white space"),
     Case({"a.c": "\tint a;\n"}, "has a tab"),
+    Case({"a.go": "\tvar a int\n", "go.mod": "\ta v1\n"}, None),
     Case({"a.md": "see /" + "work/tree\n"}, "names a path of one machine"),
     Case({"a.c": "//  TO" + "DO later\n"}, "leaves something to do"),
     Case({"a.md": "line"}, "does not end in one line end"),
