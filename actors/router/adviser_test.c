@@ -32,6 +32,7 @@ static struct {
     const char *choice;               //  Whom it chooses
     size_t asked;                     //  Questions heard by those that ever ran
     uint32_t prompt_blocks;           //  Of the last one
+    size_t candidates;                //  Of the last one
     uint32_t overlaps [2];            //  Of its first two candidates
     char workers [2][ADDRESS_MAX];    //  The same
     uint64_t held [ASKS_MAX];         //  Ids of those not answered yet
@@ -67,16 +68,13 @@ s_send_bytes (policy_state_t *self, span_t peer, uint64_t id, span_t head, span_
 static void
 s_answer (policy_state_t *self, span_t peer, uint64_t id)
 {
-    candidate_score_t scores [] = { { 7.5 }, { -2 } };
-    score_candidates_reply_t reply = { 0 };
-    reply.scores = scores;
-    reply.scores_count = s_policy.way == TOO_FEW ? 1 : 2;
-    if (s_policy.way == NOT_A_NUMBER)
-        scores [1].score = NAN;
-    if (s_policy.way == CHOICE || s_policy.way == UNKNOWN || s_policy.way == NOTHING)
-        reply.scores_count = 0;
-    reply.has_worker = s_policy.way == CHOICE || s_policy.way == UNKNOWN || s_policy.way == BOTH;
-    reply.worker = s_policy.way == UNKNOWN ? SPAN ("worker/z") : span_from_string (s_policy.choice);
+    candidate_score_t scores [] = { { 7.5 }, { s_policy.way == NOT_A_NUMBER ? NAN : -2 }, { 3 } };
+    bool chooses = s_policy.way == CHOICE || s_policy.way == UNKNOWN || s_policy.way == BOTH;
+    bool is_scored = s_policy.way != CHOICE && s_policy.way != UNKNOWN && s_policy.way != NOTHING;
+    score_candidates_reply_t reply = { .scores = scores,
+        .scores_count = is_scored ? s_policy.candidates - (s_policy.way == TOO_FEW) : 0,
+        .has_worker = chooses,
+        .worker = s_policy.way == UNKNOWN ? SPAN ("worker/z") : span_from_string (s_policy.choice) };
     if (s_policy.way == ERROR)
         wire_send_error (&self->wire, self->socket, peer, id, STATUS_INTERNAL, "division by zero");
     else if (s_policy.way == NO_MESSAGE)
@@ -97,6 +95,7 @@ s_note_question (policy_state_t *self, const wire_message_t *message)
         message_decode (&score_candidates_message, wire_body (message), &self->memory, &question, NULL), 0);
     s_policy.asked++;
     s_policy.prompt_blocks = question.prompt_blocks;
+    s_policy.candidates = question.candidates_count;
     for (size_t i = 0; i < question.candidates_count && i < 2; i++) {
         s_policy.overlaps [i] = question.candidates [i].overlap_blocks;
         span_copy_string (question.candidates [i].worker, s_policy.workers [i], ADDRESS_MAX);
@@ -218,9 +217,9 @@ s_check_passed_over (const char *because)
 }
 
 static void
-s_answer_held (void)
+s_answer_held (way_t way)
 {
-    s_policy.way = CHOICE;
+    s_policy.way = way;
     for (size_t i = 0; i < s_policy.held_count; i++)
         s_answer (actor_state (stage_find (fixture_stage, "policy/0")), span_of (s_policy.peer, s_policy.peer_size),
             s_policy.held [i]);
@@ -259,6 +258,25 @@ test_a_choice_decides (void **state)
     s_policy.choice = "worker/b";
     s_ask ();
     s_check_decided ("outside", "worker/b");
+}
+
+//  Three workers: what it said of each is not read as said of the next one when the first leaves meanwhile.
+static void
+test_scores_stay_with_their_workers (void **state)
+{
+    static const size_t held = 0;
+    fixture_add_worker ("c", "m3", &held);
+    stage_run (fixture_stage, 2 * REALM_SECOND);
+    s_policy.way = HOLD;
+    fixture_options.policy_deadline_ns = REALM_SECOND;
+    actor_reload (s_router (), &fixture_options);
+    fixture_start ("r1", "tiny", 10, NULL);
+    stage_run (fixture_stage, 10 * REALM_MS);
+    stage_drain (fixture_stage, "worker/a");
+    stage_run (fixture_stage, 500 * REALM_MS);
+    s_answer_held (SCORES);
+    stage_run (fixture_stage, 100 * REALM_MS);
+    s_check_decided ("outside", "worker/c");
 }
 
 //  What it says cannot be used: the router's own policy decides at once, and says why.
@@ -355,7 +373,7 @@ test_a_late_answer_is_ignored_and_the_next_one_is_not (void **state)
     fixture_start ("r2", "tiny", 10, NULL);
     stage_run (fixture_stage, 30 * REALM_MS);
     s_check_passed_over ("it did not answer in time");
-    s_answer_held ();
+    s_answer_held (CHOICE);
     stage_run (fixture_stage, REALM_SECOND);
     s_check_decided ("outside", "worker/a");
     assert_int_equal (s_count ("late"), 1);
@@ -388,7 +406,7 @@ test_no_more_than_allowed_wait (void **state)
     stage_run (fixture_stage, 10 * REALM_MS);
     s_check_passed_over ("too much waits for it");
     assert_int_equal (s_count ("busy"), 1);
-    s_answer_held ();
+    s_answer_held (CHOICE);
     stage_run (fixture_stage, REALM_SECOND);
     assert_int_equal (s_count ("given"), 1);
 }
@@ -403,7 +421,7 @@ test_a_worker_that_left_meanwhile_is_not_chosen (void **state)
     stage_run (fixture_stage, 10 * REALM_MS);
     stage_drain (fixture_stage, "worker/a");
     stage_run (fixture_stage, 500 * REALM_MS);
-    s_answer_held ();
+    s_answer_held (CHOICE);
     stage_run (fixture_stage, 100 * REALM_MS);
     s_check_passed_over ("what it chose is gone");
     assert_int_equal (s_count ("gone"), 1);
@@ -418,7 +436,7 @@ test_a_caller_that_gives_up_is_forgotten (void **state)
     assert_int_equal (fixture_asker ()->records, 1);
     assert_false (fixture_asker ()->recorded_worker);
     assert_string_equal (fixture_asker ()->reason, "cancelled while the policy outside was asked");
-    s_answer_held ();
+    s_answer_held (CHOICE);
     stage_run (fixture_stage, REALM_SECOND);
     assert_int_equal (fixture_asker ()->records, 1);
 }
@@ -469,6 +487,7 @@ main (void)
         STORY (test_the_highest_score_decides),
         STORY (test_it_is_told_who_there_is),
         STORY (test_a_choice_decides),
+        STORY (test_scores_stay_with_their_workers),
         STORY (test_a_wrong_answer_is_passed_over),
         STORY (test_silence_costs_the_deadline_and_no_more),
         STORY (test_a_dead_one_is_not_asked_until_it_is_back),
