@@ -106,19 +106,11 @@ static const metric_desc_t s_alive_metric = {
 
 //  ---- Tracks ----
 
-static span_t
-s_track_key (uint8_t key [10], uint64_t source, uint16_t stream)
-{
-    memcpy (key, &source, 8);
-    memcpy (key + 8, &stream, 2);
-    return span_of (key, 10);
-}
-
 static track_t *
 s_find_track (const broker_t *self, uint64_t source, uint16_t stream)
 {
-    uint8_t key [10];
-    return map_get (self->tracks, s_track_key (key, source, stream));
+    uint8_t key [EVENT_KEY_SIZE];
+    return map_get (self->tracks, event_key (source, stream, key));
 }
 
 //  All rings together keep within their budget: each has an equal share of it, at most its own limit.
@@ -140,12 +132,12 @@ s_track (broker_t *self, uint64_t source, uint16_t stream, uint64_t incarnation)
 {
     track_t *track = s_find_track (self, source, stream);
     if (!track) {
-        uint8_t key [10];
+        uint8_t key [EVENT_KEY_SIZE];
         track = memory_new (sizeof *track);
         track->source = source;
         track->stream = stream;
         ring_init (&track->ring, self->options.ring_bytes);
-        map_put (self->tracks, s_track_key (key, source, stream), track);
+        map_put (self->tracks, event_key (source, stream, key), track);
         s_share_rings (self);
     }
     if (incarnation > track->incarnation) {
@@ -176,8 +168,8 @@ static void
 s_drop_tracks (broker_t *self, uint64_t source)
 {
     for (uint16_t stream = 1; stream < STREAM_COUNT; stream++) {
-        uint8_t key [10];
-        track_t *track = map_remove (self->tracks, s_track_key (key, source, stream));
+        uint8_t key [EVENT_KEY_SIZE];
+        track_t *track = map_remove (self->tracks, event_key (source, stream, key));
         if (!track)
             continue;
         ring_fini (&track->ring);

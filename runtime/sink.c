@@ -14,7 +14,6 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "base/memory.h"
 #include "runtime/actor_private.h"
@@ -285,19 +284,11 @@ s_repair (feed_t *self)
 
 //  ---- Feeds ----
 
-static span_t
-s_key (uint8_t key [10], uint64_t source, uint16_t stream)
-{
-    memcpy (key, &source, 8);
-    memcpy (key + 8, &stream, 2);
-    return span_of (key, 10);
-}
-
 static feed_t *
 s_feed (actor_t *actor, uint64_t source, uint16_t stream)
 {
-    uint8_t bytes [10];
-    span_t key = s_key (bytes, source, stream);
+    uint8_t bytes [EVENT_KEY_SIZE];
+    span_t key = event_key (source, stream, bytes);
     feed_t *self = map_get (actor->feeds, key);
     if (!self) {
         self = memory_new (sizeof *self);
@@ -322,9 +313,9 @@ s_stop_repair (feed_t *self)
 static void
 s_feed_destroy (feed_t *self)
 {
-    uint8_t bytes [10];
+    uint8_t bytes [EVENT_KEY_SIZE];
     s_stop_repair (self);
-    map_remove (self->actor->feeds, s_key (bytes, self->source, self->stream));
+    map_remove (self->actor->feeds, event_key (self->source, self->stream, bytes));
     ring_fini (&self->pending);
     memory_free (self);
 }
@@ -397,8 +388,8 @@ void
 sink_fence (actor_t *actor, uint64_t source, uint64_t incarnation)
 {
     for (uint16_t stream = 1; stream < STREAM_COUNT; stream++) {
-        uint8_t bytes [10];
-        if (map_get (actor->feeds, s_key (bytes, source, stream)))
+        uint8_t bytes [EVENT_KEY_SIZE];
+        if (map_get (actor->feeds, event_key (source, stream, bytes)))
             sink_note_tail (actor, source, stream, incarnation, 0);
     }
 }
@@ -407,8 +398,8 @@ void
 sink_forget (actor_t *actor, uint64_t source)
 {
     for (uint16_t stream = 1; stream < STREAM_COUNT; stream++) {
-        uint8_t bytes [10];
-        feed_t *feed = map_get (actor->feeds, s_key (bytes, source, stream));
+        uint8_t bytes [EVENT_KEY_SIZE];
+        feed_t *feed = map_get (actor->feeds, event_key (source, stream, bytes));
         if (feed)
             s_feed_destroy (feed);
     }
@@ -441,8 +432,8 @@ actor_is_synced (const actor_t *self, uint16_t stream)
 bool
 actor_feed_position (const actor_t *self, uint16_t stream, uint64_t source, uint64_t *incarnation, uint64_t *sequence)
 {
-    uint8_t bytes [10];
-    const feed_t *feed = map_get (self->feeds, s_key (bytes, source, stream));
+    uint8_t bytes [EVENT_KEY_SIZE];
+    const feed_t *feed = map_get (self->feeds, event_key (source, stream, bytes));
     if (!feed || feed->fresh || feed->state == FEED_SNAPSHOTTING)
         return false;
     *incarnation = feed->incarnation;

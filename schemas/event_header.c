@@ -1,5 +1,7 @@
 #include "schemas/event_header.h"
 
+#include <string.h>
+
 #include "base/hash.h"
 #include "schemas/message.h"
 
@@ -57,6 +59,14 @@ uint64_t
 event_source (span_t address)
 {
     return hash_bytes (address, 0);
+}
+
+span_t
+event_key (uint64_t source, uint16_t stream, uint8_t bytes [EVENT_KEY_SIZE])
+{
+    memcpy (bytes, &source, sizeof source);
+    memcpy (bytes + sizeof source, &stream, sizeof stream);
+    return span_of (bytes, EVENT_KEY_SIZE);
 }
 
 void

@@ -11,7 +11,7 @@
 #include "base/buffer.h"
 #include "base/error.h"
 
-enum { EVENT_HEADER_SIZE = 40, EVENT_VERSION = 1 };
+enum { EVENT_HEADER_SIZE = 40, EVENT_VERSION = 1, EVENT_KEY_SIZE = 10 };
 
 typedef struct {
     uint8_t version;         //  EVENT_VERSION
@@ -30,6 +30,9 @@ status_t event_header_decode (event_header_t *self, span_t bytes, error_t *error
 
 //  The number that stands for an address: its XXH3-64.
 uint64_t event_source (span_t address);
+
+//  The key of one stream of one source in a map.  Lies in `bytes`.
+span_t event_key (uint64_t source, uint16_t stream, uint8_t bytes [EVENT_KEY_SIZE]);
 
 //  Appends "<stream>.<address>.".
 void event_topic_append (buffer_t *out, uint16_t stream, span_t address);
