@@ -6,9 +6,8 @@
 #include <stdio.h>
 #include <time.h>
 
-#include "cli/command.h"
-#include "cli/environment.h"
 #include "cli/rehearsal.h"
+#include "cli/site.h"
 
 enum { MILLION = 1000000 };
 
@@ -105,37 +104,13 @@ s_run_fleet (manifest_t *fleet, const simulate_flags_t *flags, bool *violated, e
 }
 
 static result_t
-s_read_fleet (const invocation_t *invocation, manifest_t **fleet)
-{
-    const char *file = invocation->count ? invocation->words [0] : NULL;
-    buffer_t text = { 0 }, said = { 0 };
-    error_t error;
-    complaints_t complaints;
-    if (!file)
-        buffer_append_string (&text, manifest_builtin);
-    else if (environment_read_file (file, CONFIG_SIZE_MAX, &text, &error) != STATUS_OK) {
-        command_complain (invocation->command, "%s", error.text);
-        buffer_fini (&text);
-        return RESULT_USAGE;
-    }
-    complaints_init (&complaints, file ? file : "built-in fleet");
-    *fleet = manifest_new (buffer_span (&text), &invocation->all, &environment_world, &complaints);
-    result_t result = complaints_any (&complaints) ? RESULT_USAGE : RESULT_OK;
-    complaints_render (&complaints, &said);
-    fputs (buffer_string (&said), stderr);
-    complaints_fini (&complaints);
-    buffer_fini (&said);
-    buffer_fini (&text);
-    return result;
-}
-
-static result_t
 s_run (const invocation_t *invocation)
 {
     manifest_t *fleet = NULL;
     bool violated = false;
     error_t error;
-    result_t result = s_read_fleet (invocation, &fleet);
+    const char *file = invocation->count ? invocation->words [0] : NULL;
+    result_t result = site_read_fleet (&fleet, invocation, file, NULL);
     if (result == RESULT_OK && s_run_fleet (fleet, invocation->flags, &violated, &error) != STATUS_OK) {
         command_complain (invocation->command, "%s", error.text);
         result = RESULT_USAGE;

@@ -58,9 +58,16 @@ s_check_host (const manifest_t *fleet, complaints_t *complaints)
     buffer_fini (&names);
 }
 
-//  starts: what only a start needs is checked too.
-static result_t
-s_read (manifest_t **fleet, const invocation_t *invocation, const char *file, bool starts)
+//  What only a start needs is checked too.
+static void
+s_check_start (const manifest_t *fleet, complaints_t *complaints)
+{
+    s_check_host (fleet, complaints);
+    site_check_keys (fleet, true, complaints);
+}
+
+result_t
+site_read_fleet (manifest_t **fleet, const invocation_t *invocation, const char *file, site_check_fn *check)
 {
     buffer_t text = { 0 }, said = { 0 };
     error_t error;
@@ -75,9 +82,8 @@ s_read (manifest_t **fleet, const invocation_t *invocation, const char *file, bo
     }
     if (result == RESULT_OK) {
         *fleet = manifest_new (buffer_span (&text), &invocation->all, &environment_world, &complaints);
-        s_check_host (*fleet, &complaints);
-        if (starts)
-            site_check_keys (*fleet, true, &complaints);
+        if (check)
+            check (*fleet, &complaints);
         result = complaints_any (&complaints) ? RESULT_USAGE : RESULT_OK;
         complaints_render (&complaints, &said);
         fputs (buffer_string (&said), stderr);
@@ -112,7 +118,7 @@ site_open (site_t *self, const invocation_t *invocation, const char *file)
     error_t error;
     *self = (site_t){ 0 };
     array_init (&self->older, sizeof (manifest_t *));
-    result_t result = s_read (&self->fleet, invocation, file, true);
+    result_t result = site_read_fleet (&self->fleet, invocation, file, s_check_start);
     if (result == RESULT_OK && s_settle (self, &error) != STATUS_OK) {
         command_complain (invocation->command, "%s", error.text);
         result = RESULT_FAILED;
@@ -153,7 +159,8 @@ site_reload (site_t *self, const invocation_t *invocation, const char *file)
     manifest_t *fresh = NULL;
     folders_t folders;
     change_t change = { .invocation = invocation };
-    if (s_read (&fresh, invocation, file, false) == RESULT_OK && s_settle_folders (fresh, &folders, NULL) == STATUS_OK)
+    if (site_read_fleet (&fresh, invocation, file, s_check_host) == RESULT_OK &&
+        s_settle_folders (fresh, &folders, NULL) == STATUS_OK)
         option_compare (manifest_table, self->fleet, fresh, "", s_on_change, &change);
     else
         change.refused = true;

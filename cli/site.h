@@ -21,6 +21,14 @@ typedef struct {
     assembly_site_t assembly;        //  All of this as assemblies want it
 } site_t;
 
+//  What a verb asks of a fleet beyond what its file must be.
+typedef void (site_check_fn) (const manifest_t *fleet, complaints_t *complaints);
+
+//  Reads a fleet from a file (NULL: the built-in one) and the flags of the invocation.  check: asked too; NULL: nothing.
+//  Says what is wrong on standard error.  Gives the fleet through *fleet, also where there was something, but not where
+//  there is no file: manifest_destroy.
+result_t site_read_fleet (manifest_t **fleet, const invocation_t *invocation, const char *file, site_check_fn *check);
+
 //  Reads the fleet from a file (NULL: the built-in one) and the flags of the invocation, makes its folders, gets its
 //  secret.  On failure says what is wrong on standard error, and there is nothing to close.
 result_t site_open (site_t *self, const invocation_t *invocation, const char *file);
