@@ -112,9 +112,8 @@ s_retire (link_t *self)
 }
 
 static void
-s_close (link_t *self)
+s_free (link_t *self)
 {
-    map_remove (self->actor->links, s_address (self));
     actor_table (self->actor)->socket_close (self->socket);
     map_destroy (&self->calls);
     memory_free (self);
@@ -141,12 +140,8 @@ void
 link_free_doomed (actor_t *actor)
 {
     list_link_t *first;
-    while ((first = list_take_first (&actor->doomed_links))) {
-        link_t *self = LIST_ENTRY (first, link_t, in_doomed);
-        actor_table (actor)->socket_close (self->socket);
-        map_destroy (&self->calls);
-        memory_free (self);
-    }
+    while ((first = list_take_first (&actor->doomed_links)))
+        s_free (LIST_ENTRY (first, link_t, in_doomed));
 }
 
 void
@@ -155,7 +150,7 @@ link_destroy_all (actor_t *actor)
     size_t cursor = 0;
     void *link;
     while (map_next (actor->links, &cursor, NULL, &link))
-        s_close (link);
+        s_free (link);
 }
 
 status_t
