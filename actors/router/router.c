@@ -38,6 +38,12 @@ typedef struct {
     array_t overlaps;            //  catalog_overlap_t, scratch
 } router_t;
 
+//  What the router's own policy would do with a request.
+typedef struct {
+    policy_request_t asked;    //  What it was asked
+    size_t position;           //  Its choice among the candidates
+} proposal_t;
+
 //  A request that waits for the policy outside.
 typedef struct {
     router_t *router;          //  Whose
@@ -189,30 +195,28 @@ s_refuse (router_t *self, incoming_t *incoming, const route_t *request, const er
     incoming_fail (incoming, reason->status, "%s", reason->text);
 }
 
-//  advised: what the policy outside had to do with it; NULL where there is none.
+//  policy: who decided.  passed_over: why the policy outside did not; NULL where there is nothing to say.
 static void
 s_accept (router_t *self, incoming_t *incoming, const route_t *request, const policy_candidate_t *choice,
-    const advice_kind_t *advised)
+    const char *policy, const char *passed_over)
 {
     uint32_t blocks = (uint32_t)request->hashes.count;
-    bool outside = advised && *advised == ADVICE_GIVEN;
-    bool instead = advised && !outside;
-    char reason [128];
+    char reason [160];
     snprintf (reason, sizeof reason, "%u of %u blocks there, cost %" PRIu64 "%s%s", choice->overlap_blocks, blocks,
-        choice->cost, instead ? "; the policy outside was passed over: " : "", instead ? advice_reason (*advised) : "");
+        choice->cost, passed_over ? "; the policy outside was passed over: " : "", passed_over ? passed_over : "");
     fleet_begin (
         self->fleet, request->request, choice, blocks - choice->overlap_blocks, blocks, actor_now (self->actor));
     metric_add (self->decided, 1);
     metric_add (self->overlap_blocks, choice->overlap_blocks);
     metric_add (self->prompt_blocks, blocks);
     route_reply_t reply = { .worker = choice->worker, .rank = choice->rank, .overlap_blocks = choice->overlap_blocks };
-    s_record (self, request, outside ? OUTSIDE : self->policy->name, choice, reason);
+    s_record (self, request, policy, choice, reason);
     incoming_reply (incoming, &reply);
 }
 
-//  Whom the router's own policy would choose among the candidates there are now; refuses where there is none.
+//  Gathers the candidates there are now, with costs, for the router's own policy; refuses where there is none.
 static bool
-s_choose (router_t *self, incoming_t *incoming, const route_t *request, policy_request_t *asked, size_t *position)
+s_propose (router_t *self, incoming_t *incoming, const route_t *request, proposal_t *proposal)
 {
     error_t reason = { 0 };
     array_cut (&self->candidates, 0);
@@ -222,25 +226,29 @@ s_choose (router_t *self, incoming_t *incoming, const route_t *request, policy_r
         return false;
     }
     s_fill_overlaps (self, request);
-    *asked = (policy_request_t){ (uint32_t)request->hashes.count, self->turn };
-    *position = self->policy->choose (asked, &self->weights, self->candidates.data, self->candidates.count);
+    proposal->asked = (policy_request_t){ (uint32_t)request->hashes.count, self->turn };
+    proposal->position =
+        self->policy->choose (&proposal->asked, &self->weights, self->candidates.data, self->candidates.count);
     return true;
 }
 
 //  advice: of the policy outside; NULL where there is none.
 static void
-s_decide (router_t *self, incoming_t *incoming, const route_t *request, const advice_t *advice)
+s_decide (
+    router_t *self, incoming_t *incoming, const route_t *request, const proposal_t *proposal, const advice_t *advice)
 {
-    policy_request_t asked;
-    size_t position;
-    if (!s_choose (self, incoming, request, &asked, &position))
-        return;
+    size_t position = proposal->position;
+    const char *policy = self->policy->name;
+    const char *passed_over = NULL;
+    advice_kind_t kind = advice ? adviser_take (self->adviser, advice, &self->candidates) : ADVICE_PAUSED;
+    if (kind == ADVICE_GIVEN) {
+        position = policy_cheapest (&proposal->asked, self->candidates.data, self->candidates.count);
+        policy = OUTSIDE;
+    } else if (advice)
+        passed_over = advice_reason (kind);
     self->turn++;
-    advice_kind_t kind = advice ? adviser_take (self->adviser, advice, &self->candidates) : ADVICE_GIVEN;
-    if (advice && kind == ADVICE_GIVEN)
-        position = policy_cheapest (&asked, self->candidates.data, self->candidates.count);
     policy_candidate_t choice = *(policy_candidate_t *)array_at (&self->candidates, position);
-    s_accept (self, incoming, request, &choice, advice ? &kind : NULL);
+    s_accept (self, incoming, request, &choice, policy, passed_over);
 }
 
 //  ---- Waiting for the policy outside ----
@@ -259,7 +267,9 @@ static void
 s_on_advice (void *arg, const advice_t *advice)
 {
     parked_t *parked = arg;
-    s_decide (parked->router, parked->incoming, parked->request, advice);
+    proposal_t proposal;
+    if (s_propose (parked->router, parked->incoming, parked->request, &proposal))
+        s_decide (parked->router, parked->incoming, parked->request, &proposal, advice);
     s_unpark (parked);
 }
 
@@ -277,7 +287,7 @@ s_on_unwanted (void *arg, incoming_t *incoming)
 
 //  Asks the policy outside about the candidates; where that cannot be, decides without.
 static void
-s_park (router_t *self, incoming_t *incoming, const route_t *request)
+s_park (router_t *self, incoming_t *incoming, const route_t *request, const proposal_t *proposal)
 {
     parked_t *parked = memory_new (sizeof *parked);
     *parked = (parked_t){ .router = self, .incoming = incoming, .request = request };
@@ -285,7 +295,7 @@ s_park (router_t *self, incoming_t *incoming, const route_t *request)
                             self->adviser, &parked->question, request, &self->candidates, s_on_advice, parked) };
     if (advice.kind != ADVICE_GIVEN) {
         memory_free (parked);
-        s_decide (self, incoming, request, &advice);
+        s_decide (self, incoming, request, proposal, &advice);
         return;
     }
     list_append (&self->parked, &parked->in_parked);
@@ -297,12 +307,13 @@ static void
 s_on_route (void *self_, actor_t *actor, incoming_t *incoming, const void *request)
 {
     router_t *self = self_;
-    policy_request_t asked;
-    size_t position;
-    if (!adviser_is_on (self->adviser))
-        s_decide (self, incoming, request, NULL);
-    else if (s_choose (self, incoming, request, &asked, &position))
-        s_park (self, incoming, request);
+    proposal_t proposal;
+    if (!s_propose (self, incoming, request, &proposal))
+        return;
+    if (adviser_is_on (self->adviser))
+        s_park (self, incoming, request, &proposal);
+    else
+        s_decide (self, incoming, request, &proposal, NULL);
 }
 
 static void
