@@ -14,11 +14,10 @@ s_is_there (const message_field_t *field, const void *message)
     return !field->optional || *(const bool *)(const void *)(base + field->aside);
 }
 
-//  Text as it is where it is short and plain, else cut; control characters never reach a terminal.
-static void
-s_append_text (span_t text, buffer_t *out)
+void
+brief_append_text (span_t text, size_t shown_max, buffer_t *out)
 {
-    span_t shown = span_slice (text, 0, TEXT_SHOWN);
+    span_t shown = span_slice (text, 0, shown_max);
     for (size_t i = 0; i < shown.size; i++)
         buffer_append_byte (out, shown.data [i] < ' ' || shown.data [i] == 0x7f ? '?' : shown.data [i]);
     if (shown.size < text.size)
@@ -62,7 +61,7 @@ s_append_value (const message_field_t *field, const void *value, unsigned depth,
         buffer_append_string (out, message_enum_name (field->enumeration, *(const uint32_t *)value));
         break;
     case FIELD_STRING:
-        s_append_text (*(const span_t *)value, out);
+        brief_append_text (*(const span_t *)value, TEXT_SHOWN, out);
         break;
     case FIELD_BIN:
         buffer_print (out, "%zu bytes", ((const span_t *)value)->size);

@@ -62,6 +62,9 @@ test_text_is_cut_and_made_harmless (void **state)
     assert_non_null (strstr (buffer_string (&text), "n... state"));
     assert_non_null (strstr (buffer_string (&text), "command=?[2J??"));
     buffer_fini (&text);
+    brief_append_text (SPAN ("worker/\x1b]0;"), 9, &text);
+    assert_string_equal (buffer_string (&text), "worker/?]...");
+    buffer_fini (&text);
 }
 
 static void

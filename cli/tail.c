@@ -31,6 +31,7 @@ enum {
     TRACKS_MAX = 100000,
     STREAM_WIDTH = 4,
     SOURCE_WIDTH = 18,
+    SOURCE_MAX = 256,
     NOTE_MAX = 640
 };
 
@@ -114,8 +115,11 @@ static void
 s_begin_line (tail_t *self)
 {
     s_append_time (self->header.wall_ns, &self->out);
-    buffer_print (&self->out, " %-*s %-*.*s ", STREAM_WIDTH, stream_name (self->header.stream), SOURCE_WIDTH,
-        SPAN_ARG (self->address));
+    buffer_print (&self->out, " %-*s ", STREAM_WIDTH, stream_name (self->header.stream));
+    size_t start = self->out.size;
+    brief_append_text (self->address, SOURCE_MAX, &self->out);
+    int padding = SOURCE_WIDTH - (int)(self->out.size - start);
+    buffer_print (&self->out, "%*s ", padding > 0 ? padding : 0, "");
 }
 
 static void s_print_note (tail_t *self, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
@@ -220,7 +224,7 @@ s_print_raw (tail_t *self, const span_t *frames, size_t count)
     for (size_t i = 0; i < count; i++) {
         buffer_append_string (&self->out, i ? " " : "");
         if (i == 0)
-            buffer_append (&self->out, frames [i]);
+            brief_append_text (frames [i], SOURCE_MAX, &self->out);
         for (size_t j = 0; i && j < frames [i].size; j++)
             buffer_print (&self->out, "%02x", frames [i].data [j]);
     }
