@@ -19,58 +19,59 @@ typedef struct {
     size_t size;         //  Bytes of its text or data
 } reading_t;
 
+static const reading_t s_readings [] = {
+    { BYTES ("\x00"), PACK_UINT, 0, 0 },
+    { BYTES ("\x7f"), PACK_UINT, 127, 0 },
+    { BYTES ("\xe0"), PACK_INT, (uint64_t)-32, 0 },
+    { BYTES ("\xff"), PACK_INT, (uint64_t)-1, 0 },
+    { BYTES ("\xc0"), PACK_NIL, 0, 0 },
+    { BYTES ("\xc2"), PACK_BOOL, 0, 0 },
+    { BYTES ("\xc3"), PACK_BOOL, 1, 0 },
+    { BYTES ("\xcc\xff"), PACK_UINT, 255, 0 },
+    { BYTES ("\xcd\x01\x02"), PACK_UINT, 0x0102, 0 },
+    { BYTES ("\xce\x01\x02\x03\x04"), PACK_UINT, 0x01020304, 0 },
+    { BYTES ("\xcf\xff\xff\xff\xff\xff\xff\xff\xff"), PACK_UINT, UINT64_MAX, 0 },
+    { BYTES ("\xd0\x80"), PACK_INT, (uint64_t)-128, 0 },
+    { BYTES ("\xd0\x7f"), PACK_UINT, 127, 0 },
+    { BYTES ("\xd1\x80\x00"), PACK_INT, (uint64_t)-32768, 0 },
+    { BYTES ("\xd2\xff\xff\xff\xff"), PACK_INT, (uint64_t)-1, 0 },
+    { BYTES ("\xd3\x80\x00\x00\x00\x00\x00\x00\x00"), PACK_INT, (uint64_t)INT64_MIN, 0 },
+    { BYTES ("\xd3\x7f\xff\xff\xff\xff\xff\xff\xff"), PACK_UINT, INT64_MAX, 0 },
+    { BYTES ("\xa0"), PACK_STRING, 0, 0 },
+    { BYTES ("\xa2xy"), PACK_STRING, 2, 2 },
+    { BYTES ("\xd9\x02xy"), PACK_STRING, 2, 2 },
+    { BYTES ("\xda\x00\x02xy"), PACK_STRING, 2, 2 },
+    { BYTES ("\xdb\x00\x00\x00\x02xy"), PACK_STRING, 2, 2 },
+    { BYTES ("\xc4\x02xy"), PACK_BIN, 2, 2 },
+    { BYTES ("\xc5\x00\x02xy"), PACK_BIN, 2, 2 },
+    { BYTES ("\xc6\x00\x00\x00\x02xy"), PACK_BIN, 2, 2 },
+    { BYTES ("\xd4\x05x"), PACK_EXT, 0, 2 },
+    { BYTES ("\xd5\x05xy"), PACK_EXT, 0, 3 },
+    { BYTES ("\xd6\x05"
+             "1234"),
+        PACK_EXT, 0, 5 },
+    { BYTES ("\xd7\x05"
+             "12345678"),
+        PACK_EXT, 0, 9 },
+    { BYTES ("\xd8\x05"
+             "1234567890123456"),
+        PACK_EXT, 0, 17 },
+    { BYTES ("\xc7\x02\x05xy"), PACK_EXT, 2, 3 },
+    { BYTES ("\xc8\x00\x02\x05xy"), PACK_EXT, 2, 3 },
+    { BYTES ("\xc9\x00\x00\x00\x02\x05xy"), PACK_EXT, 2, 3 },
+    { BYTES ("\x90"), PACK_ARRAY, 0, 0 },
+    { BYTES ("\x80"), PACK_MAP, 0, 0 },
+    { BYTES ("\xdc\x00\x00"), PACK_ARRAY, 0, 0 },
+    { BYTES ("\xdd\x00\x00\x00\x00"), PACK_ARRAY, 0, 0 },
+    { BYTES ("\xde\x00\x00"), PACK_MAP, 0, 0 },
+    { BYTES ("\xdf\x00\x00\x00\x00"), PACK_MAP, 0, 0 },
+};
+
 static void
 test_every_format_says_what_it_holds (void **state)
 {
-    static const reading_t readings [] = {
-        { BYTES ("\x00"), PACK_UINT, 0, 0 },
-        { BYTES ("\x7f"), PACK_UINT, 127, 0 },
-        { BYTES ("\xe0"), PACK_INT, (uint64_t)-32, 0 },
-        { BYTES ("\xff"), PACK_INT, (uint64_t)-1, 0 },
-        { BYTES ("\xc0"), PACK_NIL, 0, 0 },
-        { BYTES ("\xc2"), PACK_BOOL, 0, 0 },
-        { BYTES ("\xc3"), PACK_BOOL, 1, 0 },
-        { BYTES ("\xcc\xff"), PACK_UINT, 255, 0 },
-        { BYTES ("\xcd\x01\x02"), PACK_UINT, 0x0102, 0 },
-        { BYTES ("\xce\x01\x02\x03\x04"), PACK_UINT, 0x01020304, 0 },
-        { BYTES ("\xcf\xff\xff\xff\xff\xff\xff\xff\xff"), PACK_UINT, UINT64_MAX, 0 },
-        { BYTES ("\xd0\x80"), PACK_INT, (uint64_t)-128, 0 },
-        { BYTES ("\xd0\x7f"), PACK_UINT, 127, 0 },
-        { BYTES ("\xd1\x80\x00"), PACK_INT, (uint64_t)-32768, 0 },
-        { BYTES ("\xd2\xff\xff\xff\xff"), PACK_INT, (uint64_t)-1, 0 },
-        { BYTES ("\xd3\x80\x00\x00\x00\x00\x00\x00\x00"), PACK_INT, (uint64_t)INT64_MIN, 0 },
-        { BYTES ("\xd3\x7f\xff\xff\xff\xff\xff\xff\xff"), PACK_UINT, INT64_MAX, 0 },
-        { BYTES ("\xa0"), PACK_STRING, 0, 0 },
-        { BYTES ("\xa2xy"), PACK_STRING, 2, 2 },
-        { BYTES ("\xd9\x02xy"), PACK_STRING, 2, 2 },
-        { BYTES ("\xda\x00\x02xy"), PACK_STRING, 2, 2 },
-        { BYTES ("\xdb\x00\x00\x00\x02xy"), PACK_STRING, 2, 2 },
-        { BYTES ("\xc4\x02xy"), PACK_BIN, 2, 2 },
-        { BYTES ("\xc5\x00\x02xy"), PACK_BIN, 2, 2 },
-        { BYTES ("\xc6\x00\x00\x00\x02xy"), PACK_BIN, 2, 2 },
-        { BYTES ("\xd4\x05x"), PACK_EXT, 0, 2 },
-        { BYTES ("\xd5\x05xy"), PACK_EXT, 0, 3 },
-        { BYTES ("\xd6\x05"
-                 "1234"),
-            PACK_EXT, 0, 5 },
-        { BYTES ("\xd7\x05"
-                 "12345678"),
-            PACK_EXT, 0, 9 },
-        { BYTES ("\xd8\x05"
-                 "1234567890123456"),
-            PACK_EXT, 0, 17 },
-        { BYTES ("\xc7\x02\x05xy"), PACK_EXT, 2, 3 },
-        { BYTES ("\xc8\x00\x02\x05xy"), PACK_EXT, 2, 3 },
-        { BYTES ("\xc9\x00\x00\x00\x02\x05xy"), PACK_EXT, 2, 3 },
-        { BYTES ("\x90"), PACK_ARRAY, 0, 0 },
-        { BYTES ("\x80"), PACK_MAP, 0, 0 },
-        { BYTES ("\xdc\x00\x00"), PACK_ARRAY, 0, 0 },
-        { BYTES ("\xdd\x00\x00\x00\x00"), PACK_ARRAY, 0, 0 },
-        { BYTES ("\xde\x00\x00"), PACK_MAP, 0, 0 },
-        { BYTES ("\xdf\x00\x00\x00\x00"), PACK_MAP, 0, 0 },
-    };
-    for (size_t i = 0; i < sizeof readings / sizeof readings [0]; i++) {
-        const reading_t *expected = &readings [i];
+    for (size_t i = 0; i < sizeof s_readings / sizeof s_readings [0]; i++) {
+        const reading_t *expected = &s_readings [i];
         pack_reader_t reader;
         pack_item_t item;
         pack_reader_init (&reader, expected->bytes);
