@@ -34,6 +34,7 @@ struct engine_run {
     uint32_t prompt_tokens;    //  Earlier output included
     uint32_t delivered;        //  Earlier output
     uint32_t cached_tokens;    //  Of the prompt
+    uint32_t to_compute;       //  Of the prompt: what was not in the cache when last looked; 0 once it is computed
     uint64_t produced;         //  Position of the next token of the answer
     uint64_t told;             //  The worker knows those before it
     uint64_t named;            //  Tokens of the answer before it are in `sequence`
@@ -79,6 +80,25 @@ s_start_prefill (engine_t *self, engine_run_t *run)
     timing_start (&self->timing.prefill, s_scaled (self, timing_prefill_ns (fresh, run->cached_tokens)));
 }
 
+//  `found` leading blocks of a request that is to be computed are there.  At least the last token is computed always.
+static void
+s_note_cached (engine_t *self, engine_run_t *run, size_t found)
+{
+    uint64_t cached = (uint64_t)found * self->block_size;
+    run->cached_tokens = cached < run->prompt_tokens ? (uint32_t)cached : run->prompt_tokens - 1;
+    self->prefill_tokens -= run->to_compute;
+    run->to_compute = run->prompt_tokens - run->cached_tokens;
+    self->prefill_tokens += run->to_compute;
+}
+
+//  It is computed, or will not be.
+static void
+s_forget_prefill (engine_t *self, engine_run_t *run)
+{
+    self->prefill_tokens -= run->to_compute;
+    run->to_compute = 0;
+}
+
 //  Takes the KV that the request needs from prefill to end; false where it is not there now.
 static bool
 s_acquire_kv (engine_t *self, engine_run_t *run)
@@ -92,9 +112,7 @@ s_acquire_kv (engine_t *self, engine_run_t *run)
     }
     run->pinned = found;
     run->reserved = total - found;
-    uint64_t cached = (uint64_t)found * self->block_size;
-    run->cached_tokens = cached < run->prompt_tokens ? (uint32_t)cached : run->prompt_tokens - 1;
-    self->prefill_tokens -= run->cached_tokens;
+    s_note_cached (self, run, found);
     return true;
 }
 
@@ -210,7 +228,7 @@ s_end_prefill (engine_t *self)
 {
     engine_run_t *run = self->prefill;
     self->prefill = NULL;
-    self->prefill_tokens -= run->prompt_tokens - run->cached_tokens;
+    s_forget_prefill (self, run);
     run->state = RUN_DECODING;
     list_append (&self->decoding, &run->link);
     s_produce (self, run, 1);
@@ -455,7 +473,7 @@ s_start (engine_t *self, const engine_request_t *request, void *arg, error_t *er
     if (!s_name_prompt (run, request->tokens))
         error_set (error, STATUS_INVALID, "a token of the prompt is not in the vocabulary of %d", VOCABULARY);
     else if (s_check_room (self, run, error) == STATUS_OK) {
-        self->prefill_tokens += run->prompt_tokens;
+        s_note_cached (self, run, cache_lookup (self->cache, run->hashes.data, run->hashes.count));
         list_append (&self->waiting, &run->link);
         s_catch_up (self);
         s_schedule (self);
@@ -471,13 +489,12 @@ static void
 s_cancel (engine_t *self, engine_run_t *run)
 {
     s_catch_up (self);
-    if (run->state == RUN_WAITING) {
+    s_forget_prefill (self, run);
+    if (run->state == RUN_WAITING)
         list_remove (&self->waiting, &run->link);
-        self->prefill_tokens -= run->prompt_tokens;
-    } else if (run->state == RUN_PREFILL) {
+    else if (run->state == RUN_PREFILL) {
         self->prefill = NULL;
         self->timing.prefill.active = false;
-        self->prefill_tokens -= run->prompt_tokens - run->cached_tokens;
     } else {
         list_remove (&self->decoding, &run->link);
         if (!self->decoding.count)
