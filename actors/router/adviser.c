@@ -1,5 +1,6 @@
 #include "actors/router/adviser.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -8,7 +9,7 @@
 #include "base/memory.h"
 #include "schemas/event_header.h"
 
-enum { CANDIDATES_MAX = 4096 };
+enum { MS = 1000000, CANDIDATES_MAX = 4096 };
 
 //  The cost of a candidate that nobody was asked about.
 static const uint64_t UNASKED = UINT64_MAX;
@@ -41,7 +42,7 @@ static const struct {
     [ADVICE_GIVEN] = { "given", "it decides" },
     [ADVICE_LATE] = { "late", "it did not answer in time" },
     [ADVICE_FAILED] = { "failed", "it answered with an error" },
-    [ADVICE_WRONG] = { "wrong", "its answer cannot be used" },
+    [ADVICE_WRONG] = { "wrong", "its answer is none" },
     [ADVICE_GONE] = { "gone", "what it chose is gone" },
     [ADVICE_PAUSED] = { "paused", "it failed too often" },
     [ADVICE_BUSY] = { "busy", "too much waits for it" },

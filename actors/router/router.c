@@ -5,8 +5,10 @@
 
 #include "actors/router/adviser.h"
 #include "actors/router/fleet.h"
+#include "actors/router/sessions.h"
 #include "base/bug.h"
 #include "base/memory.h"
+#include "base/random.h"
 #include "runtime/directory.h"
 #include "runtime/incoming.h"
 #include "runtime/timer.h"
@@ -26,6 +28,8 @@ typedef struct {
     catalog_t *catalog;          //  Who has what
     adviser_t *adviser;          //  The policy outside, if any
     list_t parked;               //  parked_t
+    sessions_t *sessions;        //  Where each was last
+    random_t random;             //  What policies draw
     uint64_t turn;               //  Requests decided so far
     actor_timer_t sweep;         //  Of what was forgotten
     metric_t *decided;           //  Requests that got a worker
@@ -37,12 +41,6 @@ typedef struct {
     array_t candidates;          //  policy_candidate_t, scratch
     array_t overlaps;            //  catalog_overlap_t, scratch
 } router_t;
-
-//  What the router's own policy would do with a request.
-typedef struct {
-    policy_request_t asked;    //  What it was asked
-    size_t position;           //  Its choice among the candidates
-} proposal_t;
 
 //  A request that waits for the policy outside.
 typedef struct {
@@ -145,6 +143,26 @@ s_fill_overlaps (router_t *self, const route_t *request)
     }
 }
 
+static span_t
+s_session (const route_t *request)
+{
+    return request->has_envelope && request->envelope.has_session ? request->envelope.session : SPAN ("");
+}
+
+//  The candidate that served the request's session before.
+static size_t
+s_last (const router_t *self, const route_t *request)
+{
+    uint16_t rank = 0;
+    span_t worker = sessions_get (self->sessions, s_session (request), &rank);
+    for (size_t i = 0; worker.size && i < self->candidates.count; i++) {
+        const policy_candidate_t *candidate = array_at (&self->candidates, i);
+        if (candidate->rank == rank && span_equal (candidate->worker, worker))
+            return i;
+    }
+    return POLICY_NONE;
+}
+
 static int
 s_by_cost (const void *a_, const void *b_)
 {
@@ -176,10 +194,9 @@ s_record (
         .prompt_blocks = (uint32_t)request->hashes.count,
         .candidates = shown,
         .candidate_count = (uint32_t)self->candidates.count,
-        .has_session = request->has_envelope && request->envelope.has_session,
+        .has_session = s_session (request).size > 0,
+        .session = s_session (request),
     };
-    if (record.has_session)
-        record.session = request->envelope.session;
     array_sort (&self->candidates, s_by_cost);
     for (; count < self->candidates.count && count < RECORDED_CANDIDATES; count++)
         shown [count] = candidate_from_policy (array_at (&self->candidates, count));
@@ -195,28 +212,32 @@ s_refuse (router_t *self, incoming_t *incoming, const route_t *request, const er
     incoming_fail (incoming, reason->status, "%s", reason->text);
 }
 
-//  policy: who decided.  passed_over: why the policy outside did not; NULL where there is nothing to say.
+//  advised: what the policy outside had to do with it; NULL where there is none.
 static void
 s_accept (router_t *self, incoming_t *incoming, const route_t *request, const policy_candidate_t *choice,
-    const char *policy, const char *passed_over)
+    const advice_kind_t *advised)
 {
     uint32_t blocks = (uint32_t)request->hashes.count;
-    char reason [160];
+    bool outside = advised && *advised == ADVICE_GIVEN;
+    bool instead = advised && !outside;
+    char reason [128];
     snprintf (reason, sizeof reason, "%u of %u blocks there, cost %" PRIu64 "%s%s", choice->overlap_blocks, blocks,
-        choice->cost, passed_over ? "; the policy outside was passed over: " : "", passed_over ? passed_over : "");
+        choice->cost, instead ? "; the policy outside was passed over: " : "", instead ? advice_reason (*advised) : "");
     fleet_begin (
         self->fleet, request->request, choice, blocks - choice->overlap_blocks, blocks, actor_now (self->actor));
+    if (s_session (request).size)
+        sessions_put (self->sessions, s_session (request), choice->worker, choice->rank);
     metric_add (self->decided, 1);
     metric_add (self->overlap_blocks, choice->overlap_blocks);
     metric_add (self->prompt_blocks, blocks);
     route_reply_t reply = { .worker = choice->worker, .rank = choice->rank, .overlap_blocks = choice->overlap_blocks };
-    s_record (self, request, policy, choice, reason);
+    s_record (self, request, outside ? OUTSIDE : self->policy->name, choice, reason);
     incoming_reply (incoming, &reply);
 }
 
-//  Gathers the candidates there are now, with costs, for the router's own policy; refuses where there is none.
+//  Whom the router's own policy would choose among the candidates there are now; refuses where there is none.
 static bool
-s_propose (router_t *self, incoming_t *incoming, const route_t *request, proposal_t *proposal)
+s_choose (router_t *self, incoming_t *incoming, const route_t *request, policy_request_t *asked, size_t *position)
 {
     error_t reason = { 0 };
     array_cut (&self->candidates, 0);
@@ -226,29 +247,28 @@ s_propose (router_t *self, incoming_t *incoming, const route_t *request, proposa
         return false;
     }
     s_fill_overlaps (self, request);
-    proposal->asked = (policy_request_t){ (uint32_t)request->hashes.count, self->turn };
-    proposal->position =
-        self->policy->choose (&proposal->asked, &self->weights, self->candidates.data, self->candidates.count);
+    *asked = (policy_request_t){ .prompt_blocks = (uint32_t)request->hashes.count,
+        .turn = self->turn,
+        .last = s_last (self, request),
+        .random = random_u64 (&self->random) };
+    *position = self->policy->choose (asked, &self->weights, self->candidates.data, self->candidates.count);
     return true;
 }
 
 //  advice: of the policy outside; NULL where there is none.
 static void
-s_decide (
-    router_t *self, incoming_t *incoming, const route_t *request, const proposal_t *proposal, const advice_t *advice)
+s_decide (router_t *self, incoming_t *incoming, const route_t *request, const advice_t *advice)
 {
-    size_t position = proposal->position;
-    const char *policy = self->policy->name;
-    const char *passed_over = NULL;
-    advice_kind_t kind = advice ? adviser_take (self->adviser, advice, &self->candidates) : ADVICE_PAUSED;
-    if (kind == ADVICE_GIVEN) {
-        position = policy_cheapest (&proposal->asked, self->candidates.data, self->candidates.count);
-        policy = OUTSIDE;
-    } else if (advice)
-        passed_over = advice_reason (kind);
+    policy_request_t asked;
+    size_t position;
+    if (!s_choose (self, incoming, request, &asked, &position))
+        return;
     self->turn++;
+    advice_kind_t kind = advice ? adviser_take (self->adviser, advice, &self->candidates) : ADVICE_GIVEN;
+    if (advice && kind == ADVICE_GIVEN)
+        position = policy_cheapest (&asked, self->candidates.data, self->candidates.count);
     policy_candidate_t choice = *(policy_candidate_t *)array_at (&self->candidates, position);
-    s_accept (self, incoming, request, &choice, policy, passed_over);
+    s_accept (self, incoming, request, &choice, advice ? &kind : NULL);
 }
 
 //  ---- Waiting for the policy outside ----
@@ -267,9 +287,7 @@ static void
 s_on_advice (void *arg, const advice_t *advice)
 {
     parked_t *parked = arg;
-    proposal_t proposal;
-    if (s_propose (parked->router, parked->incoming, parked->request, &proposal))
-        s_decide (parked->router, parked->incoming, parked->request, &proposal, advice);
+    s_decide (parked->router, parked->incoming, parked->request, advice);
     s_unpark (parked);
 }
 
@@ -287,7 +305,7 @@ s_on_unwanted (void *arg, incoming_t *incoming)
 
 //  Asks the policy outside about the candidates; where that cannot be, decides without.
 static void
-s_park (router_t *self, incoming_t *incoming, const route_t *request, const proposal_t *proposal)
+s_park (router_t *self, incoming_t *incoming, const route_t *request)
 {
     parked_t *parked = memory_new (sizeof *parked);
     *parked = (parked_t){ .router = self, .incoming = incoming, .request = request };
@@ -295,7 +313,7 @@ s_park (router_t *self, incoming_t *incoming, const route_t *request, const prop
                             self->adviser, &parked->question, request, &self->candidates, s_on_advice, parked) };
     if (advice.kind != ADVICE_GIVEN) {
         memory_free (parked);
-        s_decide (self, incoming, request, proposal, &advice);
+        s_decide (self, incoming, request, &advice);
         return;
     }
     list_append (&self->parked, &parked->in_parked);
@@ -307,13 +325,12 @@ static void
 s_on_route (void *self_, actor_t *actor, incoming_t *incoming, const void *request)
 {
     router_t *self = self_;
-    proposal_t proposal;
-    if (!s_propose (self, incoming, request, &proposal))
-        return;
-    if (adviser_is_on (self->adviser))
-        s_park (self, incoming, request, &proposal);
-    else
-        s_decide (self, incoming, request, &proposal, NULL);
+    policy_request_t asked;
+    size_t position;
+    if (!adviser_is_on (self->adviser))
+        s_decide (self, incoming, request, NULL);
+    else if (s_choose (self, incoming, request, &asked, &position))
+        s_park (self, incoming, request);
 }
 
 static void
@@ -361,6 +378,8 @@ s_init (void *self_, actor_t *actor, const void *options_, error_t *error)
     s_take_options (self, options);
     self->fleet = fleet_new (options->load_stale_ns, ACTIVE_MAX);
     self->catalog = catalog_new (&catalog);
+    self->sessions = sessions_new ((size_t)options->sessions_max, actor_random (actor));
+    random_init (&self->random, actor_random (actor));
     array_init (&self->candidates, sizeof (policy_candidate_t));
     array_init (&self->overlaps, sizeof (catalog_overlap_t));
     s_make_metrics (self);
@@ -399,6 +418,7 @@ s_fini (void *self_, actor_t *actor)
     timer_stop (&self->sweep);
     fleet_destroy (&self->fleet);
     catalog_destroy (&self->catalog);
+    sessions_destroy (&self->sessions);
     array_fini (&self->candidates);
     array_fini (&self->overlaps);
 }

@@ -4,7 +4,8 @@
 
 #define FIELD(name) offsetof (router_options_t, name)
 
-const char *const router_modes [] = { "kv", "round_robin", NULL };
+const char *const router_modes [] = { "kv", "affinity", "dynamo", "sticky", "least_loaded", "random", "round_robin",
+    NULL };
 
 const option_t router_options_table [] = {
     { .name = "mode",
@@ -12,8 +13,11 @@ const option_t router_options_table [] = {
         .fallback = "kv",
         .words = router_modes,
         .offset = FIELD (mode),
-        .doc = "How a worker is chosen: kv weighs what is in its cache against its load, round_robin takes turns.",
-        .advice = "round_robin is for comparison: it recomputes what another worker has.",
+        .doc = "How a worker is chosen: kv weighs what is in its cache against its load, affinity goes by the cache "
+               "alone, "
+               "sticky keeps a session where it began, dynamo is that router's cost; least_loaded, random and "
+               "round_robin ignore caches.",
+        .advice = "All but kv are for comparison; stator replay shows what each makes of recorded traffic.",
         .traits = OPTION_LIVE },
     { .name = "overlap_weight",
         .type = OPTION_DECIMAL,
@@ -47,6 +51,13 @@ const option_t router_options_table [] = {
         .offset = FIELD (blocks_max),
         .doc = "Unique blocks of a model that its index keeps; beyond that new ones are counted and not known.",
         .advice = "Raise it when the fleet's caches together hold more: about 100 bytes each." },
+    { .name = "sessions_max",
+        .type = OPTION_INTEGER,
+        .fallback = "100000",
+        .min = 1,
+        .max = 100000000,
+        .offset = FIELD (sessions_max),
+        .doc = "Sessions whose last worker is remembered; beyond that the ones quiet longest are forgotten." },
     { .name = "policy_endpoint",
         .type = OPTION_ENDPOINT,
         .offset = FIELD (policy_endpoint),

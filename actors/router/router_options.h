@@ -14,6 +14,7 @@ typedef struct {
     int64_t load_weight;            //  Millionths
     uint64_t load_stale_ns;         //  Age at which a load report says nothing any more
     int64_t blocks_max;             //  Of its index
+    int64_t sessions_max;           //  Whose last worker is remembered
     const char *policy_endpoint;    //  Of the policy outside; "" or NULL: none
     uint64_t policy_deadline_ns;    //  For its answer
     int64_t policy_failures_max;    //  In a row, that begin a pause

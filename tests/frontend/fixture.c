@@ -220,7 +220,8 @@ static const router_options_t s_router_options = { .mode = 0,
     .overlap_weight = 1000000,
     .load_weight = 1000000,
     .load_stale_ns = 3600 * REALM_SECOND,
-    .blocks_max = 100000 };
+    .blocks_max = 100000,
+    .sessions_max = 1000 };
 frontend_options_t fixture_options [2];
 
 stage_t *fixture_stage;

@@ -34,7 +34,8 @@ static router_options_t fixture_options = { .mode = 0,
     .overlap_weight = 1000000,
     .load_weight = 1000000,
     .load_stale_ns = 5 * REALM_SECOND,
-    .blocks_max = 100000 };
+    .blocks_max = 100000,
+    .sessions_max = 1000 };
 
 static stage_t *fixture_stage;
 

@@ -4,6 +4,11 @@
 
 static const policy_t *const s_policies [] = {
     &policy_kv,
+    &policy_affinity,
+    &policy_dynamo,
+    &policy_sticky,
+    &policy_least_loaded,
+    &policy_random,
     &policy_round_robin,
 };
 

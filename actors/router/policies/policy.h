@@ -3,12 +3,14 @@
 //  To add one: write its two functions in a file beside this one, declare it here, put a row into the table in policy.c
 //  and its name into router_modes (actors/router/router_options.c).  A policy is given candidates, all of them eligible,
 //  in the order of their addresses and ranks; it sets the cost of each (lower is better, for the decision record) and
-//  picks one.  It decides by integers only and reads nothing else, so that a decision can be replayed.
+//  picks one.  It decides by integers only, reads nothing else and keeps nothing: what has to be remembered of a session,
+//  and what is drawn, comes with the request, so that a decision can be replayed.
 
 #ifndef ACTORS_ROUTER_POLICIES_POLICY_H
 #define ACTORS_ROUTER_POLICIES_POLICY_H
 
 #include <stddef.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "base/span.h"
@@ -25,10 +27,15 @@ typedef struct {
     uint64_t cost;              //  Set by the policy
 } policy_candidate_t;
 
+//  The position of no candidate.
+#define POLICY_NONE SIZE_MAX
+
 //  What is asked for.
 typedef struct {
     uint32_t prompt_blocks;    //  Full blocks of the prompt
     uint64_t turn;             //  Requests decided before this one
+    size_t last;               //  The candidate that served its session before; POLICY_NONE where none did
+    uint64_t random;           //  Drawn for this decision, uniform
 } policy_request_t;
 
 //  What can be set, in millionths.
@@ -45,8 +52,13 @@ typedef struct {
         const policy_request_t *request, const policy_weights_t *weights, policy_candidate_t *candidates, size_t count);
 } policy_t;
 
+extern const policy_t policy_affinity;
+extern const policy_t policy_dynamo;
 extern const policy_t policy_kv;
+extern const policy_t policy_least_loaded;
+extern const policy_t policy_random;
 extern const policy_t policy_round_robin;
+extern const policy_t policy_sticky;
 
 //  NULL where none has this name.
 const policy_t *policy_find (const char *name);

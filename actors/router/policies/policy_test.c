@@ -16,10 +16,9 @@ typedef struct {
 } row_t;
 
 static size_t
-s_choose (const policy_t *policy, uint32_t prompt_blocks, uint64_t turn, const row_t *rows, size_t count)
+s_ask (const policy_t *policy, policy_request_t request, const row_t *rows, size_t count)
 {
     policy_candidate_t candidates [8];
-    policy_request_t request = { prompt_blocks, turn };
     for (size_t i = 0; i < count; i++)
         candidates [i] = (policy_candidate_t){ .worker = SPAN ("worker/x"),
             .overlap_blocks = rows [i].overlap,
@@ -27,6 +26,22 @@ s_choose (const policy_t *policy, uint32_t prompt_blocks, uint64_t turn, const r
             .active_blocks = rows [i].prefill,
             .active = rows [i].active };
     return policy->choose (&request, &s_weights, candidates, count);
+}
+
+//  A request of a session that was never seen, and a draw of 0.
+static size_t
+s_choose (const policy_t *policy, uint32_t prompt_blocks, uint64_t turn, const row_t *rows, size_t count)
+{
+    policy_request_t request = { prompt_blocks, turn, POLICY_NONE, 0 };
+    return s_ask (policy, request, rows, count);
+}
+
+//  One whose session was served by `last` before.
+static size_t
+s_choose_again (const policy_t *policy, uint32_t prompt_blocks, size_t last, const row_t *rows, size_t count)
+{
+    policy_request_t request = { prompt_blocks, 0, last, 0 };
+    return s_ask (policy, request, rows, count);
 }
 
 static void
@@ -40,7 +55,7 @@ test_a_conversation_stays_where_its_cache_is (void **state)
 static void
 test_a_conversation_moves_when_that_clearly_wins (void **state)
 {
-    row_t rows [] = { { 0, 0, 0 }, { 90, 3000, 30 } };
+    row_t rows [] = { { 0, 0, 0 }, { 90, 5000, 30 } };
     assert_int_equal (s_choose (&policy_kv, 100, 0, rows, 2), 0);
 }
 
@@ -68,6 +83,72 @@ test_the_less_loaded_of_two_homes_wins (void **state)
     assert_int_equal (s_choose (&policy_kv, 100, 0, rows, 2), 1);
 }
 
+//  What it had in common with its last turn is little, but the session is still somewhere.
+static void
+test_a_conversation_whose_history_changed_stays_too (void **state)
+{
+    row_t rows [] = { { 0, 0, 0 }, { 10, 200, 3 } };
+    assert_int_equal (s_choose_again (&policy_kv, 100, 1, rows, 2), 1);
+}
+
+//  Nothing of it is left where it was: it may begin anywhere.
+static void
+test_a_conversation_that_was_evicted_begins_anew (void **state)
+{
+    row_t rows [] = { { 0, 0, 0 }, { 0, 200, 3 } };
+    assert_int_equal (s_choose_again (&policy_kv, 100, 1, rows, 2), 0);
+}
+
+static void
+test_affinity_follows_the_longest_prefix_whatever_waits_there (void **state)
+{
+    row_t rows [] = { { 10, 0, 0 }, { 11, 90000, 90 }, { 0, 0, 0 } };
+    assert_int_equal (s_choose (&policy_affinity, 100, 0, rows, 3), 1);
+    row_t none [] = { { 0, 0, 2 }, { 0, 0, 1 }, { 0, 0, 2 } };
+    assert_int_equal (s_choose (&policy_affinity, 100, 0, none, 3), 1);
+}
+
+static void
+test_sticky_keeps_a_session_where_it_began (void **state)
+{
+    row_t rows [] = { { 100, 0, 0 }, { 0, 500, 9 }, { 0, 0, 0 } };
+    assert_int_equal (s_choose (&policy_sticky, 100, 1, rows, 3), 2);
+    assert_int_equal (s_choose_again (&policy_sticky, 100, 1, rows, 3), 1);
+}
+
+static void
+test_least_loaded_looks_at_requests_alone (void **state)
+{
+    row_t rows [] = { { 100, 0, 2 }, { 0, 500, 1 }, { 0, 0, 3 } };
+    assert_int_equal (s_choose (&policy_least_loaded, 100, 0, rows, 3), 1);
+}
+
+static void
+test_random_goes_where_the_lot_falls (void **state)
+{
+    row_t rows [] = { { 100, 0, 0 }, { 0, 0, 5 }, { 0, 9, 0 } };
+    for (uint64_t lot = 0; lot < 9; lot++)
+        assert_int_equal (s_ask (&policy_random, (policy_request_t){ 100, 0, POLICY_NONE, lot }, rows, 3), lot % 3);
+}
+
+//  100 - 80 + 30 + (30 + 100) = 180 against 100 + 0 + (0 + 100) = 200; 10 more of prefill turn it round.
+static void
+test_dynamo_weighs_blocks_to_compute_against_blocks_in_use (void **state)
+{
+    row_t near [] = { { 80, 30, 1 }, { 0, 0, 0 } };
+    row_t far [] = { { 80, 50, 1 }, { 0, 0, 0 } };
+    assert_int_equal (s_choose (&policy_dynamo, 100, 0, near, 2), 0);
+    assert_int_equal (s_choose (&policy_dynamo, 100, 0, far, 2), 1);
+}
+
+static void
+test_dynamo_draws_among_equals (void **state)
+{
+    row_t rows [] = { { 0, 5, 0 }, { 0, 0, 3 }, { 0, 0, 0 } };
+    assert_int_equal (s_ask (&policy_dynamo, (policy_request_t){ 10, 0, POLICY_NONE, 4 }, rows, 3), 1);
+    assert_int_equal (s_ask (&policy_dynamo, (policy_request_t){ 10, 0, POLICY_NONE, 5 }, rows, 3), 2);
+}
+
 static void
 test_round_robin_takes_turns (void **state)
 {
@@ -93,6 +174,14 @@ main (void)
         cmocka_unit_test (test_a_new_conversation_starts_where_least_waits),
         cmocka_unit_test (test_equals_go_to_the_one_with_fewer_requests_then_take_turns),
         cmocka_unit_test (test_the_less_loaded_of_two_homes_wins),
+        cmocka_unit_test (test_a_conversation_whose_history_changed_stays_too),
+        cmocka_unit_test (test_a_conversation_that_was_evicted_begins_anew),
+        cmocka_unit_test (test_affinity_follows_the_longest_prefix_whatever_waits_there),
+        cmocka_unit_test (test_sticky_keeps_a_session_where_it_began),
+        cmocka_unit_test (test_least_loaded_looks_at_requests_alone),
+        cmocka_unit_test (test_random_goes_where_the_lot_falls),
+        cmocka_unit_test (test_dynamo_weighs_blocks_to_compute_against_blocks_in_use),
+        cmocka_unit_test (test_dynamo_draws_among_equals),
         cmocka_unit_test (test_round_robin_takes_turns),
         cmocka_unit_test (test_policies_are_found_by_name),
     };
