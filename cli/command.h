@@ -51,6 +51,7 @@ extern const command_t check_command;
 extern const command_t keep_command;
 extern const command_t key_command;
 extern const command_t ps_command;
+extern const command_t replay_command;
 extern const command_t run_command;
 extern const command_t simulate_command;
 extern const command_t tail_command;

@@ -203,17 +203,6 @@ s_reload (house_t *self)
     }
 }
 
-//  An actor ended that nobody asked to: its address was taken by a newer one.  The rest of the process goes with it, and
-//  whoever supervises it decides what comes next.
-static bool
-s_one_left (const house_t *self)
-{
-    for (size_t i = 0; i < self->count; i++)
-        if (atomic_load (&self->residents [i].drained) && !self->residents [i].draining)
-            return true;
-    return false;
-}
-
 result_t
 house_wait (house_t *self)
 {
@@ -225,7 +214,7 @@ house_wait (house_t *self)
         bool asked = number == SIGTERM || number == SIGINT;
         if (asked && draining)
             return RESULT_FAILED;
-        draining |= asked || s_one_left (self);
+        draining |= asked;
         if (number == SIGHUP)
             s_reload (self);
         if (draining)

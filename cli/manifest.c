@@ -302,9 +302,6 @@ s_check (check_t *self)
     if (self->fleet->host.restart_delay_ns > self->fleet->host.restart_delay_max_ns)
         complaints_add (self->complaints, s_section_place (self, "host", "restart_delay"),
             "host.restart_delay is longer than host.restart_delay_max");
-    if (self->fleet->router.options.policy_deadline_ns > self->fleet->frontend.options.route_timeout_ns / 2)
-        complaints_add (self->complaints, s_section_place (self, "router", "policy_deadline"),
-            "router.policy_deadline is longer than half of frontend.route_timeout");
     if (self->fleet->broker.lease_ns < 2 * self->fleet->broker.heartbeat_ns)
         complaints_add (
             self->complaints, s_section_place (self, "broker", "lease"), "broker.lease is shorter than two heartbeats");

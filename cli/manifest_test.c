@@ -187,8 +187,6 @@ static const bad_t s_bad [] = {
     { "router:\n  policy_endpoint: tcp://gpu-1:7450\n",
         "fleet.yaml:2:20: router.policy_endpoint: 'tcp://gpu-1:7450' is on another machine, and a policy proves itself "
         "with no key; run it beside the router, at tcp://127.0.0.1 or ipc://\n" },
-    { "frontend: {route_timeout: 1s}\nrouter: {policy_deadline: 600ms}\n",
-        "fleet.yaml:2:27: router.policy_deadline is longer than half of frontend.route_timeout\n" },
     { "broker: {lease: 1s}\n", "fleet.yaml:1:17: broker.lease is shorter than two heartbeats\n" },
     { "host: {restart_delay: 1min}\n", "fleet.yaml:1:23: host.restart_delay is longer than host.restart_delay_max\n" },
 };

@@ -44,7 +44,6 @@ struct feed {
     ring_t pending;          //  What came while something before it was missing
     stream_t repair;         //  The replay or snapshot under way
     uint64_t received;       //  Elements of it
-    uint64_t asked;          //  Snapshot: what must be in it, at least
     bool reset_done;         //  Snapshot: the class was told to forget
     actor_timer_t pause;     //  WAITING
 };
@@ -223,9 +222,7 @@ s_on_snapshot_end (void *state, void *arg, call_result_t result, const void *mes
 {
     feed_t *self = arg;
     const snapshot_end_t *end = message;
-    bool is_older = end && (end->incarnation < self->incarnation ||
-                               (end->incarnation == self->incarnation && end->sequence < self->asked));
-    if (result != CALL_REPLIED || is_older) {
+    if (result != CALL_REPLIED || end->incarnation < self->incarnation) {
         self->fresh = true;
         s_ask_next (self);
         return;
@@ -247,8 +244,7 @@ static void
 s_begin_snapshot (feed_t *self, span_t address)
 {
     static const stream_options_t options = { s_on_snapshot_part, s_on_snapshot_end, REPLAY_CREDIT, IDLE_TIMEOUT_NS };
-    self->asked = self->fresh ? 0 : s_missing_to (self);
-    take_snapshot_t request = { self->source, self->stream, self->incarnation, self->asked };
+    take_snapshot_t request = { self->source, self->stream, self->incarnation, self->fresh ? 0 : s_missing_to (self) };
     self->state = FEED_SNAPSHOTTING;
     self->received = 0;
     self->reset_done = false;

@@ -118,16 +118,6 @@ class HostTest(unittest.TestCase):
         self.assertEqual([line for line in lines if line][-1], "data: [DONE]")
         until(lambda: self.state("broker") == "running", 20, "the broker to be back")
 
-    def test_an_actor_that_was_replaced_takes_its_process_with_it(self):
-        """Somebody takes the router's address: the core, which has no router any more, ends and comes back with one."""
-        fleet = self.fleet()
-        entry = {"address": "router/0", "endpoint": "", "incarnation": time.time_ns() + 10**9, "version": 1, "schema": 0,
-                 "lease_ms": 1000, "state": "alive", "capabilities": [], "host": "", "process": 0, "draining": False}
-        subprocess.run([STATOR, "call", "--run-dir", self.folder / "fleet-run", "broker/0", "register_actor",
-                        json.dumps({"entry": entry, "tails": [], "renewed": False})], check=True, capture_output=True)
-        until(lambda: self.processes().get("core", {"restarts": 0})["restarts"] == 1, 20, "the core to be restarted")
-        until(lambda: self.state("core") == "running" and fleet.is_ready(), 20, "the core to be back")
-
     def test_engine_and_worker_are_restarted_together(self):
         self.fleet_with_engine()
         before = self.processes()
