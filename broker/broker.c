@@ -638,8 +638,7 @@ s_init (void *self_, actor_t *actor, const void *options, error_t *error)
     self->actor = actor;
     self->back_ns = self->heard_ns = actor_now (actor);
     self->options = *(const broker_options_t *)options;
-    status_t status =
-        fabric_init (&self->fabric, actor, self->options.events, (uint32_t)self->options.subscriber_queue, error);
+    status_t status = fabric_init (&self->fabric, actor, &self->options, error);
     if (status)
         return status;
     self->members = map_new (actor_random (actor));

@@ -8,6 +8,7 @@
 typedef struct {
     const char *endpoint;        //  Of its ROUTER; "": in the run folder
     const char *events;          //  Of its XPUB; "": in the run folder
+    const char *local_events;    //  Where its XPUB is bound too, for those of the same host; NULL: nowhere
     uint64_t heartbeat_ns;       //  Between two of an actor
     uint64_t lease_ns;           //  Silence after which an actor is unreachable
     uint64_t gone_after_ns;      //  Unreachable for this long: forgotten

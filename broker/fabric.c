@@ -29,7 +29,9 @@ s_bind (fabric_t *self, error_t *error)
     self->socket = s_table (self)->socket_open (actor_port (self->actor), &options, error);
     if (!self->socket)
         return STATUS_IO;
-    status_t status = s_table (self)->socket_bind (self->socket, self->endpoint, error);
+    status_t status = self->local ? s_table (self)->socket_bind (self->socket, self->local, error) : STATUS_OK;
+    if (!status)
+        status = s_table (self)->socket_bind (self->socket, self->endpoint, error);
     if (status)
         s_close (self);
     return status;
@@ -45,9 +47,12 @@ s_rebind (void *state, actor_t *actor, void *arg)
 }
 
 status_t
-fabric_init (fabric_t *self, actor_t *actor, const char *endpoint, uint32_t queue, error_t *error)
+fabric_init (fabric_t *self, actor_t *actor, const broker_options_t *options, error_t *error)
 {
-    *self = (fabric_t){ .actor = actor, .endpoint = endpoint, .queue = queue };
+    *self = (fabric_t){ .actor = actor,
+        .endpoint = options->events,
+        .local = options->local_events,
+        .queue = (uint32_t)options->subscriber_queue };
     self->refused = metrics_get (actor_metrics (actor), &s_refused_metric, NULL);
     return s_bind (self, error);
 }

@@ -7,11 +7,13 @@
 #ifndef BROKER_FABRIC_H
 #define BROKER_FABRIC_H
 
+#include "broker/broker_options.h"
 #include "runtime/timer.h"
 
 typedef struct {
     actor_t *actor;           //  Whose
     const char *endpoint;     //  Where it is bound
+    const char *local;        //  Where too, for followers of the same host; NULL: nowhere
     uint32_t queue;           //  Messages a follower may be behind
     port_socket_t *socket;    //  NULL while it is bound anew
     actor_timer_t rebind;     //  The next attempt
@@ -19,8 +21,8 @@ typedef struct {
     metric_t *refused;        //  All of them
 } fabric_t;
 
-//  endpoint: borrowed until the end.
-status_t fabric_init (fabric_t *self, actor_t *actor, const char *endpoint, uint32_t queue, error_t *error);
+//  options: borrowed until the end.
+status_t fabric_init (fabric_t *self, actor_t *actor, const broker_options_t *options, error_t *error);
 void fabric_fini (fabric_t *self);
 
 //  frames: topic, header, payload.

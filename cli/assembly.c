@@ -14,12 +14,20 @@
 
 enum { MEMORY_MAX = 16 << 20 };
 
+//  The endpoints of the broker: as configured or at the host that runs it, for everybody, and in the run folder, for those
+//  of its host.  Without hosts the run folder is for everybody.
+typedef struct {
+    char endpoint [ENDPOINT_MAX];    //  Of its ROUTER
+    char events [ENDPOINT_MAX];      //  Of its XPUB
+} bus_t;
+
 struct assembly {
     const manifest_t *fleet;    //  Borrowed
     arena_t memory;             //  Names, endpoints, options
     array_t actors;             //  assembly_actor_t
-    const char *broker;         //  Endpoint of its ROUTER
-    const char *events;         //  Endpoint of its XPUB
+    const char *broker;         //  Endpoint of its ROUTER for those who live here
+    const char *events;         //  Endpoint of its XPUB, likewise
+    bus_t bus;                  //  Both for everybody
     const char *machine;        //  Name
     const char *run_dir;        //  Of sockets
     const char *bind_host;      //  NULL: sockets in run_dir
@@ -37,26 +45,47 @@ struct part {
     const void *(*options) (assembly_t *self, size_t position);    //  What the class is given
 };
 
-//  One of the broker's endpoints: as configured, else at the host that runs it, else in the run folder.
 static void
-s_broker_endpoint (const manifest_t *fleet, const assembly_site_t *site, const char *configured, const char *port,
-    const char *name, char out [ENDPOINT_MAX])
+s_local_bus (bus_t *self, const assembly_site_t *site)
+{
+    snprintf (self->endpoint, ENDPOINT_MAX, "ipc://%s/broker", site->run_dir);
+    snprintf (self->events, ENDPOINT_MAX, "ipc://%s/events", site->run_dir);
+}
+
+static void
+s_public_bus (bus_t *self, const manifest_t *fleet, const assembly_site_t *site)
 {
     const manifest_host_t *host = manifest_host_of (fleet, "broker");
-    if (*configured)
-        snprintf (out, ENDPOINT_MAX, "%s", configured);
-    else if (host)
-        manifest_host_endpoint (host, port, out, ENDPOINT_MAX);
-    else
-        snprintf (out, ENDPOINT_MAX, "ipc://%s/%s", site->run_dir, name);
+    s_local_bus (self, site);
+    if (host) {
+        manifest_host_endpoint (host, "7400", self->endpoint, ENDPOINT_MAX);
+        manifest_host_endpoint (host, "7401", self->events, ENDPOINT_MAX);
+    }
+    if (*fleet->broker.endpoint)
+        snprintf (self->endpoint, ENDPOINT_MAX, "%s", fleet->broker.endpoint);
+    if (*fleet->broker.events)
+        snprintf (self->events, ENDPOINT_MAX, "%s", fleet->broker.events);
+}
+
+//  This is the host of the broker, one of several.
+static bool
+s_has_local_bus (const manifest_t *fleet)
+{
+    const manifest_host_t *own = manifest_own_host (fleet);
+    return own && own == manifest_host_of (fleet, "broker");
 }
 
 void
 assembly_broker (
     const manifest_t *fleet, const assembly_site_t *site, char endpoint [ENDPOINT_MAX], char events [ENDPOINT_MAX])
 {
-    s_broker_endpoint (fleet, site, fleet->broker.endpoint, "7400", "broker", endpoint);
-    s_broker_endpoint (fleet, site, fleet->broker.events, "7401", "events", events);
+    bus_t bus;
+    if (s_has_local_bus (fleet))
+        s_local_bus (&bus, site);
+    else
+        s_public_bus (&bus, fleet, site);
+    snprintf (endpoint, ENDPOINT_MAX, "%s", bus.endpoint);
+    snprintf (events, ENDPOINT_MAX, "%s", bus.events);
 }
 
 void
@@ -69,6 +98,13 @@ assembly_endpoint (const manifest_t *fleet, const assembly_site_t *site, const c
         snprintf (out, ENDPOINT_MAX, "tcp://%s:*", site->bind_host);
     else
         snprintf (out, ENDPOINT_MAX, "ipc://%s/%s", site->run_dir, name);
+}
+
+bool
+assembly_local (const manifest_t *fleet, const assembly_site_t *site, const char *name, char out [ENDPOINT_MAX])
+{
+    snprintf (out, ENDPOINT_MAX, "ipc://%s/%s", site->run_dir, name);
+    return manifest_own_host (fleet) != NULL;
 }
 
 static const char *
@@ -90,8 +126,9 @@ s_broker_options (assembly_t *self, size_t position)
 {
     broker_options_t *options = arena_new (&self->memory, sizeof *options);
     *options = self->fleet->broker;
-    options->endpoint = self->broker;
-    options->events = self->events;
+    options->endpoint = s_keep (self, self->bus.endpoint);
+    options->events = s_keep (self, self->bus.events);
+    options->local_events = s_has_local_bus (self->fleet) ? self->events : NULL;
     return options;
 }
 
@@ -230,11 +267,12 @@ s_name (const assembly_t *self, const part_t *part, size_t position, char *out, 
 static void
 s_add (assembly_t *self, const part_t *part, size_t position, const char *name)
 {
-    char endpoint [ENDPOINT_MAX], file [ENDPOINT_MAX];
+    char endpoint [ENDPOINT_MAX], local [ENDPOINT_MAX], file [ENDPOINT_MAX];
     bool is_broker = part->class == &broker_class;
     assembly_site_t site = { .run_dir = self->run_dir, .bind_host = self->bind_host };
-    snprintf (file, sizeof file, "%s-%s", part->service, name);
+    snprintf (file, sizeof file, is_broker ? "broker" : "%s-%s", part->service, name);
     assembly_endpoint (self->fleet, &site, file, endpoint);
+    bool has_local = assembly_local (self->fleet, &site, file, local);
     assembly_actor_t *actor = array_add (&self->actors);
     *actor = (assembly_actor_t){
         .class = part->class,
@@ -242,7 +280,8 @@ s_add (assembly_t *self, const part_t *part, size_t position, const char *name)
         .class_options = part->options (self, position),
         .options = {
             .instance = s_keep (self, name),
-            .endpoint = is_broker ? self->broker : s_keep (self, endpoint),
+            .endpoint = s_keep (self, is_broker ? self->bus.endpoint : endpoint),
+            .local = has_local ? s_keep (self, local) : NULL,
             .broker = is_broker ? NULL : self->broker,
             .events = is_broker ? NULL : self->events,
             .host = self->machine,
@@ -275,6 +314,7 @@ assembly_new (
     self->fleet = fleet;
     arena_init (&self->memory, MEMORY_MAX);
     array_init (&self->actors, sizeof (assembly_actor_t));
+    s_public_bus (&self->bus, fleet, site);
     assembly_broker (fleet, site, broker, events);
     self->broker = s_keep (self, broker);
     self->events = s_keep (self, events);

@@ -36,12 +36,15 @@ void assembly_destroy (assembly_t **self_p);
 size_t assembly_count (const assembly_t *self);
 const assembly_actor_t *assembly_actor (const assembly_t *self, size_t position);
 
-//  The endpoints of the broker as everybody knows them.
+//  The endpoints of the broker as those who live here know them.
 void assembly_broker (
     const manifest_t *fleet, const assembly_site_t *site, char endpoint [ENDPOINT_MAX], char events [ENDPOINT_MAX]);
 
 //  Where an actor binds: at the address of this host, at site->bind_host, or at the socket `name` in the run folder.
 void assembly_endpoint (
     const manifest_t *fleet, const assembly_site_t *site, const char *name, char out [ENDPOINT_MAX]);
+
+//  Where it binds too, for those of the same host; false where there are no hosts, and so nowhere else.
+bool assembly_local (const manifest_t *fleet, const assembly_site_t *site, const char *name, char out [ENDPOINT_MAX]);
 
 #endif

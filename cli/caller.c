@@ -48,6 +48,19 @@ caller_now_ms (void)
 //  ---- Keys ------------------------------------------------------------------------------------------------------------------
 
 static keyring_t *s_keys;
+static char s_host [KEY_NAME_SIZE];
+
+void
+caller_set_host (const char *name)
+{
+    snprintf (s_host, sizeof s_host, "%s", name);
+}
+
+span_t
+caller_way (const actor_entry_t *entry)
+{
+    return entry->has_local && span_equal_string (entry->host, s_host) ? entry->local : entry->endpoint;
+}
 
 void
 caller_set_keys (keyring_t *keys)

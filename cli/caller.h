@@ -10,6 +10,7 @@
 #include "runtime/keyring.h"
 #include "runtime/actor.h"
 #include "runtime/wire.h"
+#include "schemas/directory.h"
 
 enum { CALLER_FRAMES_MAX = 8 };
 
@@ -50,6 +51,12 @@ status_t caller_resolve (
 
 //  Takes the keyring that callers made from now on prove themselves with, where an endpoint leaves the machine; NULL: none.
 void caller_set_keys (keyring_t *keys);
+
+//  This machine is that host of the fleet: its own actors are reached the plain way.  Copied.
+void caller_set_host (const char *name);
+
+//  Where an actor listens for us.  Borrows the entry.
+span_t caller_way (const actor_entry_t *entry);
 
 //  Prepares any libzmq socket to connect to the endpoint likewise.  STATUS_REFUSED where there is no key for it.
 status_t caller_guard (void *socket, const char *endpoint, error_t *error);

@@ -67,7 +67,7 @@ s_ask (ps_t *self, seen_t *seen)
     char endpoint [ENDPOINT_MAX];
     get_status_t status = { 0 };
     list_processes_t processes = { 0 };
-    if (!seen->entry.endpoint.size || !span_copy_string (seen->entry.endpoint, endpoint, sizeof endpoint))
+    if (!seen->entry.endpoint.size || !span_copy_string (caller_way (&seen->entry), endpoint, sizeof endpoint))
         return;
     seen->caller = caller_new (endpoint, NULL);
     if (!seen->caller)

@@ -287,6 +287,7 @@ s_take_key (const site_flags_t *flags, const manifest_t *fleet, error_t *error)
 {
     const manifest_host_t *own = manifest_own_host (fleet), *broker = manifest_host_of (fleet, "broker");
     keyring_t *keys = NULL;
+    caller_set_host (own ? own->name : "");
     if (!broker || host_is_local (span_from_string (broker->address)))
         return STATUS_OK;
     if (!*flags->key && !own)

@@ -184,12 +184,13 @@ static result_t
 s_run_host (launch_t *self)
 {
     const site_t *site = &self->site;
-    char program [PROGRAM_MAX], config [FOLDER_PATH_MAX], endpoint [ENDPOINT_MAX];
+    char program [PROGRAM_MAX], config [FOLDER_PATH_MAX], endpoint [ENDPOINT_MAX], local [ENDPOINT_MAX];
     char broker [ENDPOINT_MAX], events [ENDPOINT_MAX];
     s_program (self->invocation, program);
     folders_path (&site->folders, "stator.log", self->log, sizeof self->log);
     folders_path (&site->folders, SITE_CONFIG, config, sizeof config);
     assembly_endpoint (site->fleet, &site->assembly, "host", endpoint);
+    bool has_local = assembly_local (site->fleet, &site->assembly, "host", local);
     assembly_broker (site->fleet, &site->assembly, broker, events);
     plan_options_t plan_options = {
         .program = program,
@@ -205,6 +206,7 @@ s_run_host (launch_t *self)
         .class_options = &self->setup,
         .options = { .instance = site->machine,
             .endpoint = endpoint,
+            .local = has_local ? local : NULL,
             .broker = broker,
             .events = events,
             .host = site->machine,

@@ -76,7 +76,7 @@ s_look_up (subject_t *self, const char *broker, const char *name, uint64_t timeo
         const actor_entry_t *entry = &reply.actors [i];
         if (!s_is_subject (self, entry, name))
             continue;
-        span_copy_string (entry->endpoint, self->endpoint, sizeof self->endpoint);
+        span_copy_string (caller_way (entry), self->endpoint, sizeof self->endpoint);
         self->has_card = entry->has_card && message_decode (&model_card_message, entry->card, &self->arena, &self->card,
                                                 error) == STATUS_OK;
         return STATUS_OK;

@@ -205,12 +205,15 @@ s_bind (actor_t *self, error_t *error)
         .on_message = s_on_router_message,
         .on_dropped = s_on_router_dropped,
         .arg = self };
+    const char *local = self->options.local;
     self->router = actor_table (self)->socket_open (self->port, &options, error);
-    if (!self->router || actor_table (self)->socket_bind (self->router, self->options.endpoint, error)) {
+    if (!self->router || (local && actor_table (self)->socket_bind (self->router, local, error)) ||
+        actor_table (self)->socket_bind (self->router, self->options.endpoint, error)) {
         error_prefix (error, "%s", self->address);
         return error ? error->status : STATUS_IO;
     }
     snprintf (self->endpoint, sizeof self->endpoint, "%s", actor_table (self)->socket_endpoint (self->router));
+    snprintf (self->local, sizeof self->local, "%s", local ? local : "");
     return STATUS_OK;
 }
 

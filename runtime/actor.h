@@ -138,6 +138,7 @@ typedef struct {
 typedef struct {
     const char *instance;     //  "0": the address is SERVICE/INSTANCE
     const char *endpoint;     //  Where its ROUTER binds; NULL: it only calls
+    const char *local;        //  Endpoint that its ROUTER binds too, for those of the same host; NULL: none
     const char *broker;       //  Endpoint of the broker's ROUTER; NULL: it lives alone (the broker itself, tests)
     const char *events;       //  Endpoint of the broker's XPUB
     const char *host;         //  Name of the machine

@@ -73,6 +73,7 @@ struct actor {
     buffer_t card;                       //  For the directory entry
     char host [ADDRESS_MAX];             //  Name of the machine
     char endpoint [ENDPOINT_MAX];        //  Bound
+    char local [ENDPOINT_MAX];           //  Bound for those of the same host; "": none
     array_t capabilities;                //  char *, owned
     bool in_turn_end;                    //  Asked the port for on_turn_end
     bool ready;                          //  As the class says

@@ -112,6 +112,8 @@ s_own_entry (const actor_t *actor)
     return (actor_entry_t){
         .address = span_from_string (actor->address),
         .endpoint = span_from_string (actor->endpoint),
+        .has_local = *actor->local != 0,
+        .local = span_from_string (actor->local),
         .incarnation = actor->incarnation,
         .version = WIRE_VERSION,
         .schema = schema_hash (),

@@ -64,6 +64,14 @@ s_open (actor_t *actor, span_t address, const char *endpoint, error_t *error)
     return self;
 }
 
+//  The plain way where both are of one host.
+static span_t
+s_way (const actor_t *actor, const actor_entry_t *entry)
+{
+    bool neighbour = entry->has_local && span_equal_string (entry->host, actor->host);
+    return neighbour ? entry->local : entry->endpoint;
+}
+
 link_t *
 link_to (actor_t *actor, span_t address, error_t *error)
 {
@@ -75,7 +83,7 @@ link_to (actor_t *actor, span_t address, error_t *error)
     const actor_entry_t *entry = directory_find (actor, address);
     char endpoint [ENDPOINT_MAX];
     if (!entry || entry->state != ACTOR_STATE_ALIVE || entry->endpoint.size == 0 ||
-        !span_copy_string (entry->endpoint, endpoint, sizeof endpoint)) {
+        !span_copy_string (s_way (actor, entry), endpoint, sizeof endpoint)) {
         error_set (error, STATUS_UNREACHABLE, "%.*s is %s", SPAN_ARG (address),
             entry ? actor_state_name (entry->state) : "not known in the directory");
         return NULL;

@@ -29,7 +29,7 @@ class Message(typing.NamedTuple):
     fields: tuple                  # of Field, in the order of the schema
 
 
-SCHEMA_HASH = 0x01d525e8096639dd
+SCHEMA_HASH = 0x1656512edddf0888
 
 
 class FrameKind(enum.IntEnum):
@@ -135,6 +135,7 @@ MESSAGES = {
     'actor_entry': Message('struct', False, None, 0, None, None, None, (
         Field('address', 'a', 'string', None, False, False, 128, 0),
         Field('endpoint', 'ep', 'string', None, False, False, 256, 0),
+        Field('local', 'lep', 'string', None, False, True, 256, 0),
         Field('incarnation', 'inc', 'u64', None, False, False, 0, 0),
         Field('version', 'v', 'u32', None, False, False, 0, 0),
         Field('schema', 'sh', 'u64', None, False, False, 0, 0),

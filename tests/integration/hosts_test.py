@@ -88,7 +88,7 @@ class Fleet:
         for host in self.others:
             self.await_state(f"worker/{host.name}-0", "ready", 40)
         with self.head.machine.inside():
-            until(lambda: http(f"{self.url}/health")[0] == 200, 40, f"the frontend to be ready\n{self.logs()}")
+            until(lambda: http(f"{self.url}/health")[0] == 200, 40, "the frontend to be ready")
 
     def stop(self):
         for host in reversed(self.hosts):
@@ -101,7 +101,10 @@ class Fleet:
         return {actor["address"]: actor["state"] for actor in json.loads(text)["actors"]} if code in (0, 3) else {}
 
     def await_state(self, address, state, seconds):
-        until(lambda: self.states().get(address) == state, seconds, f"{address} to be {state}\n{self.logs()}")
+        try:
+            until(lambda: self.states().get(address) == state, seconds, f"{address} to be {state}")
+        except AssertionError as reason:
+            raise AssertionError(f"{reason}\n{self.logs()}") from None
 
     def logs(self):
         return "\n".join(f"{host.name}:\n{host.output()[-3000:]}" for host in self.hosts if hasattr(host, "log"))
@@ -249,8 +252,8 @@ class ThreeHostsTest(Base):
 class StrangersTest(Base):
     machines = 3
 
-    def knock(self, **keys):
-        """A call to the broker from the third machine; its answer, None where none came."""
+    def knock(self, method="list_actors", **keys):
+        """A call to the broker from the third machine; the bytes of its answer, None where none came."""
         sys.path.append(SYSTEM_PACKAGES)
         import msgpack
         import zmq
@@ -261,11 +264,16 @@ class StrangersTest(Base):
                 setattr(socket, name, value)
             socket.linger = 0
             socket.connect(f"tcp://{self.fleet.head.machine.address}:7400")
-            socket.send_multipart([b"", msgpack.packb({"v": 1, "t": 1, "m": "list_actors", "id": 1, "dl": 1000}),
+            socket.send_multipart([b"", msgpack.packb({"v": 1, "t": 1, "m": method, "id": 1, "dl": 1000}),
                                    msgpack.packb({})])
-            answer = socket.recv_multipart() if socket.poll(1500) else None
+            answer = b"".join(socket.recv_multipart()) if socket.poll(1500) else None
             context.destroy(0)
         return answer
+
+    def knock_as(self, host, method):
+        own, server = self.own_keys(host), self.own_keys(self.fleet.head)
+        return self.knock(method, curve_publickey=own["public"], curve_secretkey=own["secret"],
+                          curve_serverkey=server["public"])
 
     def listener(self):
         """A plain SUB on all that is published, on the third machine with its own key."""
@@ -297,9 +305,7 @@ class StrangersTest(Base):
         until(lambda: self.fleet.count(kind) > before, 20, f"{kind} to be counted")
 
     def test_1_who_is_known_is_answered(self):
-        own, server = self.own_keys(self.fleet.others[1]), self.own_keys(self.fleet.head)
-        answer = self.knock(curve_publickey=own["public"], curve_secretkey=own["secret"], curve_serverkey=server["public"])
-        self.assertIsNotNone(answer)
+        self.assertIsNotNone(self.knock_as(self.fleet.others[1], "list_actors"))
 
     def test_2_without_a_key_nothing_gets_through(self):
         before = self.fleet.count("stranger")
@@ -315,7 +321,19 @@ class StrangersTest(Base):
                                      curve_serverkey=self.own_keys(self.fleet.head)["public"]))
         self.refused_since("stranger", before)
 
-    def test_4_a_role_for_something_else_is_refused(self):
+    def test_4_what_stays_on_a_host_needs_no_role(self):
+        known = self.fleet.head.keys / "head.cert"
+        text = known.read_text()
+        self.addCleanup(self.fleet.head.reload)
+        self.addCleanup(known.write_text, text)
+        known.write_text(text.replace("host core", "policy"))
+        self.fleet.head.reload()
+        until(lambda: b"may not call broker.get_status" in self.knock_as(self.fleet.head, "get_status"), 20,
+              "the head's key to have another role")
+        self.converse("what a frontend asks a router")
+        self.assertEqual(self.fleet.states()["router/0"], "ready")
+
+    def test_5_a_role_for_something_else_is_refused(self):
         known = self.fleet.head.keys / "gpu-2.cert"
         text = known.read_text()
         before = self.fleet.count("refused")
@@ -327,7 +345,7 @@ class StrangersTest(Base):
         self.fleet.head.reload()
         self.fleet.await_state("worker/gpu-2-0", "ready", 30)
 
-    def test_5_a_revoked_key_says_nothing_more(self):
+    def test_6_a_revoked_key_says_nothing_more(self):
         head, before, ear = self.fleet.head, self.fleet.count("refused"), self.listener()
         self.assertTrue(self.hears(ear, 5))
         for name in ("gpu-1", "gpu-2"):
@@ -340,7 +358,7 @@ class StrangersTest(Base):
         self.assertFalse(self.hears(ear, 3))
         self.assertTrue(self.fleet.fails())
 
-    def test_6_the_fleet_can_do_without_a_revoked_host(self):
+    def test_7_the_fleet_can_do_without_a_revoked_host(self):
         self.fleet.head.stop()
         self.fleet.head.start(self.fleet.config)
         self.fleet.await_state("router/0", "ready", 20)

@@ -133,7 +133,7 @@ s_make (home_t *home, const actor_class_t *class, realm_process_t *process, cons
 static status_t
 s_start_broker (realm_process_t *process, void **state, error_t *error)
 {
-    broker_options_t options;
+    broker_options_t options = { 0 };
     option_context_t context = { .memory = &s_memory };
     option_set_defaults ((option_target_t){ broker_options_table, &options }, &context);
     options.events = "tcp://*:7401";
