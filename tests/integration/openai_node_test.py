@@ -1,6 +1,7 @@
 """OpenAI's own client for Node talks to a fleet; the tests themselves are in openai_node.mjs."""
 
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import unittest
@@ -10,6 +11,7 @@ from support import CLIENTS, Fleet, until
 SCRIPT = pathlib.Path(__file__).with_name("openai_node.mjs")
 
 
+@unittest.skipUnless(shutil.which("npm"), "npm is not installed")
 class OpenAINodeTest(unittest.TestCase):
     def test_the_client_finds_everything_where_it_expects_it(self):
         with tempfile.TemporaryDirectory() as folder, Fleet(folder) as fleet:
