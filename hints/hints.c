@@ -69,34 +69,42 @@ hints_read_header (hints_t *self, span_t name, span_t value)
     }
 }
 
+//  Whether a source of the body leads through the member KEY of the object that PREFIX ends at.
 static bool
-s_is_known_path (span_t prefix, span_t key)
+s_is_known (span_t prefix, span_t key)
 {
     for (size_t i = 0; i < hint_source_count; i++) {
         span_t path = span_from_string (hint_sources [i].name);
-        if (hint_sources [i].in_body && span_starts_with (path, prefix) &&
-            span_equal (span_slice (path, prefix.size, path.size), key))
+        if (!hint_sources [i].in_body || !span_starts_with (path, prefix))
+            continue;
+        span_t rest = span_slice (path, prefix.size, path.size);
+        if (span_starts_with (rest, key) && (rest.size == key.size || rest.data [key.size] == '.'))
             return true;
     }
     return false;
 }
 
-//  Our own object has no members for others: what means nothing in it is a mistake that its author wants to hear of.
 static void
-s_reject_unknown (hints_t *self, const json_t *body)
+s_reject_name (hints_t *self, span_t name, const char *reason)
 {
-    span_t prefix = SPAN ("stator.hints.");
-    const json_t *object = json_get_path (body, "stator.hints");
+    hint_t *hint = s_add (self, NULL, arena_copy (self->arena, span_slice (name, 0, HINT_REASON_MAX / 2)));
+    if (hint)
+        s_settle (hint, OUTCOME_REJECTED, span_from_string (reason));
+}
+
+//  Our own objects have no members for others: what means nothing in them is a mistake that its author wants to hear of.
+//  prefix: the object's path and a dot.
+static void
+s_reject_unknown (hints_t *self, const json_t *object, span_t prefix)
+{
+    if (object && json_kind (object) != JSON_OBJECT)
+        s_reject_name (self, span_slice (prefix, 0, prefix.size - 1), "not an object");
     uintptr_t cursor = 0;
     span_t key;
     const json_t *value;
-    while (json_next (object, &cursor, &key, &value)) {
-        if (s_is_known_path (prefix, key))
-            continue;
-        hint_t *hint = s_add (self, NULL, arena_copy (self->arena, span_slice (key, 0, HINT_REASON_MAX / 2)));
-        if (hint)
-            s_settle (hint, OUTCOME_REJECTED, SPAN ("no hint of this name"));
-    }
+    while (json_next (object, &cursor, &key, &value))
+        if (!s_is_known (prefix, key))
+            s_reject_name (self, key, "no hint of this name");
 }
 
 void
@@ -112,7 +120,8 @@ hints_read_body (hints_t *self, const json_t *body)
         bool read = hint_source_read_body (source, json, self->arena, &parsed, &reason);
         s_take (self, source, read, &parsed, reason);
     }
-    s_reject_unknown (self, body);
+    s_reject_unknown (self, json_get_path (body, "stator"), SPAN ("stator."));
+    s_reject_unknown (self, json_get_path (body, "stator.hints"), SPAN ("stator.hints."));
 }
 
 //  ---- Choosing --------------------------------------------------------------------------------------------------------

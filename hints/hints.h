@@ -13,7 +13,7 @@
 enum { HINTS_MAX = 32, HINT_REASON_MAX = 96, HINTS_TEXT_MAX = 512 };
 
 typedef struct {
-    const hint_source_t *source;      //  Where it was said; NULL: a member of stator.hints that means nothing
+    const hint_source_t *source;      //  Where it was said; NULL: a member of our objects that means nothing
     span_t name;                      //  Of the source, in the arena where it is not the table's
     hint_value_t value;               //  What it says
     outcome_t outcome;                //  0 while open

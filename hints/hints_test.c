@@ -184,6 +184,29 @@ test_what_cannot_be_read_is_rejected_and_the_next_source_counts (void **state)
 }
 
 static void
+test_what_means_nothing_in_our_objects_is_told (void **state)
+{
+    static const struct {
+        const char *body;       //  What is asked
+        const char *receipt;    //  The only one
+    } cases [] = {
+        { "{\"stator\":{\"hnts\":{\"priority\":1}}}", "hnts=rejected(no hint of this name)" },
+        { "{\"stator\":{\"hint\":{}}}", "hint=rejected(no hint of this name)" },
+        { "{\"stator\":{\"hints\":{\"prio\":1}}}", "prio=rejected(no hint of this name)" },
+        { "{\"stator\":{\"hints\":[1]}}", "stator.hints=rejected(not an object)" },
+        { "{\"stator\":5}", "stator=rejected(not an object)" },
+        { "{\"stator\":{\"hints\":{}}}", "" },
+        { "{\"somebody\":5}", "" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases [0]; i++) {
+        story_t story;
+        s_begin (&story, NO_HEADERS, cases [i].body);
+        assert_string_equal (s_receipts (&story), cases [i].receipt);
+        s_end (&story);
+    }
+}
+
+static void
 test_each_hint_has_one_final_answer (void **state)
 {
     story_t story;
@@ -266,6 +289,7 @@ main (void)
         cmocka_unit_test (test_the_earlier_source_counts),
         cmocka_unit_test (test_out_of_range_is_clipped_with_a_receipt),
         cmocka_unit_test (test_what_cannot_be_read_is_rejected_and_the_next_source_counts),
+        cmocka_unit_test (test_what_means_nothing_in_our_objects_is_told),
         cmocka_unit_test (test_each_hint_has_one_final_answer),
         cmocka_unit_test (test_receipts_fit_a_header),
         cmocka_unit_test (test_identities_are_bounded_text),
