@@ -185,14 +185,14 @@ chat_run (const chat_t *self)
 }
 
 void
-chat_print_hints (const chat_t *self)
+chat_print_hints (const chat_t *self, const char *program)
 {
     printf ("\nThe fleet stays up. Try:\n"
             "  curl http://%s:%u/v1/chat/completions -H 'Content-Type: application/json' \\\n"
             "      -d '{\"model\": \"%s\", \"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}'\n"
-            "  stator tail          watch what happens\n"
-            "  stator ps            what runs\n"
+            "  %s tail          watch what happens\n"
+            "  %s ps            what runs\n"
             "  Ctrl-C               stop\n",
-        self->host, self->port, self->model);
+        self->host, self->port, self->model, program, program);
     fflush (stdout);
 }

@@ -16,8 +16,8 @@ typedef struct {
 //  Waits until the model is there, asks, and prints the answer on standard output as it comes.
 result_t chat_run (const chat_t *self);
 
-//  Says what can be tried next.
-void chat_print_hints (const chat_t *self);
+//  Says what can be tried next.  program: how this one was called, so that what is said can be typed.
+void chat_print_hints (const chat_t *self, const char *program);
 
 //  Ends a chat_run in another thread soon.
 void chat_stop (void);

@@ -86,6 +86,7 @@ s_prepare (const site_t *site, error_t *error)
 typedef struct {
     const site_t *site;          //  Where the fleet is
     const run_flags_t *flags;    //  What to ask
+    const char *program;         //  How this one was called
     result_t result;             //  How it went
 } question_t;
 
@@ -107,25 +108,11 @@ s_ask (void *arg)
     if (question->flags->once)
         kill (getpid (), SIGTERM);
     else
-        chat_print_hints (&chat);
+        chat_print_hints (&chat, question->program);
     return NULL;
 }
 
 //  ---- Running ---------------------------------------------------------------------------------------------------------------
-
-static result_t
-s_wait (house_t *house, const site_t *site, const run_flags_t *flags)
-{
-    question_t question = { .site = site, .flags = flags, .result = RESULT_FAILED };
-    pthread_t asker;
-    house_start (house);
-    if (!flags || pthread_create (&asker, NULL, s_ask, &question) != 0)
-        return house_wait (house);
-    result_t result = house_wait (house);
-    chat_stop ();
-    pthread_join (asker, NULL);
-    return result == RESULT_OK && flags->once ? question.result : result;
-}
 
 //  A fleet on its way up.
 typedef struct {
@@ -137,6 +124,26 @@ typedef struct {
     host_setup_t setup;                //  What the host is to run
     assembly_actor_t host;             //  The host itself
 } launch_t;
+
+static result_t
+s_wait (house_t *house, const launch_t *launch)
+{
+    const run_flags_t *flags = launch->flags;
+    question_t question = {
+        .site = &launch->site,
+        .flags = flags,
+        .program = launch->invocation->program,
+        .result = RESULT_FAILED,
+    };
+    pthread_t asker;
+    house_start (house);
+    if (!flags || pthread_create (&asker, NULL, s_ask, &question) != 0)
+        return house_wait (house);
+    result_t result = house_wait (house);
+    chat_stop ();
+    pthread_join (asker, NULL);
+    return result == RESULT_OK && flags->once ? question.result : result;
+}
 
 //  What the processes read changes with what was read here; the host passes the wish on to them, also where nothing changed
 //  but the keys.
@@ -175,7 +182,7 @@ s_run_house (launch_t *self)
         command_complain (self->invocation->command, "%s", error.text);
         return RESULT_FAILED;
     }
-    result_t result = s_wait (house, &self->site, self->flags);
+    result_t result = s_wait (house, self);
     house_destroy (&house);
     return result;
 }
