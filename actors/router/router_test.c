@@ -1,5 +1,6 @@
 //  The router beside broker, indexer and workers that only say what they hold, in the simulated world.
 
+#include "actors/router/policies/policy.h"
 #include "tests/router/fixture.h"
 
 static void
@@ -108,6 +109,14 @@ test_an_unknown_model_is_refused_and_recorded (void **state)
     fixture_end ();
 }
 
+//  What the configuration accepts must be there.
+static void
+test_every_mode_is_a_policy (void **state)
+{
+    for (const char *const *mode = router_modes; *mode; mode++)
+        assert_non_null (policy_find (*mode));
+}
+
 int
 main (void)
 {
@@ -119,6 +128,7 @@ main (void)
         cmocka_unit_test (test_a_restarted_worker_is_believed_only_what_it_says_itself),
         cmocka_unit_test (test_blocks_beyond_the_bound_are_counted),
         cmocka_unit_test (test_an_unknown_model_is_refused_and_recorded),
+        cmocka_unit_test (test_every_mode_is_a_policy),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -1,10 +1,11 @@
 //  policy - how a worker is chosen among those that can serve a request
 //
-//  To add one: write its two functions in a file beside this one, declare it here, put a row into the table in policy.c
-//  and its name into router_modes (actors/router/router_options.c).  A policy is given candidates, all of them eligible,
-//  in the order of their addresses and ranks; it sets the cost of each (lower is better, for the decision record) and
-//  picks one.  It decides by integers only, reads nothing else and keeps nothing: what has to be remembered of a session,
-//  and what is drawn, comes with the request, so that a decision can be replayed.
+//  To add one: write its function in a file beside this one, declare it here, put a row into the table in policy.c and its
+//  name into router_modes (actors/router/router_options.c), and run scripts/documents --write, which puts it into the
+//  manual.  A policy is given candidates, all of them eligible, in the order of their addresses and ranks; it sets the
+//  cost of each (lower is better, for the decision record) and picks one.  It decides by integers only, reads nothing else
+//  and keeps nothing: what has to be remembered of a session, and what is drawn, comes with the request, so that a decision
+//  can be replayed.
 
 #ifndef ACTORS_ROUTER_POLICIES_POLICY_H
 #define ACTORS_ROUTER_POLICIES_POLICY_H
