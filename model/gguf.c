@@ -96,7 +96,7 @@ s_pass (reader_t *self, gguf_type_t type, uint64_t count, unsigned depth)
     status_t status = STATUS_OK;
     for (uint64_t i = 0; i < count && !status; i++) {
         span_t string;
-        gguf_type_t element;
+        gguf_type_t element = 0;
         uint64_t inner = 0;
         size_t start;
         status = type == GGUF_STRING ? s_read_string (self, &string)
