@@ -24,6 +24,7 @@ typedef struct {
 struct catalog {
     catalog_options_t options;    //  Defaults filled in
     array_t namespaces;           //  namespace_entry_t, in order of first sight
+    map_t *by_namespace;          //  Namespace's id -> its index, borrowed
     array_t sources;              //  source_entry_t; forgotten ones keep their slot, source 0
     map_t *by_source;             //  source -> slot + 1
     array_t hashes;               //  uint64_t, scratch
@@ -45,6 +46,7 @@ catalog_new (const catalog_options_t *options)
     array_init (&self->hashes, sizeof (uint64_t));
     array_init (&self->overlaps, sizeof (index_overlap_t));
     index_match_init (&self->match);
+    self->by_namespace = map_new (0);
     self->by_source = map_new (0);
     return self;
 }
@@ -68,6 +70,7 @@ catalog_destroy (catalog_t **self_p)
     array_fini (&self->hashes);
     array_fini (&self->overlaps);
     index_match_fini (&self->match);
+    map_destroy (&self->by_namespace);
     map_destroy (&self->by_source);
     memory_free (self);
     *self_p = NULL;
@@ -76,18 +79,9 @@ catalog_destroy (catalog_t **self_p)
 //  ---- Namespaces and sources ----
 
 static index_t *
-s_find_index (const catalog_t *self, uint64_t namespace_id)
-{
-    for (size_t i = 0; i < self->namespaces.count; i++)
-        if (s_namespace_at (self, i)->id == namespace_id)
-            return s_namespace_at (self, i)->index;
-    return NULL;
-}
-
-static index_t *
 s_index (catalog_t *self, uint64_t namespace_id)
 {
-    index_t *index = s_find_index (self, namespace_id);
+    index_t *index = map_get_u64 (self->by_namespace, namespace_id);
     if (index || self->namespaces.count == NAMESPACES_MAX)
         return index;
     index_options_t options = { .memory_limit = self->options.blocks_max * BLOCK_BYTES,
@@ -95,7 +89,31 @@ s_index (catalog_t *self, uint64_t namespace_id)
     namespace_entry_t *entry = array_add (&self->namespaces);
     entry->id = namespace_id;
     entry->index = index_new (&options);
+    map_put_u64 (self->by_namespace, namespace_id, entry->index);
     return entry->index;
+}
+
+//  What an index has kept out stays counted when the index goes.
+static uint64_t
+s_refused (const index_stats_t *stats)
+{
+    return stats->refused + stats->unparked;
+}
+
+//  Forgets a namespace that holds nothing any more: models and tenants come and go, and the room for namespaces is bounded.
+static bool
+s_forget_if_empty (catalog_t *self, size_t position)
+{
+    namespace_entry_t *entry = s_namespace_at (self, position);
+    index_stats_t stats;
+    index_stats (entry->index, &stats);
+    if (stats.blocks || stats.parked)
+        return false;
+    self->refused += s_refused (&stats);
+    map_remove_u64 (self->by_namespace, entry->id);
+    index_destroy (&entry->index);
+    array_remove (&self->namespaces, position);
+    return true;
 }
 
 static source_entry_t *
@@ -231,7 +249,7 @@ s_by_holder (const void *a_, const void *b_)
 void
 catalog_match (catalog_t *self, uint64_t namespace_id, column_t hashes, array_t *overlaps)
 {
-    const index_t *index = s_find_index (self, namespace_id);
+    const index_t *index = map_get_u64 (self->by_namespace, namespace_id);
     if (!index)
         return;
     index_match (index, s_short_hashes (self, hashes), hashes.count, &self->match);
@@ -349,8 +367,13 @@ bool
 catalog_sweep (catalog_t *self)
 {
     bool more = false;
-    for (size_t i = 0; i < self->namespaces.count; i++)
-        more |= index_sweep (s_namespace_at (self, i)->index, SWEEP_STEPS);
+    size_t position = 0;
+    while (position < self->namespaces.count) {
+        bool unfinished = index_sweep (s_namespace_at (self, position)->index, SWEEP_STEPS);
+        more |= unfinished;
+        if (unfinished || !s_forget_if_empty (self, position))
+            position++;
+    }
     return more;
 }
 
@@ -367,6 +390,6 @@ catalog_stats (const catalog_t *self, catalog_stats_t *stats)
         stats->memberships += index.memberships;
         stats->parked += index.parked;
         stats->bytes += index.bytes;
-        stats->refused += index.refused + index.unparked;
+        stats->refused += s_refused (&index);
     }
 }

@@ -4,8 +4,8 @@
 //  indexers own one each and feed it what they follow; the answers are the same where the events were.  One owner thread,
 //  no I/O, no clock.
 //
-//  A namespace is made by the first event that names it and stays; there are at most NAMESPACES_MAX, further ones are
-//  counted and ignored (their requests have no overlap).
+//  A namespace is made by the first event that names it and goes with its last block, at a sweep.  There are at most 4096;
+//  blocks of further ones are counted and ignored (their requests have no overlap).
 
 #ifndef KV_CATALOG_CATALOG_H
 #define KV_CATALOG_CATALOG_H
@@ -63,7 +63,7 @@ void catalog_snapshot (const catalog_t *self, uint64_t source, catalog_add_fn *a
 //  A number for all that a source has, whatever the order it came in; 0 for nothing.
 uint64_t catalog_digest (const catalog_t *self, uint64_t source);
 
-//  Sweeps out some of what was forgotten, for quiet moments.  True while there is more.
+//  Sweeps out some of what was forgotten, and the namespaces that are empty, for quiet moments.  True while there is more.
 bool catalog_sweep (catalog_t *self);
 
 void catalog_stats (const catalog_t *self, catalog_stats_t *stats);

@@ -1,0 +1,133 @@
+//  What a fleet's index adds to those of its namespaces.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "base/hash.h"
+#include "kv/catalog/catalog.h"
+
+enum { WORKER = 11, OTHER = 12, NAMESPACES = 4096 };
+
+static catalog_t *s_catalog;
+
+static int
+s_set_up (void **state)
+{
+    s_catalog = catalog_new (NULL);
+    return 0;
+}
+
+static int
+s_tear_down (void **state)
+{
+    catalog_destroy (&s_catalog);
+    return 0;
+}
+
+static void
+s_hashes (uint8_t bytes [2 * HASH128_SIZE])
+{
+    hash128_to_bytes ((hash128_t){ 1001, 0 }, bytes);
+    hash128_to_bytes ((hash128_t){ 1002, 0 }, bytes + HASH128_SIZE);
+}
+
+//  Two blocks, the second behind the first.
+static void
+s_store (uint64_t source, uint64_t namespace_id)
+{
+    uint8_t bytes [2 * HASH128_SIZE];
+    s_hashes (bytes);
+    kv_stored_t event = { .namespace_id = namespace_id, .tier = TIER_DEVICE, .hashes = { bytes, 2 } };
+    catalog_stored (s_catalog, source, &event);
+}
+
+//  Holders that have both blocks.
+static size_t
+s_matches (uint64_t namespace_id)
+{
+    uint8_t bytes [2 * HASH128_SIZE];
+    array_t overlaps;
+    size_t found = 0;
+    s_hashes (bytes);
+    array_init (&overlaps, sizeof (catalog_overlap_t));
+    catalog_match (s_catalog, namespace_id, (column_t){ bytes, 2 }, &overlaps);
+    for (size_t i = 0; i < overlaps.count; i++)
+        found += ((catalog_overlap_t *)array_at (&overlaps, i))->blocks == 2;
+    array_fini (&overlaps);
+    return found;
+}
+
+static catalog_stats_t
+s_stats (void)
+{
+    catalog_stats_t stats;
+    catalog_stats (s_catalog, &stats);
+    return stats;
+}
+
+static void
+s_sweep (void)
+{
+    while (catalog_sweep (s_catalog))
+        continue;
+}
+
+static void
+test_namespaces_share_no_block (void **state)
+{
+    s_store (WORKER, 1);
+    s_store (OTHER, 1);
+    s_store (OTHER, 2);
+    assert_int_equal (s_matches (1), 2);
+    assert_int_equal (s_matches (2), 1);
+    assert_int_equal (s_matches (3), 0);
+    s_sweep ();
+    assert_int_equal (s_stats ().namespaces, 2);
+    assert_int_equal (s_matches (1), 2);
+}
+
+static void
+test_a_namespace_goes_with_its_last_block (void **state)
+{
+    s_store (WORKER, 1);
+    s_store (OTHER, 1);
+    s_store (WORKER, 2);
+    s_store (OTHER, 3);
+    catalog_forget (s_catalog, WORKER);
+    s_sweep ();
+    assert_int_equal (s_stats ().namespaces, 2);
+    assert_int_equal (s_matches (1), 1);
+    assert_int_equal (s_matches (2), 0);
+    assert_int_equal (s_matches (3), 1);
+    s_store (WORKER, 2);
+    assert_int_equal (s_matches (2), 1);
+}
+
+static void
+test_there_is_room_again_where_it_was_full (void **state)
+{
+    for (uint64_t id = 1; id <= NAMESPACES + 1; id++)
+        s_store (WORKER, id);
+    assert_int_equal (s_matches (NAMESPACES), 1);
+    assert_int_equal (s_matches (NAMESPACES + 1), 0);
+    assert_int_equal (s_stats ().refused, 2);
+    catalog_forget (s_catalog, WORKER);
+    s_sweep ();
+    assert_int_equal (s_stats ().namespaces, 0);
+    s_store (WORKER, NAMESPACES + 1);
+    assert_int_equal (s_matches (NAMESPACES + 1), 1);
+    assert_int_equal (s_stats ().refused, 2);
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test_setup_teardown (test_namespaces_share_no_block, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_a_namespace_goes_with_its_last_block, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_there_is_room_again_where_it_was_full, s_set_up, s_tear_down),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
