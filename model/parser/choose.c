@@ -1,0 +1,121 @@
+//  Which format a model writes, and where its answer stands when the prompt ends
+
+#include <stdio.h>
+#include <string.h>
+
+#include "model/parser/format.h"
+#include "model/parser/text.h"
+
+//  ---- Format ----------------------------------------------------------------------------------------------------------
+
+static bool
+s_contains (span_t text, const char *word)
+{
+    return text_find (text, word) != SIZE_MAX;
+}
+
+//  A section's or a call's opener that is one token of the vocabulary.
+static const char *
+s_token_of (const parser_format_t *row, parser_has_token_t has_token, void *context)
+{
+    const char *const openers [] = { row->section_start, row->call_start };
+    for (size_t i = 0; has_token && i < sizeof openers / sizeof *openers; i++)
+        if (openers [i] && strlen (openers [i]) > 1 && has_token (context, span_from_string (openers [i])))
+            return openers [i];
+    return NULL;
+}
+
+parser_choice_t
+parser_choose (span_t template_source, parser_has_token_t has_token, void *context)
+{
+    size_t count;
+    const parser_format_t *rows = parser_formats (&count);
+    parser_choice_t choice = { .format = &rows [count - 1] };
+    for (size_t i = 0; i < count; i++)
+        if (rows [i].evidence && s_contains (template_source, rows [i].evidence)) {
+            choice.format = &rows [i];
+            snprintf (choice.reason, sizeof choice.reason, "the chat template writes %s", rows [i].evidence);
+            return choice;
+        }
+    for (size_t i = 0; i < count; i++) {
+        const char *token = s_token_of (&rows [i], has_token, context);
+        if (token) {
+            choice.format = &rows [i];
+            snprintf (choice.reason, sizeof choice.reason, "the vocabulary has the token %s", token);
+            return choice;
+        }
+    }
+    snprintf (choice.reason, sizeof choice.reason, "neither template nor vocabulary has a marker that is known");
+    return choice;
+}
+
+//  ---- Start -----------------------------------------------------------------------------------------------------------
+
+//  Where the last occurrence of a word begins; SIZE_MAX: nowhere.
+static size_t
+s_last (span_t text, const char *word)
+{
+    size_t size = word ? strlen (word) : 0;
+    for (size_t at = text.size; size && at >= size; at--)
+        if (memcmp (text.data + at - size, word, size) == 0)
+            return at - size;
+    return SIZE_MAX;
+}
+
+//  Behind an opener, these begin a turn: the opener is somebody's text then.
+static bool
+s_has_turn (span_t text)
+{
+    static const char *const turns [] = { "<|im_", "<|start", "<|eot", "<|end", "<|user", "<|assistant",
+        "<\xef\xbd\x9c", "[INST]", "[/INST]", "<start_of_turn>", "<|turn>", "</s>" };
+    for (size_t i = 0; i < sizeof turns / sizeof *turns; i++)
+        if (s_contains (text, turns [i]))
+            return true;
+    return false;
+}
+
+//  The last of some markers in a text, and where it begins.
+static const char *
+s_last_of (span_t text, const char *const markers [], size_t *at)
+{
+    const char *found = NULL;
+    for (size_t i = 0; i < PARSER_ALTERNATIVES && markers [i]; i++) {
+        size_t position = s_last (text, markers [i]);
+        if (position == SIZE_MAX || (found && position < *at))
+            continue;
+        *at = position;
+        found = markers [i];
+    }
+    return found;
+}
+
+//  From an opener of reasoning that is still open.
+static span_t
+s_open_reasoning (const parser_format_t *format, span_t prompt)
+{
+    size_t opened = 0;
+    size_t closed = 0;
+    const char *opener = s_last_of (prompt, format->think_start, &opened);
+    const char *closer = s_last_of (prompt, format->think_end, &closed);
+    if (!opener || (closer && closed > opened))
+        return (span_t){ 0 };
+    if (s_has_turn (span_slice (prompt, opened + strlen (opener), prompt.size)))
+        return (span_t){ 0 };
+    return span_slice (prompt, opened, prompt.size);
+}
+
+span_t
+parser_prefill (const parser_format_t *format, span_t prompt)
+{
+    const char *const openers [] = { format->section_start, format->call_start };
+    if (format->machine == PARSER_HARMONY) {
+        size_t start = s_last (prompt, "<|start|>");
+        return start == SIZE_MAX ? (span_t){ 0 } : span_slice (prompt, start, prompt.size);
+    }
+    for (size_t i = 0; i < sizeof openers / sizeof *openers; i++) {
+        size_t start = s_last (prompt, openers [i]);
+        if (start != SIZE_MAX && strlen (openers [i]) > 1 && start + strlen (openers [i]) == prompt.size)
+            return span_slice (prompt, start, prompt.size);
+    }
+    return s_open_reasoning (format, prompt);
+}

@@ -1,0 +1,343 @@
+#include "model/parser/literal.h"
+
+#include <string.h>
+
+#include "model/parser/text.h"
+
+enum { QUOTE_OWN = 1, REST = SIZE_MAX };
+
+void
+literal_init (literal_t *self, const char *quote, bool arguments)
+{
+    *self = (literal_t){ .quote = quote, .depth = arguments, .objects = arguments, .in_key = arguments };
+}
+
+//  ---- Levels ----------------------------------------------------------------------------------------------------------
+
+static bool
+s_in_object (const literal_t *self)
+{
+    return self->depth && (self->objects >> (self->depth - 1) & 1);
+}
+
+//  What stands before the next word, string or bracket.
+static void
+s_separate (literal_t *self, buffer_t *out)
+{
+    if (self->keyed)
+        buffer_append_string (out, ": ");
+    else if (self->started)
+        buffer_append_string (out, ", ");
+}
+
+//  A word, string or bracket is complete: it was a key or a value.
+static void
+s_ended (literal_t *self)
+{
+    self->keyed = self->in_key;
+    self->started = true;
+    self->in_key = false;
+    self->done = self->depth == 0;
+}
+
+//  A key that got no value gets null.
+static void
+s_settle (literal_t *self, buffer_t *out)
+{
+    if (self->keyed)
+        buffer_append_string (out, ": null");
+    self->keyed = false;
+}
+
+static bool
+s_push (literal_t *self, bool object, buffer_t *out)
+{
+    if (self->in_key || self->depth == LITERAL_DEPTH_MAX)
+        return false;
+    s_separate (self, out);
+    buffer_append_byte (out, object ? '{' : '[');
+    self->objects &= ~(1ull << self->depth);
+    self->objects |= (uint64_t)object << self->depth;
+    self->depth++;
+    self->started = self->keyed = false;
+    self->in_key = object;
+    return true;
+}
+
+static bool
+s_pop (literal_t *self, buffer_t *out)
+{
+    if (!self->depth)
+        return false;
+    s_settle (self, out);
+    buffer_append_byte (out, s_in_object (self) ? '}' : ']');
+    self->depth--;
+    self->in_key = false;
+    s_ended (self);
+    return true;
+}
+
+//  ---- Words -----------------------------------------------------------------------------------------------------------
+
+//  A number as JSON writes it, of any size.
+static bool
+s_is_number (span_t word)
+{
+    double ignored;
+    return span_to_double (word, &ignored);
+}
+
+static void
+s_word_value (span_t word, buffer_t *out)
+{
+    static const char *const words [][2] = { { "True", "true" }, { "False", "false" }, { "None", "null" },
+        { "true", "true" }, { "false", "false" }, { "null", "null" } };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (span_equal_string (word, words [i][0])) {
+            buffer_append_string (out, words [i][1]);
+            return;
+        }
+    if (s_is_number (word)) {
+        buffer_append (out, word);
+        return;
+    }
+    buffer_append_byte (out, '"');
+    text_escape (out, word);
+    buffer_append_byte (out, '"');
+}
+
+static void
+s_end_word (literal_t *self, buffer_t *out)
+{
+    span_t word = span_of (self->word, self->word_size);
+    if (!word.size)
+        return;
+    s_separate (self, out);
+    if (self->in_key) {
+        buffer_append_byte (out, '"');
+        text_escape (out, word);
+        buffer_append_byte (out, '"');
+    } else
+        s_word_value (word, out);
+    self->word_size = 0;
+    s_ended (self);
+}
+
+static bool
+s_add_to_word (literal_t *self, uint8_t byte)
+{
+    if (self->word_size == LITERAL_WORD_MAX)
+        return false;
+    self->word [self->word_size++] = (char)byte;
+    return true;
+}
+
+//  ---- Strings ---------------------------------------------------------------------------------------------------------
+
+static void
+s_open_string (literal_t *self, uint8_t quote, buffer_t *out)
+{
+    self->word_size = 0;    //  A prefix, as in r"..."
+    s_separate (self, out);
+    buffer_append_byte (out, '"');
+    self->open_quote = quote;
+}
+
+static void
+s_close_string (literal_t *self, buffer_t *out)
+{
+    self->open_quote = 0;
+    buffer_append_byte (out, '"');
+    s_ended (self);
+}
+
+//  A character by number, as JSON's escapes write it.
+static void
+s_put_character (uint32_t code, buffer_t *out)
+{
+    if (code < 0x10000)
+        buffer_print (out, "\\u%04x", code);
+    else if (code < 0x110000)
+        buffer_print (out, "\\u%04x\\u%04x", 0xd7c0 + (code >> 10), 0xdc00 + (code & 0x3ff));
+    else
+        buffer_append_string (out, "\\ufffd");
+}
+
+static void
+s_end_digits (literal_t *self, buffer_t *out)
+{
+    uint32_t code = 0;
+    for (uint8_t i = 0; i < self->digits_size; i++) {
+        uint8_t digit = (uint8_t)self->digits [i];
+        code = code * self->digits_base + (uint32_t)(digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10);
+    }
+    s_put_character (code, out);
+    self->digits_want = 0;
+}
+
+static bool
+s_is_digit (uint8_t byte, uint8_t base)
+{
+    if (base == 8)
+        return byte >= '0' && byte <= '7';
+    return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
+}
+
+static void
+s_begin_digits (literal_t *self, uint8_t want, uint8_t base)
+{
+    self->digits_size = 0;
+    self->digits_want = want;
+    self->digits_base = base;
+}
+
+//  The byte behind a backslash.
+static void
+s_escaped (literal_t *self, uint8_t byte, buffer_t *out)
+{
+    static const char plain [] = "n\nt\tr\rb\bf\fv\va\a\\\\''\"\"";
+    self->escaped = false;
+    if (byte == '\n')
+        return;
+    for (size_t i = 0; i + 1 < sizeof plain; i += 2)
+        if ((uint8_t)plain [i] == byte) {
+            text_escape (out, span_of (plain + i + 1, 1));
+            return;
+        }
+    if (byte == 'x' || byte == 'u' || byte == 'U')
+        s_begin_digits (self, byte == 'x' ? 2 : byte == 'u' ? 4 : 8, 16);
+    else if (s_is_digit (byte, 8)) {
+        s_begin_digits (self, 3, 8);
+        self->digits [self->digits_size++] = (char)byte;
+    } else
+        text_escape (out, span_of ((uint8_t []){ '\\', byte }, 2));
+}
+
+//  Takes one digit of a numeric escape.  False where the escape ended before this byte.
+static bool
+s_digit (literal_t *self, uint8_t byte, buffer_t *out)
+{
+    bool is_digit = s_is_digit (byte, self->digits_base);
+    if (is_digit)
+        self->digits [self->digits_size++] = (char)byte;
+    if (!is_digit || self->digits_size == self->digits_want)
+        s_end_digits (self, out);
+    return is_digit;
+}
+
+//  Plain bytes of a string up to what ends or escapes it.
+static size_t
+s_plain (const literal_t *self, span_t text)
+{
+    uint8_t end = self->open_quote == QUOTE_OWN ? (uint8_t)*self->quote : self->open_quote;
+    bool escapes = self->open_quote != QUOTE_OWN;
+    size_t at = 0;
+    while (at < text.size && text.data [at] != end && (!escapes || text.data [at] != '\\'))
+        at++;
+    return at;
+}
+
+//  Goes on in a string.  Returns the bytes taken; REST where a quote may be unfinished.
+static size_t
+s_string (literal_t *self, span_t text, bool last, buffer_t *out)
+{
+    if (self->digits_want)
+        return s_digit (self, text.data [0], out);
+    if (self->escaped) {
+        s_escaped (self, text.data [0], out);
+        return 1;
+    }
+    size_t plain = s_plain (self, text);
+    text_escape (out, span_slice (text, 0, plain));
+    if (plain)
+        return plain;
+    if (self->open_quote != QUOTE_OWN) {
+        self->escaped = text.data [0] == '\\';
+        if (!self->escaped)
+            s_close_string (self, out);
+        return 1;
+    }
+    text_match_t match = text_match (text, self->quote, last);
+    if (match == TEXT_PARTIAL)
+        return REST;
+    if (match == TEXT_WHOLE) {
+        s_close_string (self, out);
+        return strlen (self->quote);
+    }
+    text_escape (out, span_slice (text, 0, 1));
+    return 1;
+}
+
+//  ---- Between strings -------------------------------------------------------------------------------------------------
+
+//  One byte outside strings.  False where nothing can be made of it.
+static bool
+s_structure (literal_t *self, uint8_t byte, buffer_t *out)
+{
+    if (byte == '\'' || byte == '"') {
+        s_open_string (self, byte, out);
+        return true;
+    }
+    if (!text_is_blank (byte) && !strchr ("[](){},:=", byte))
+        return s_add_to_word (self, byte);
+    s_end_word (self, out);
+    if (self->done)
+        return true;
+    switch (byte) {
+    case '[':
+    case '(':
+        return s_push (self, false, out);
+    case '{':
+        return s_push (self, true, out);
+    case ']':
+    case ')':
+    case '}':
+        return s_pop (self, out);
+    case ',':
+        s_settle (self, out);
+        self->in_key = s_in_object (self);
+        return self->depth > 0;
+    default:
+        return true;
+    }
+}
+
+size_t
+literal_feed (literal_t *self, span_t text, bool last, buffer_t *out, bool *broken)
+{
+    size_t at = 0;
+    *broken = false;
+    while (at < text.size && !self->done) {
+        span_t rest = span_slice (text, at, text.size);
+        text_match_t own = self->open_quote ? TEXT_DIFFERS : text_match (rest, self->quote, last);
+        size_t taken = 1;
+        if (own == TEXT_PARTIAL)
+            break;
+        if (self->open_quote)
+            taken = s_string (self, rest, last, out);
+        else if (own == TEXT_WHOLE) {
+            s_open_string (self, QUOTE_OWN, out);
+            taken = strlen (self->quote);
+        } else if (!s_structure (self, rest.data [0], out)) {
+            *broken = true;
+            break;
+        }
+        if (taken == REST)
+            break;
+        at += taken;
+    }
+    return at;
+}
+
+void
+literal_close (literal_t *self, buffer_t *out)
+{
+    if (self->digits_want)
+        s_end_digits (self, out);
+    if (self->open_quote)
+        s_close_string (self, out);
+    s_end_word (self, out);
+    s_settle (self, out);
+    while (self->depth)
+        s_pop (self, out);
+}

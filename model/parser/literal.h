@@ -1,0 +1,42 @@
+//  literal - a value in Python's notation, or Gemma's, written as JSON
+//
+//  a=1, b='x' inside f(...) becomes "a": 1, "b": "x"; True, None, tuples, both quotes and their escapes as Python has them.
+//  Gemma's {k:<|"|>v<|"|>} has bare keys and a quote of its own, between which nothing is an escape.  Incremental; whatever
+//  comes in, what comes out is JSON.
+
+#ifndef MODEL_PARSER_LITERAL_H
+#define MODEL_PARSER_LITERAL_H
+
+#include "base/buffer.h"
+
+enum { LITERAL_DEPTH_MAX = 64, LITERAL_WORD_MAX = 256 };
+
+typedef struct {
+    const char *quote;               //  A quote beside ' and "; NULL: none
+    uint64_t objects;                //  A bit a level: it is an object
+    uint32_t depth;                  //  Open brackets
+    bool started;                    //  Something stands before the next element of the level
+    bool in_key;                     //  A key comes next, or is being read
+    bool keyed;                      //  A key came, its value has not
+    uint8_t open_quote;              //  The string being read ends so; 1: at `quote`; 0: no string
+    bool escaped;                    //  Behind a backslash
+    char digits [8];                 //  Of a numeric escape
+    uint8_t digits_size;             //  How many came
+    uint8_t digits_want;             //  How many belong to it
+    uint8_t digits_base;             //  8 or 16
+    char word [LITERAL_WORD_MAX];    //  A bare word being read
+    uint32_t word_size;              //  Bytes of it
+    bool done;                       //  The outermost bracket closed
+} literal_t;
+
+//  arguments: start inside the brackets of a call, whose arguments become an object ("{" is written with the first byte).
+void literal_init (literal_t *self, const char *quote, bool arguments);
+
+//  Goes on; appends JSON.  Returns the bytes that were read: fewer than there are where it is done, where a quote may
+//  be unfinished (not with `last`), or where the input is too deep or a word too long, which *broken says.
+size_t literal_feed (literal_t *self, span_t text, bool last, buffer_t *out, bool *broken);
+
+//  Appends what makes the JSON whole.
+void literal_close (literal_t *self, buffer_t *out);
+
+#endif

@@ -1,0 +1,143 @@
+//  machine - the inside of a parser, shared by the files that read calls
+//
+//  A parser is in one of four places: in text, between calls of a section, in a call, in a header (harmony).  Each has a step
+//  that looks at the start of what has come and returns how many bytes it took, or MACHINE_WAIT where more must come to
+//  tell.  A step looks at no more than PARSER_HOLD_MARKER bytes before it takes one, and what it does depends on
+//  the bytes alone, not on where they were cut: that is what makes every cut give the same result.
+//
+//  From the opener of a call to its name, what was taken is kept in `raw`: where it proves to be no call, that is the text.
+
+#ifndef MODEL_PARSER_MACHINE_H
+#define MODEL_PARSER_MACHINE_H
+
+#include "model/parser/literal.h"
+#include "model/parser/parser.h"
+#include "model/parser/scan.h"
+#include "model/parser/schema.h"
+#include "model/parser/text.h"
+
+#define MACHINE_WAIT SIZE_MAX
+
+enum { MARKS_MAX = 32, NAME_MAX_BYTES = 256, HEADER_MAX = 512, NAMES = 256 };
+
+typedef enum {
+    IN_TEXT,       //  Outside calls
+    IN_SECTION,    //  Between calls
+    IN_CALL,       //  A machine reads
+    IN_HEADER,     //  Of a harmony message
+} place_t;
+
+typedef enum {
+    TO_CONTENT,      //  For the user
+    TO_REASONING,    //  Thoughts
+    TO_ARGUMENTS,    //  The body of a harmony message to a tool
+} channel_t;
+
+typedef enum {
+    MARK_THINK_START,    //  Opens reasoning
+    MARK_THINK_END,      //  Closes it
+    MARK_SILENT,         //  Dropped
+    MARK_SECTION,        //  Calls follow
+    MARK_CALL,           //  A call follows
+    MARK_SECTION_END,    //  Calls end
+    MARK_MESSAGE,        //  A harmony header follows
+    MARK_MESSAGE_END,    //  A harmony message ends
+} mark_kind_t;
+
+typedef struct {
+    const char *text;              //  What is looked for
+    mark_kind_t kind;              //  What it does
+    const parser_format_t *row;    //  Whose it is
+} mark_t;
+
+struct parser {
+    const parser_format_t *format;    //  The one asked for
+    const parser_format_t *row;       //  The one that reads the present section; format or one of its `also`
+    parser_options_t options;         //  As given
+    parser_sink_t sink;               //  As given
+    parser_counts_t counts;           //  So far
+
+    mark_t marks [MARKS_MAX];    //  What ends plain text
+    size_t mark_count;           //  How many
+    bool is_first [NAMES];       //  Bytes that begin a mark
+    int only_first;              //  The only such byte; -1: there are several
+
+    place_t place;             //  Where we are
+    channel_t channel;         //  Where text goes
+    bool silent;               //  The prompt's text: delivered to nobody
+    bool fresh;                //  Only blanks were said since the start, a call or the end of reasoning
+    bool skip_newlines;        //  Line ends behind a marker belong to it
+    bool end_owed;             //  A call ended reasoning: its closer may come
+    bool section_owed;         //  SECTION_END may come
+    bool array;                //  Inside the brackets of an array of calls
+    bool guarded;              //  Opened by a mere bracket: only the request's tools are believed
+    uint32_t section_calls;    //  Calls in this section
+
+    buffer_t held;    //  The start of what may be a marker
+    buffer_t raw;     //  What was taken since the opener of a call without a name
+    buffer_t out;     //  Arguments being written
+
+    //  The call being read.
+    int phase;               //  Of its machine
+    bool open;               //  Its name was delivered
+    const json_t *tool;      //  What the request says of it
+    scan_t scan;             //  JSON, NAMED, harmony: its arguments or another value
+    buffer_t word;           //  A key, a name, a header
+    buffer_t id;             //  Where the model wrote one before the name
+    size_t early_start;      //  JSON: arguments before the name lie here in raw
+    size_t early_size;       //  Bytes of them
+    bool wrapped;            //  JSON: inside "function"
+    bool has_arguments;      //  Something was delivered
+    literal_t literal;       //  LITERAL
+    buffer_t value;          //  TAGS: a value whose type is not settled
+    schema_types_t types;    //  TAGS: its types
+    size_t value_limit;      //  TAGS: bytes of it that may wait; beyond, it is a string
+    bool value_begun;        //  TAGS: behind its first byte
+    bool value_string;       //  TAGS: it is a string, delivered as it comes
+};
+
+//  ---- parser.c --------------------------------------------------------------------------------------------------------
+
+//  Delivers text of the present channel.
+void machine_say (parser_t *self, span_t text);
+
+//  The call has a name.  False where it is not believed: then nothing was delivered.
+bool machine_begin_call (parser_t *self, span_t name, span_t id);
+
+//  Delivers a piece of the arguments.
+void machine_arguments (parser_t *self, span_t json);
+
+//  Delivers what `out` has gathered, and empties it.
+void machine_flush (parser_t *self);
+
+//  The call is whole; back to the section.
+void machine_end_call (parser_t *self);
+
+//  It was no call: what was taken since its opener is text.  Returns 0, for a step.
+size_t machine_release (parser_t *self);
+
+//  Whether one of the markers that end a call stands at the start of a text.
+text_match_t machine_match_end (const parser_t *self, span_t text, bool last);
+
+//  Characters that names of tools have.
+bool machine_is_name (span_t name);
+
+//  ---- One machine a file ------------------------------------------------------------------------------------------------
+
+typedef struct {
+    void (*begin) (parser_t *self);                             //  Behind CALL_START
+    size_t (*step) (parser_t *self, span_t text, bool last);    //  Goes on
+    void (*close) (parser_t *self);    //  Delivers what makes the arguments of an open call whole
+} machine_t;
+
+extern const machine_t machine_json;
+extern const machine_t machine_named;
+extern const machine_t machine_tags;
+extern const machine_t machine_literal;
+
+//  The header of a harmony message: begins with the opener taken, ends at <|message|>.
+void harmony_begin_header (parser_t *self, span_t opener);
+size_t harmony_step (parser_t *self, span_t text, bool last);
+void harmony_end_message (parser_t *self);
+
+#endif

@@ -1,0 +1,257 @@
+//  { "name": "f", "arguments": {...} }
+//
+//  Members in any order; names they go by in the wild are in the table below.  Arguments that come before the name wait in
+//  `raw`.
+
+#include "model/parser/machine.h"
+
+enum { KEY, KEY_TEXT, COLON, VALUE, READ_NAME, READ_ID, READ_ARGUMENTS, READ_OTHER };
+
+static const struct {
+    const char *key;    //  As models write it
+    int phase;          //  What reads its value
+} s_members [] = {
+    { "name", READ_NAME },
+    { "tool_name", READ_NAME },
+    { "arguments", READ_ARGUMENTS },
+    { "parameters", READ_ARGUMENTS },
+    { "id", READ_ID },
+    { "tool_call_id", READ_ID },
+};
+
+static void
+s_begin (parser_t *self)
+{
+    self->phase = KEY;
+    self->early_size = 0;
+    self->has_arguments = false;
+    self->wrapped = false;
+    buffer_clear (&self->word);
+    buffer_clear (&self->id);
+}
+
+//  The object is not what it should be.
+static size_t
+s_broken (parser_t *self)
+{
+    if (!self->open)
+        return machine_release (self);
+    machine_end_call (self);
+    return 0;
+}
+
+//  The text of a string value that was scanned whole, quotes included.
+static void
+s_unquote (buffer_t *word)
+{
+    json_t *value = NULL;
+    buffer_t text = { 0 };
+    if (json_parse (buffer_span (word), &value, NULL) == STATUS_OK) {
+        if (json_kind (value) == JSON_STRING)
+            buffer_append (&text, json_string (value));
+        else
+            buffer_append (&text, buffer_span (word));
+    }
+    buffer_clear (word);
+    buffer_append (word, buffer_span (&text));
+    buffer_fini (&text);
+    json_destroy (&value);
+}
+
+static size_t
+s_end_object (parser_t *self)
+{
+    if (self->wrapped) {
+        self->wrapped = false;
+        return 1;
+    }
+    if (!self->open)
+        return machine_release (self);
+    machine_end_call (self);
+    return 1;
+}
+
+//  ---- Keys ------------------------------------------------------------------------------------------------------------
+
+static size_t
+s_key (parser_t *self, uint8_t byte)
+{
+    if (byte == '}')
+        return s_end_object (self);
+    if (byte == '"') {
+        self->phase = KEY_TEXT;
+        buffer_clear (&self->word);
+    } else if (byte != ',' && !text_is_blank (byte))
+        return s_broken (self);
+    return 1;
+}
+
+static size_t
+s_key_text (parser_t *self, uint8_t byte)
+{
+    if (self->word.size == NAME_MAX_BYTES)
+        return s_broken (self);
+    if (byte == '"')
+        self->phase = COLON;
+    else
+        buffer_append_byte (&self->word, byte);
+    return 1;
+}
+
+static size_t
+s_colon (parser_t *self, uint8_t byte)
+{
+    if (byte == ':')
+        self->phase = VALUE;
+    else if (!text_is_blank (byte))
+        return s_broken (self);
+    return 1;
+}
+
+static int
+s_phase_of_key (const parser_t *self)
+{
+    span_t key = buffer_span (&self->word);
+    for (size_t i = 0; i < sizeof s_members / sizeof *s_members; i++)
+        if (span_equal_string (key, s_members [i].key))
+            return self->open && s_members [i].phase == READ_NAME ? READ_OTHER : s_members [i].phase;
+    return READ_OTHER;
+}
+
+//  The first byte of a value decides how it is read; it is not taken yet.
+static size_t
+s_value (parser_t *self, uint8_t byte)
+{
+    if (text_is_blank (byte))
+        return 1;
+    if (byte == '{' && span_equal_string (buffer_span (&self->word), "function") && !self->open && !self->wrapped) {
+        self->wrapped = true;
+        self->phase = KEY;
+        return 1;
+    }
+    self->phase = s_phase_of_key (self);
+    if (self->row->name_is_key && !self->open) {
+        if (!machine_begin_call (self, buffer_span (&self->word), (span_t){ 0 }))
+            return machine_release (self);
+        self->phase = READ_ARGUMENTS;
+    }
+    if (self->phase == READ_ARGUMENTS && (self->has_arguments || self->early_size))
+        self->phase = READ_OTHER;
+    scan_init (&self->scan);
+    buffer_clear (&self->word);
+    self->early_start = self->raw.size;
+    return 0;
+}
+
+//  ---- Values ----------------------------------------------------------------------------------------------------------
+
+//  Arguments that are an object go out as they come; as a string they are the text of one, null is none.
+static void
+s_deliver (parser_t *self, span_t piece)
+{
+    if (!self->has_arguments && !self->word.size && piece.size && (piece.data [0] == '{' || piece.data [0] == '['))
+        self->has_arguments = true;
+    if (!self->has_arguments && self->word.size + piece.size <= PARSER_HOLD_MAX)
+        buffer_append (&self->word, piece);
+    else {
+        machine_arguments (self, buffer_span (&self->word));
+        buffer_clear (&self->word);
+        machine_arguments (self, piece);
+    }
+    if (self->has_arguments || !self->scan.done)
+        return;
+    s_unquote (&self->word);
+    if (!span_equal_string (buffer_span (&self->word), "null"))
+        machine_arguments (self, buffer_span (&self->word));
+}
+
+static size_t
+s_end_name (parser_t *self)
+{
+    s_unquote (&self->word);
+    span_t early = span_slice (buffer_span (&self->raw), self->early_start, self->early_size);
+    buffer_t arguments = { 0 };
+    buffer_append (&arguments, early);
+    bool begun = machine_begin_call (self, buffer_span (&self->word), buffer_span (&self->id));
+    if (begun && arguments.size) {
+        buffer_clear (&self->word);
+        s_deliver (self, buffer_span (&arguments));
+    }
+    buffer_fini (&arguments);
+    self->phase = KEY;
+    return begun ? 0 : machine_release (self);
+}
+
+static void
+s_take (parser_t *self, span_t piece)
+{
+    if (self->phase == READ_ARGUMENTS && self->open)
+        s_deliver (self, piece);
+    else if (self->phase == READ_ARGUMENTS)
+        self->early_size += piece.size;
+    else if (self->phase != READ_OTHER)
+        buffer_append (&self->word, piece);
+}
+
+static size_t
+s_end_value (parser_t *self, size_t taken)
+{
+    if (self->phase == READ_NAME)
+        return s_end_name (self);
+    if (self->phase == READ_ID) {
+        s_unquote (&self->word);
+        buffer_clear (&self->id);
+        buffer_append (&self->id, buffer_span (&self->word));
+    }
+    self->phase = KEY;
+    return taken;
+}
+
+static size_t
+s_read (parser_t *self, span_t text, bool last)
+{
+    bool odd;
+    size_t taken = scan_feed (&self->scan, text, &odd);
+    s_take (self, span_slice (text, 0, taken));
+    if (taken || self->scan.done)
+        return taken;
+    text_match_t end = machine_match_end (self, text, last);
+    if (end == TEXT_PARTIAL)
+        return MACHINE_WAIT;
+    if (end == TEXT_WHOLE || !self->open)
+        return s_broken (self);
+    s_take (self, span_slice (text, 0, 1));
+    return 1;
+}
+
+static size_t
+s_step (parser_t *self, span_t text, bool last)
+{
+    uint8_t byte = text.data [0];
+    switch (self->phase) {
+    case KEY:
+        return s_key (self, byte);
+    case KEY_TEXT:
+        return s_key_text (self, byte);
+    case COLON:
+        return s_colon (self, byte);
+    case VALUE:
+        return s_value (self, byte);
+    default:
+        break;
+    }
+    if (self->scan.done)
+        return s_end_value (self, 0);
+    if (self->phase != READ_ARGUMENTS && self->phase != READ_OTHER && self->word.size > NAME_MAX_BYTES)
+        return s_broken (self);
+    return s_read (self, text, last);
+}
+
+static void
+s_close (parser_t *self)
+{
+    if (self->phase == READ_ARGUMENTS && self->has_arguments && scan_close (&self->scan, &self->out))
+        machine_flush (self);
+}
+
+const machine_t machine_json = { .begin = s_begin, .step = s_step, .close = s_close };

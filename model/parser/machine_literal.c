@@ -1,0 +1,54 @@
+//  A call expression: f(a=1, b='x'), or call:f{a:1}
+
+#include "model/parser/machine.h"
+
+enum { NAME, ARGUMENTS };
+
+static void
+s_begin (parser_t *self)
+{
+    self->phase = NAME;
+    buffer_clear (&self->word);
+}
+
+static size_t
+s_name (parser_t *self, uint8_t byte)
+{
+    if (byte == '(' || byte == '{') {
+        if (!machine_begin_call (self, buffer_span (&self->word), (span_t){ 0 }))
+            return machine_release (self);
+        machine_arguments (self, SPAN ("{"));
+        literal_init (&self->literal, self->row->quote, true);
+        self->phase = ARGUMENTS;
+        return 1;
+    }
+    if (self->word.size == NAME_MAX_BYTES || !machine_is_name (span_of (&byte, 1)))
+        return machine_release (self);
+    buffer_append_byte (&self->word, byte);
+    return 1;
+}
+
+static size_t
+s_step (parser_t *self, span_t text, bool last)
+{
+    bool broken;
+    if (self->phase == NAME)
+        return s_name (self, text.data [0]);
+    size_t taken = literal_feed (&self->literal, text, last, &self->out, &broken);
+    bool done = self->literal.done;
+    if (broken)
+        literal_close (&self->literal, &self->out);
+    machine_flush (self);
+    if (done || broken)
+        machine_end_call (self);
+    return taken || done || broken ? taken : MACHINE_WAIT;
+}
+
+static void
+s_close (parser_t *self)
+{
+    literal_close (&self->literal, &self->out);
+    machine_flush (self);
+}
+
+const machine_t machine_literal = { .begin = s_begin, .step = s_step, .close = s_close };

@@ -1,0 +1,602 @@
+#include "model/parser/parser.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+#include "base/memory.h"
+#include "model/parser/machine.h"
+
+//  ---- Marks -----------------------------------------------------------------------------------------------------------
+
+static void
+s_add_mark (parser_t *self, const char *text, mark_kind_t kind, const parser_format_t *row)
+{
+    if (!text || !*text)
+        return;
+    for (size_t i = 0; i < self->mark_count; i++)
+        if (strcmp (self->marks [i].text, text) == 0)
+            return;
+    BUG_ON (self->mark_count == MARKS_MAX || strlen (text) > PARSER_MARKER_MAX);
+    self->marks [self->mark_count++] = (mark_t){ .text = text, .kind = kind, .row = row };
+}
+
+static void
+s_add_call_marks (parser_t *self)
+{
+    for (const parser_format_t *row = self->format; row; row = row->also) {
+        s_add_mark (self, row->section_start, MARK_SECTION, row);
+        if (!row->section_start || row->call_alone)
+            s_add_mark (self, row->call_start, MARK_CALL, row);
+        s_add_mark (self, row->section_end, MARK_SECTION_END, row);
+    }
+}
+
+static void
+s_add_text_marks (parser_t *self)
+{
+    const parser_format_t *thinking = self->options.reasoning ? self->options.reasoning : self->format;
+    for (size_t i = 0; i < PARSER_ALTERNATIVES; i++) {
+        if (!self->options.no_reasoning) {
+            s_add_mark (self, thinking->think_start [i], MARK_THINK_START, thinking);
+            s_add_mark (self, thinking->think_end [i], MARK_THINK_END, thinking);
+        }
+        s_add_mark (self, self->format->silent [i], MARK_SILENT, self->format);
+    }
+}
+
+static void
+s_add_marks (parser_t *self)
+{
+    static const char *const opens [] = { "<|start|>", "<|channel|>" };
+    static const char *const ends [] = { "<|end|>", "<|return|>", "<|call|>" };
+    s_add_text_marks (self);
+    if (!self->options.no_calls)
+        s_add_call_marks (self);
+    for (size_t i = 0; self->format->machine == PARSER_HARMONY && i < sizeof opens / sizeof *opens; i++)
+        s_add_mark (self, opens [i], MARK_MESSAGE, self->format);
+    for (size_t i = 0; self->format->machine == PARSER_HARMONY && i < sizeof ends / sizeof *ends; i++)
+        s_add_mark (self, ends [i], MARK_MESSAGE_END, self->format);
+    self->only_first = self->mark_count ? (uint8_t)*self->marks [0].text : -1;
+    for (size_t i = 0; i < self->mark_count; i++) {
+        uint8_t first = (uint8_t)*self->marks [i].text;
+        self->is_first [first] = true;
+        if (first != self->only_first)
+            self->only_first = -1;
+    }
+}
+
+static bool
+s_is_start_of_calls (const parser_t *self, const mark_t *mark)
+{
+    bool bracket = strlen (mark->text) == 1;
+    if (self->channel == TO_REASONING)
+        return self->format->calls_end_thinking && !bracket;
+    return self->channel == TO_CONTENT && (!bracket || self->fresh || self->options.tools);
+}
+
+//  Whether a mark means something here.
+static bool
+s_is_live (const parser_t *self, const mark_t *mark)
+{
+    switch (mark->kind) {
+    case MARK_THINK_START:
+        return self->fresh && self->channel != TO_ARGUMENTS;
+    case MARK_THINK_END:
+        return self->channel == TO_REASONING || self->end_owed;
+    case MARK_SILENT:
+        return self->channel == TO_CONTENT;
+    case MARK_SECTION:
+    case MARK_CALL:
+        return s_is_start_of_calls (self, mark);
+    case MARK_SECTION_END:
+        return self->section_owed;
+    default:
+        return true;
+    }
+}
+
+//  The longest live mark at the start of a text.  Partial where a longer one may be.
+static text_match_t
+s_find_mark (const parser_t *self, span_t text, bool last, const mark_t **found)
+{
+    text_match_t result = TEXT_DIFFERS;
+    size_t longest = 0;
+    for (size_t i = 0; i < self->mark_count; i++) {
+        const mark_t *mark = &self->marks [i];
+        text_match_t match = text_match (text, mark->text, last);
+        if (match == TEXT_DIFFERS || !s_is_live (self, mark))
+            continue;
+        if (match == TEXT_PARTIAL)
+            return TEXT_PARTIAL;
+        if (strlen (mark->text) > longest) {
+            longest = strlen (mark->text);
+            *found = mark;
+            result = TEXT_WHOLE;
+        }
+    }
+    return result;
+}
+
+//  ---- What machines call ------------------------------------------------------------------------------------------------
+
+void
+machine_say (parser_t *self, span_t text)
+{
+    if (!text.size)
+        return;
+    if (self->channel == TO_ARGUMENTS) {
+        bool odd;
+        machine_arguments (self, text);
+        for (size_t at = 0; at < text.size && !self->scan.done; at++)
+            at += scan_feed (&self->scan, span_slice (text, at, text.size), &odd);
+        return;
+    }
+    self->fresh = self->fresh && text_blanks (text) == text.size;
+    if (self->silent)
+        return;
+    if (self->channel == TO_REASONING)
+        self->sink.reasoning (self->sink.context, text);
+    else
+        self->sink.content (self->sink.context, text);
+}
+
+bool
+machine_is_name (span_t name)
+{
+    for (size_t i = 0; i < name.size; i++) {
+        uint8_t byte = name.data [i];
+        bool letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9');
+        if (!letter && byte < 0x80 && !strchr ("_-.:/", byte))
+            return false;
+    }
+    return name.size > 0 && name.size <= NAME_MAX_BYTES;
+}
+
+bool
+machine_begin_call (parser_t *self, span_t name, span_t id)
+{
+    const json_t *tool = schema_find_tool (self->options.tools, name);
+    if (!machine_is_name (name) || (self->guarded && self->options.tools && !tool))
+        return false;
+    self->end_owed = self->end_owed || self->channel == TO_REASONING;
+    self->channel = TO_CONTENT;
+    self->tool = tool;
+    self->open = true;
+    self->has_arguments = false;
+    self->section_calls++;
+    self->counts.calls++;
+    self->sink.call_begin (self->sink.context, name, id);
+    buffer_clear (&self->raw);
+    return true;
+}
+
+void
+machine_arguments (parser_t *self, span_t json)
+{
+    if (!json.size)
+        return;
+    self->has_arguments = true;
+    self->sink.arguments (self->sink.context, json);
+}
+
+void
+machine_flush (parser_t *self)
+{
+    machine_arguments (self, buffer_span (&self->out));
+    buffer_clear (&self->out);
+}
+
+void
+machine_end_call (parser_t *self)
+{
+    if (!self->has_arguments)
+        machine_arguments (self, SPAN ("{}"));
+    self->sink.call_end (self->sink.context);
+    self->open = false;
+    self->place = IN_SECTION;
+}
+
+//  Back to text behind a section.
+static void
+s_leave (parser_t *self)
+{
+    buffer_clear (&self->raw);
+    self->place = IN_TEXT;
+    self->fresh = self->skip_newlines = true;
+    self->array = false;
+}
+
+size_t
+machine_release (parser_t *self)
+{
+    self->counts.false_calls++;
+    self->place = IN_TEXT;
+    self->array = false;
+    machine_say (self, buffer_span (&self->raw));
+    buffer_clear (&self->raw);
+    return 0;
+}
+
+text_match_t
+machine_match_end (const parser_t *self, span_t text, bool last)
+{
+    const char *const ends [] = { self->row->call_end, self->row->section_end };
+    text_match_t found = TEXT_DIFFERS;
+    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+        text_match_t match = text_match (text, ends [i], last);
+        if (match == TEXT_WHOLE)
+            return match;
+        if (match == TEXT_PARTIAL)
+            found = match;
+    }
+    return found;
+}
+
+//  ---- Text ------------------------------------------------------------------------------------------------------------
+
+static const machine_t *
+s_machine (const parser_t *self)
+{
+    static const machine_t *const machines [] = { [PARSER_JSON] = &machine_json,
+        [PARSER_NAMED] = &machine_named,
+        [PARSER_TAGS] = &machine_tags,
+        [PARSER_LITERAL] = &machine_literal };
+    return machines [self->row->machine];
+}
+
+static void
+s_enter_call (parser_t *self)
+{
+    self->place = IN_CALL;
+    s_machine (self)->begin (self);
+}
+
+static void
+s_enter (parser_t *self, const mark_t *mark)
+{
+    self->row = mark->row;
+    self->section_calls = 0;
+    self->guarded = strlen (mark->text) == 1;
+    self->array = self->guarded && *mark->text == '[';
+    self->section_owed = false;
+    self->place = IN_SECTION;
+    if (mark->kind == MARK_CALL)
+        s_enter_call (self);
+}
+
+static void
+s_on_mark (parser_t *self, const mark_t *mark)
+{
+    switch (mark->kind) {
+    case MARK_THINK_START:
+        self->channel = TO_REASONING;
+        self->skip_newlines = true;
+        break;
+    case MARK_THINK_END:
+        self->channel = TO_CONTENT;
+        self->fresh = self->skip_newlines = true;
+        self->end_owed = false;
+        break;
+    case MARK_SECTION:
+    case MARK_CALL:
+        s_enter (self, mark);
+        break;
+    case MARK_SECTION_END:
+        self->section_owed = false;
+        break;
+    case MARK_MESSAGE:
+        harmony_begin_header (self, span_from_string (mark->text));
+        break;
+    case MARK_MESSAGE_END:
+        harmony_end_message (self);
+        break;
+    case MARK_SILENT:
+        self->skip_newlines = true;
+        break;
+    }
+}
+
+//  Where the next mark may begin.
+static size_t
+s_run (const parser_t *self, span_t text)
+{
+    if (self->only_first >= 0 || !self->mark_count) {
+        const uint8_t *first = self->mark_count ? memchr (text.data, self->only_first, text.size) : NULL;
+        return first ? (size_t)(first - text.data) : text.size;
+    }
+    size_t at = 0;
+    while (at < text.size && !self->is_first [text.data [at]])
+        at++;
+    return at;
+}
+
+//  The newline before a closer of reasoning is the closer's.
+static size_t
+s_newline_before (const parser_t *self, span_t text, size_t run)
+{
+    return self->channel == TO_REASONING && run && text.data [run - 1] == '\n';
+}
+
+//  Where text up to a mark ends; *match says what is behind.
+static size_t
+s_text_before_mark (const parser_t *self, span_t text, bool last, text_match_t *match, const mark_t **mark)
+{
+    size_t at = 0;
+    for (;;) {
+        at += s_run (self, span_slice (text, at, text.size));
+        if (at == text.size)
+            break;
+        *match = s_find_mark (self, span_slice (text, at, text.size), last, mark);
+        if (*match != TEXT_DIFFERS)
+            return at;
+        at++;
+    }
+    *match = last ? TEXT_DIFFERS : TEXT_PARTIAL;
+    return at;
+}
+
+static size_t
+s_step_text (parser_t *self, span_t text, bool last)
+{
+    if (self->skip_newlines) {
+        size_t count = 0;
+        while (count < text.size && (text.data [count] == '\n' || text.data [count] == '\r'))
+            count++;
+        self->skip_newlines = count == text.size;
+        if (count)
+            return count;
+    }
+    const mark_t *mark = NULL;
+    text_match_t match;
+    size_t run = s_text_before_mark (self, text, last, &match, &mark);
+    size_t newline = match == TEXT_DIFFERS ? 0 : s_newline_before (self, text, run);
+    if (match == TEXT_WHOLE && mark->kind != MARK_THINK_END)
+        newline = 0;
+    if (run > newline) {
+        machine_say (self, span_slice (text, 0, run - newline));
+        return run - newline;
+    }
+    if (match == TEXT_PARTIAL)
+        return MACHINE_WAIT;
+    s_on_mark (self, mark);
+    return newline + strlen (mark->text);
+}
+
+//  ---- Between calls -----------------------------------------------------------------------------------------------------
+
+//  Another row that begins as this section did reads it otherwise.
+static bool
+s_try_next_row (parser_t *self)
+{
+    span_t opener = span_trim (buffer_span (&self->raw));
+    for (const parser_format_t *row = self->row->also; row && !self->section_calls; row = row->also) {
+        bool call = row->call_start && span_equal_string (opener, row->call_start);
+        if (!call && !(row->section_start && span_equal_string (opener, row->section_start)))
+            continue;
+        self->row = row;
+        if (call)
+            s_enter_call (self);
+        return true;
+    }
+    return false;
+}
+
+static size_t
+s_no_more_calls (parser_t *self)
+{
+    if (s_try_next_row (self))
+        return 0;
+    if (!self->section_calls)
+        return machine_release (self);
+    self->section_owed = self->row->section_end != NULL;
+    s_leave (self);
+    return 0;
+}
+
+//  Brackets and separators of an array of calls; 0: none of them.
+static size_t
+s_punctuation (parser_t *self, uint8_t byte)
+{
+    if (byte == '[' && !self->array && !self->section_calls)
+        self->array = true;
+    else if (byte == ']' && self->array && self->section_calls)
+        self->array = false;
+    else if (!((byte == ',' || byte == ';') && self->section_calls))
+        return 0;
+    if (byte == ']' && !self->row->section_end)
+        s_leave (self);
+    return 1;
+}
+
+//  The tags of a section, by what they do.
+static text_match_t
+s_match_section (const parser_t *self, span_t text, bool last, const char **tag)
+{
+    const parser_format_t *row = self->row;
+    const char *const tags [] = { row->call_start, row->section_end, row->call_end, row->arguments_end,
+        row->section_start };
+    text_match_t found = TEXT_DIFFERS;
+    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+        text_match_t match = text_match (text, tags [i], last);
+        *tag = tags [i];
+        if (match == TEXT_WHOLE)
+            return match;
+        if (match == TEXT_PARTIAL)
+            found = match;
+    }
+    return found;
+}
+
+static size_t
+s_step_section (parser_t *self, span_t text, bool last)
+{
+    const parser_format_t *row = self->row;
+    const char *tag;
+    size_t blanks = text_blanks (text);
+    if (blanks)
+        return blanks;
+    text_match_t match = s_match_section (self, text, last, &tag);
+    if (match == TEXT_PARTIAL)
+        return MACHINE_WAIT;
+    if (match == TEXT_WHOLE && tag == row->section_end)
+        s_leave (self);
+    else if (match == TEXT_WHOLE && tag == row->call_start)
+        s_enter_call (self);
+    if (match == TEXT_WHOLE)
+        return strlen (tag);
+    bool lists = row->machine == PARSER_JSON || row->machine == PARSER_LITERAL;
+    if (lists && s_punctuation (self, text.data [0]))
+        return 1;
+    if (row->machine == PARSER_LITERAL && !row->call_start && machine_is_name (span_slice (text, 0, 1)) &&
+        (self->array || !self->section_calls)) {
+        s_enter_call (self);
+        return 0;
+    }
+    return s_no_more_calls (self);
+}
+
+//  ---- Driver ----------------------------------------------------------------------------------------------------------
+
+static size_t
+s_step (parser_t *self, span_t text, bool last)
+{
+    switch (self->place) {
+    case IN_SECTION:
+        return s_step_section (self, text, last);
+    case IN_CALL:
+        return s_machine (self)->step (self, text, last);
+    case IN_HEADER:
+        return harmony_step (self, text, last);
+    default:
+        return s_step_text (self, text, last);
+    }
+}
+
+//  Keeps what a step took while it may prove to be no call.
+static void
+s_keep (parser_t *self, span_t taken)
+{
+    buffer_append (&self->raw, taken);
+    if (self->raw.size > PARSER_HOLD_MAX)
+        machine_release (self);
+}
+
+//  Steps until nothing is left or more must come.  Returns what was taken.
+static size_t
+s_steps (parser_t *self, span_t text, bool last)
+{
+    size_t at = 0;
+    while (at < text.size) {
+        bool was_open = self->open;
+        size_t taken = s_step (self, span_slice (text, at, text.size), last);
+        if (taken == MACHINE_WAIT)
+            break;
+        if (!was_open && !self->open && (self->place == IN_CALL || self->place == IN_SECTION))
+            s_keep (self, span_slice (text, at, taken));
+        at += taken;
+    }
+    return at;
+}
+
+//  Goes on from held bytes into new ones.  Returns how many of the new ones were taken.
+static size_t
+s_steps_from_held (parser_t *self, span_t text)
+{
+    size_t used = 0;
+    while (self->held.size && used < text.size) {
+        size_t before = self->held.size;
+        span_t piece = span_slice (text, used, PARSER_HOLD_MARKER);
+        buffer_append (&self->held, piece);
+        size_t taken = s_steps (self, buffer_span (&self->held), false);
+        if (taken >= before) {
+            buffer_clear (&self->held);
+            return used + taken - before;
+        }
+        buffer_drop_front (&self->held, taken);
+        used += piece.size;
+    }
+    return used;
+}
+
+void
+parser_feed (parser_t *self, span_t text)
+{
+    size_t at = s_steps_from_held (self, text);
+    if (at == text.size)
+        return;
+    at += s_steps (self, span_slice (text, at, text.size), false);
+    buffer_append (&self->held, span_slice (text, at, text.size));
+}
+
+static void
+s_finish_call (parser_t *self, bool cut)
+{
+    if (!cut && self->channel == TO_ARGUMENTS && self->has_arguments) {
+        if (scan_close (&self->scan, &self->out))
+            machine_flush (self);
+    } else if (!cut && self->channel != TO_ARGUMENTS)
+        s_machine (self)->close (self);
+    if (cut && self->has_arguments) {
+        self->sink.call_end (self->sink.context);
+        self->open = false;
+    } else
+        machine_end_call (self);
+}
+
+void
+parser_finish (parser_t *self, bool cut)
+{
+    s_steps (self, buffer_span (&self->held), true);
+    buffer_clear (&self->held);
+    bool only_opener = self->place == IN_SECTION && !cut && !self->section_calls;
+    if (self->open)
+        s_finish_call (self, cut);
+    else if (self->place == IN_HEADER || (self->raw.size && (self->guarded || only_opener)))
+        machine_release (self);
+    else if (self->place == IN_CALL)
+        self->counts.dropped += self->raw.size;
+    buffer_clear (&self->raw);
+    self->place = IN_TEXT;
+}
+
+//  ---- Life ------------------------------------------------------------------------------------------------------------
+
+parser_t *
+parser_new (const parser_format_t *format, const parser_options_t *options, const parser_sink_t *sink)
+{
+    parser_t *self = memory_new (sizeof *self);
+    self->format = self->row = format;
+    self->options = *options;
+    self->sink = *sink;
+    self->fresh = true;
+    s_add_marks (self);
+    const parser_format_t *thinking = options->reasoning ? options->reasoning : format;
+    if (!options->prompted && !options->no_reasoning && thinking->think_open) {
+        self->channel = TO_REASONING;
+        self->skip_newlines = true;
+    }
+    self->silent = true;
+    parser_feed (self, options->prefill);
+    self->silent = false;
+    self->options.prefill = (span_t){ 0 };
+    return self;
+}
+
+void
+parser_destroy (parser_t **self_p)
+{
+    parser_t *self = *self_p;
+    if (!self)
+        return;
+    buffer_t *const buffers [] = { &self->held, &self->raw, &self->out, &self->word, &self->id, &self->value };
+    for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
+        buffer_fini (buffers [i]);
+    memory_free (self);
+    *self_p = NULL;
+}
+
+parser_counts_t
+parser_counts (const parser_t *self)
+{
+    return self->counts;
+}

@@ -1,0 +1,195 @@
+#include "model/parser/schema.h"
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "model/parser/literal.h"
+#include "model/parser/text.h"
+
+enum { SCHEMA_DEPTH_MAX = 8 };
+
+//  The function of a tool: OpenAI wraps it.
+static const json_t *
+s_function (const json_t *tool)
+{
+    const json_t *function = json_get (tool, "function");
+    return function ? function : tool;
+}
+
+const json_t *
+schema_find_tool (const json_t *tools, span_t name)
+{
+    for (size_t i = 0; i < json_count (tools); i++) {
+        const json_t *function = s_function (json_at (tools, i));
+        if (json_kind (json_get (function, "name")) == JSON_STRING &&
+            span_equal (json_string (json_get (function, "name")), name))
+            return function;
+    }
+    return NULL;
+}
+
+//  A member by a key that is no C string.
+static const json_t *
+s_member (const json_t *object, span_t key)
+{
+    uintptr_t cursor = 0;
+    span_t name;
+    const json_t *value;
+    while (json_kind (object) == JSON_OBJECT && json_next (object, &cursor, &name, &value))
+        if (span_equal (name, key))
+            return value;
+    return NULL;
+}
+
+static schema_types_t
+s_type_of_name (span_t name)
+{
+    static const char *const names [] = { "string", "integer", "number", "boolean", "object", "array", "null" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (span_equal_string (name, names [i]))
+            return 1u << i;
+    return 0;
+}
+
+static schema_types_t
+s_type_of_value (const json_t *value)
+{
+    static const schema_types_t types [] = { [JSON_NULL] = SCHEMA_NULL,
+        [JSON_BOOL] = SCHEMA_BOOLEAN,
+        [JSON_INTEGER] = SCHEMA_INTEGER,
+        [JSON_REAL] = SCHEMA_NUMBER,
+        [JSON_STRING] = SCHEMA_STRING,
+        [JSON_ARRAY] = SCHEMA_ARRAY,
+        [JSON_OBJECT] = SCHEMA_OBJECT };
+    return types [json_kind (value)];
+}
+
+//  "#/$defs/name" within the root.
+static const json_t *
+s_follow (const json_t *root, span_t reference)
+{
+    if (!span_starts_with (reference, SPAN ("#/")))
+        return NULL;
+    const json_t *at = root;
+    span_t rest = span_slice (reference, 2, reference.size);
+    while (at && rest.size) {
+        size_t size = span_find_byte (rest, '/');
+        at = s_member (at, span_slice (rest, 0, size));
+        rest = span_slice (rest, size + 1, rest.size);
+    }
+    return at;
+}
+
+static schema_types_t s_types (const json_t *root, const json_t *schema, uint32_t depth);
+
+static schema_types_t
+s_types_of_all (const json_t *root, const json_t *list, uint32_t depth)
+{
+    schema_types_t types = 0;
+    for (size_t i = 0; i < json_count (list); i++)
+        types |= s_types (root, json_at (list, i), depth + 1);
+    return types;
+}
+
+static schema_types_t
+s_types (const json_t *root, const json_t *schema, uint32_t depth)
+{
+    const json_t *type = json_get (schema, "type");
+    schema_types_t types = s_type_of_name (json_string (type));
+    if (depth > SCHEMA_DEPTH_MAX)
+        return 0;
+    for (size_t i = 0; i < json_count (type); i++)
+        types |= s_type_of_name (json_string (json_at (type, i)));
+    if (types)
+        return types;
+    const json_t *values = json_get (schema, "enum");
+    for (size_t i = 0; i < json_count (values); i++)
+        types |= s_type_of_value (json_at (values, i));
+    if (json_get (schema, "const"))
+        types |= s_type_of_value (json_get (schema, "const"));
+    static const char *const lists [] = { "anyOf", "oneOf", "allOf" };
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
+        types |= s_types_of_all (root, json_get (schema, lists [i]), depth);
+    if (json_get (schema, "$ref"))
+        types |= s_types (root, s_follow (root, json_string (json_get (schema, "$ref"))), depth + 1);
+    return types;
+}
+
+schema_types_t
+schema_types (const json_t *tool, span_t argument, bool *known)
+{
+    const json_t *parameters = json_get (tool, "parameters");
+    if (!parameters)
+        parameters = json_get (tool, "input_schema");
+    const json_t *schema = s_member (json_get (parameters, "properties"), argument);
+    *known = schema != NULL;
+    return s_types (parameters, schema, 0);
+}
+
+//  JSON of this kind may stand where these types are permitted; where they leave no string, any JSON is better than one.
+static bool
+s_fits (const json_t *value, schema_types_t types)
+{
+    schema_types_t type = s_type_of_value (value);
+    if (type == SCHEMA_INTEGER)
+        type |= SCHEMA_NUMBER;
+    return !(types & SCHEMA_STRING) || ((types & type) && type != SCHEMA_STRING);
+}
+
+static bool
+s_render_json (buffer_t *out, span_t text, schema_types_t types)
+{
+    json_t *value = NULL;
+    bool fits = json_parse (text, &value, NULL) == STATUS_OK && s_fits (value, types);
+    json_destroy (&value);
+    if (fits)
+        buffer_append (out, text);
+    return fits;
+}
+
+//  Lists, objects and words in Python's notation.
+static bool
+s_render_literal (buffer_t *out, span_t text, schema_types_t types)
+{
+    bool broken;
+    buffer_t json = { 0 };
+    literal_t *literal = memory_new (sizeof *literal);
+    literal_init (literal, NULL, false);
+    bool whole = text.size && (text.data [0] == '[' || text.data [0] == '{') &&
+                 literal_feed (literal, text, true, &json, &broken) == text.size && literal->done;
+    if (span_equal_string (text, "True") || span_equal_string (text, "False") || span_equal_string (text, "None")) {
+        literal_feed (literal, text, true, &json, &broken);
+        literal_close (literal, &json);
+        whole = true;
+    }
+    whole = whole && s_render_json (out, buffer_span (&json), types);
+    memory_free (literal);
+    buffer_fini (&json);
+    return whole;
+}
+
+//  A whole number beyond 64 bits, which the tree would not keep.
+static bool
+s_is_big_integer (span_t text)
+{
+    size_t at = text.size && text.data [0] == '-';
+    size_t first = at;
+    while (at < text.size && text.data [at] >= '0' && text.data [at] <= '9')
+        at++;
+    return at == text.size && at - first > 1 && text.data [first] != '0';
+}
+
+void
+schema_render (buffer_t *out, span_t text, schema_types_t types)
+{
+    span_t value = span_trim (text);
+    if (s_render_json (out, value, types) || s_render_literal (out, value, types))
+        return;
+    if (!(types & SCHEMA_STRING) && s_is_big_integer (value)) {
+        buffer_append (out, value);
+        return;
+    }
+    buffer_append_byte (out, '"');
+    text_escape (out, text);
+    buffer_append_byte (out, '"');
+}
