@@ -76,21 +76,21 @@ const parser_format_t *parser_formats (size_t *count);
 //  The row of a name in vLLM's, SGLang's, Dynamo's or our spelling, letters without case, `-` as `_`.  NULL where there is none.
 const parser_format_t *parser_find (span_t name);
 
-//  The id of a token that is written so, for parser_choose: true where the vocabulary has one.
-typedef bool (*parser_has_token_t) (void *context, span_t token);
-
-//  Chooses a row for a model.  Borrows the chat template and asks has_token (NULL: nobody to ask) about markers.  Never NULL:
-//  where nothing speaks for a format of calls it is the plain one, with reasoning or without.  *reason becomes a
-//  sentence, valid until the next call with the same buffer.
 typedef struct {
     const parser_format_t *format;    //  The row
     char reason [160];                //  Why, as a sentence without stop
 } parser_choice_t;
 
+//  True where the vocabulary has a token that is written so.
+typedef bool (*parser_has_token_t) (void *context, span_t token);
+
+//  Chooses a row for a model.  Borrows the chat template and asks has_token (NULL: nobody to ask) about markers.  Where
+//  nothing speaks for a format of calls, it is the plain one.
 parser_choice_t parser_choose (span_t template_source, parser_has_token_t has_token, void *context);
 
-//  The end of a rendered prompt that the answer continues: an opener of reasoning (and what stands behind it), the opener of a call, or the
-//  header of a message.  Empty where the answer starts afresh.  Borrowed from the prompt; for parser_options_t.prefill.
+//  The end of a rendered prompt that the answer continues: an opener of reasoning (and what stands behind it), the opener of
+//  a call, or the header of a message.  Empty where the answer starts afresh.  Borrowed from the prompt; for
+//  parser_options_t.prefill.
 span_t parser_prefill (const parser_format_t *format, span_t prompt);
 
 #endif

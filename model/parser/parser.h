@@ -56,6 +56,7 @@ typedef struct {
     uint64_t dropped;        //  Bytes of calls that ended before their name was known
 } parser_counts_t;
 
+//  What was seen so far.
 parser_counts_t parser_counts (const parser_t *self);
 
 #endif

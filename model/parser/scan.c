@@ -161,7 +161,7 @@ scan_feed (scan_t *self, span_t text, bool *odd)
     return at;
 }
 
-//  The rest of a word or number that was cut: "tr" lacks "ue", "1." lacks "0".  NULL where nothing completes it.
+//  The rest of a word or number that was cut: "fals" lacks "e", "1." lacks "0".  NULL where nothing completes it.
 static const char *
 s_rest (const scan_t *self)
 {

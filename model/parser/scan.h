@@ -31,6 +31,7 @@ typedef struct {
     bool done;                               //  The value is complete
 } scan_t;
 
+//  Before the first byte of a value.
 void scan_init (scan_t *self);
 
 //  Goes on through the value.  Returns the bytes that belong to it: fewer than there are where it is done, or where a byte cannot

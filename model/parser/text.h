@@ -17,6 +17,7 @@ text_match_t text_match (span_t text, const char *marker, bool last);
 //  Where a word first stands in a text; SIZE_MAX: nowhere.
 size_t text_find (span_t text, const char *word);
 
+//  Space, tab, line end.
 bool text_is_blank (uint8_t byte);
 
 //  Blanks at the start.
