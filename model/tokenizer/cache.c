@@ -6,14 +6,15 @@
 
 enum {
     LINE = 64,               //  Bytes of the machine's cache lines
-    RING_WORDS = 1 << 21,    //  8 MiB
-    PLACES = 1 << 16         //  Of the index
+    RING_WORDS = 1 << 20,    //  4 MiB
+    PLACES = 1 << 16,        //  Of the index
+    WAYS = 4                 //  Entries of it that a hash may use
 };
 
 #define START_MASK ((1ull << 48) - 1)
 
 _Static_assert(sizeof (cache_short_t) * 2 == LINE, "two short entries fill a line");
-_Static_assert(CACHE_SETS == 1 << 16, "a set is found by 16 bits of the hash");
+_Static_assert(CACHE_SETS == 1 << 14, "a set is found by 14 bits of the hash");
 
 const uint64_t cache_masks [CACHE_SHORT_SIZE + 1][2] = {
     { 0x0, 0x0 },
@@ -73,34 +74,60 @@ s_head_of (cached_t kind, size_t size, size_t count)
     return (uint32_t)kind << 31 | (uint32_t)size << 16 | (uint32_t)count;
 }
 
-//  The upper bits of an entry of the index are those of the hash: most that are not there are told without the ring.
+//  The entries where a record may be named. Their upper bits are those of the hash: most that are not there are told
+//  without the ring.
 static uint64_t *
-s_place (const cache_t *self, cached_t kind, span_t bytes, uint64_t *tag)
+s_places (const cache_t *self, cached_t kind, span_t bytes, uint64_t *tag)
 {
     uint64_t hash = hash_bytes (bytes, kind);
     *tag = hash & ~START_MASK;
-    return &self->index [hash % PLACES];
+    return &self->index [hash % (PLACES / WAYS) * WAYS];
+}
+
+//  The record that an entry names, where that has its tag and is not overwritten; else NULL.
+static const uint32_t *
+s_record (const cache_t *self, uint64_t place, uint64_t tag)
+{
+    uint64_t start = place & START_MASK;
+    if (start == 0 || (place & ~START_MASK) != tag || self->head - (start - 1) > RING_WORDS)
+        return NULL;
+    return self->ring + (start - 1) % RING_WORDS;
 }
 
 const uint32_t *
 cache_get (const cache_t *self, cached_t kind, span_t bytes, uint32_t *count)
 {
+    uint64_t tag;
     if (bytes.size > CACHE_SIZE)
         return NULL;
-    uint64_t tag, place = *s_place (self, kind, bytes, &tag), start = place & START_MASK;
-    if (start == 0 || (place & ~START_MASK) != tag || self->head - (start - 1) > RING_WORDS)
-        return NULL;
-    const uint32_t *record = self->ring + (start - 1) % RING_WORDS;
-    *count = *record & 0xffff;
-    if (*record != s_head_of (kind, bytes.size, *count) || memcmp (record + 1 + *count, bytes.data, bytes.size) != 0)
-        return NULL;
-    return record + 1;
+    const uint64_t *places = s_places (self, kind, bytes, &tag);
+    for (size_t i = 0; i < WAYS; i++) {
+        const uint32_t *record = s_record (self, places [i], tag);
+        if (!record)
+            continue;
+        *count = *record & 0xffff;
+        if (*record == s_head_of (kind, bytes.size, *count) &&
+            memcmp (record + 1 + *count, bytes.data, bytes.size) == 0)
+            return record + 1;
+    }
+    return NULL;
+}
+
+//  The entry of the oldest record makes room.
+static uint64_t *
+s_oldest (uint64_t *places)
+{
+    uint64_t *oldest = places;
+    for (size_t i = 1; i < WAYS; i++)
+        if ((places [i] & START_MASK) < (*oldest & START_MASK))
+            oldest = &places [i];
+    return oldest;
 }
 
 static void
 s_put_record (cache_t *self, cached_t kind, span_t bytes, const uint32_t *ids, size_t count)
 {
-    uint64_t tag, *place = s_place (self, kind, bytes, &tag);
+    uint64_t tag, *place = s_oldest (s_places (self, kind, bytes, &tag));
     size_t words = 1 + count + (bytes.size + 3) / 4;
     if (self->head % RING_WORDS + words > RING_WORDS)
         self->head += RING_WORDS - self->head % RING_WORDS;

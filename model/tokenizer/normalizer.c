@@ -54,18 +54,25 @@ normalizer_is_empty (const normalizer_t *self)
 
 //  ---- Unicode's forms -------------------------------------------------------------------------------------------------
 
+//  Bytes from `at` on that are ASCII, eight at a time.
+static inline size_t
+s_pass_ascii (span_t text, size_t at)
+{
+    uint64_t word;
+    for (; at + sizeof word <= text.size; at += sizeof word) {
+        memcpy (&word, text.data + at, sizeof word);
+        if (word & 0x8080808080808080u)
+            break;
+    }
+    while (at < text.size && text.data [at] < 0x80)
+        at++;
+    return at;
+}
+
 static bool
 s_is_ascii (span_t text)
 {
-    uint64_t word, high = 0;
-    size_t at = 0;
-    for (; at + sizeof word <= text.size; at += sizeof word) {
-        memcpy (&word, text.data + at, sizeof word);
-        high |= word & 0x8080808080808080u;
-    }
-    for (; at < text.size; at++)
-        high |= text.data [at] & 0x80u;
-    return !high;
+    return s_pass_ascii (text, 0) == text.size;
 }
 
 //  Below this no character is changed by NFC or joined to the one before it.
@@ -115,7 +122,7 @@ static bool
 s_may_compose (span_t text)
 {
     size_t size;
-    for (size_t at = 0; at < text.size; at += size) {
+    for (size_t at = 0; (at = s_pass_ascii (text, at)) < text.size; at += size) {
         uint32_t code = letters_decode (text.data + at, &size);
         if (code < COMPOSES_FROM)
             continue;

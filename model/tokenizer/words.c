@@ -540,13 +540,14 @@ s_ends_line (const words_t *self, span_t text, size_t at)
     return at < text.size && text.data [at] < 0x80 && !(letters_ascii [text.data [at]] & LETTER_SPACE);
 }
 
-//  The last place of a window where a word of ASCII ends before a space; 0 where there is none. The window is in the text, and
-//  something follows it.
+//  The last place of a window where something of ASCII ends before a space, which begins a piece always; 0 where there is
+//  none. The window is in the text, and something follows it.
 static size_t
-s_last_word (span_t text, size_t at, size_t end)
+s_last_space (span_t text, size_t at, size_t end)
 {
     for (; end > at + 1; end--)
-        if (text.data [end] == ' ' && text.data [end - 1] < 0x80 && letters_ascii [text.data [end - 1]] & LETTER_L)
+        if (text.data [end] == ' ' && text.data [end - 1] < 0x80 &&
+            !(letters_ascii [text.data [end - 1]] & LETTER_SPACE))
             return end;
     return 0;
 }
@@ -561,5 +562,5 @@ words_stretch (const words_t *self, span_t text, size_t at)
         if (s_ends_line (self, text, (size_t)(next - text.data)))
             return (size_t)(next - text.data);
     }
-    return is_last ? 0 : s_last_word (text, at, at + WORDS_STRETCH_MAX);
+    return is_last ? 0 : s_last_space (text, at, at + WORDS_STRETCH_MAX);
 }

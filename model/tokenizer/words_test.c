@@ -179,7 +179,7 @@ s_assert_stretches (const words_t *words, span_t text, uint64_t seed)
         for (size_t i = 0; i < 2 + (text.data [end - 1] != '\n'); i++) {
             buffer_t other = { 0 };
             buffer_append (&other, span_slice (text, 0, end));
-            //  A line ends before anything that is not another line end; a word before a space.
+            //  A line ends before anything that is not another line end; anything else before a space.
             buffer_append_string (&other, text.data [end - 1] == '\n' ? behind [0]
                                           : behind [i][0] == 'x'      ? " z"
                                                                       : behind [i]);
