@@ -86,7 +86,7 @@ static void
 s_add_characters (bpe_t *self, span_t piece)
 {
     bool unknown = false;
-    for (size_t at = 0, size; at < piece.size; at += size) {
+    for (size_t at = 0, size; at < piece.size && self->symbols.count <= BPE_SYMBOLS_MAX; at += size) {
         span_t rest = span_slice (piece, at, piece.size);
         size = utf8_sequence (rest);
         size = size ? size : 1;
@@ -311,19 +311,20 @@ s_whole (const bpe_t *self, span_t piece)
 status_t
 bpe_encode (bpe_t *self, span_t piece, array_t *ids, error_t *error)
 {
-    if (piece.size > BPE_PIECE_MAX)
-        return error_set (
-            error, STATUS_LIMIT, "%zu bytes without a place to cut them; %d are enough", piece.size, BPE_PIECE_MAX);
     uint32_t whole = s_whole (self, piece);
     if (whole != TOKEN_NONE) {
         array_append (ids, &whole, 1);
         return STATUS_OK;
     }
     array_cut (&self->symbols, 0);
-    if (self->byte_level)
-        s_add_bytes (self, piece);
-    else
+    if (!self->byte_level)
         s_add_characters (self, piece);
+    else if (piece.size <= BPE_SYMBOLS_MAX)
+        s_add_bytes (self, piece);
+    if (self->symbols.count > BPE_SYMBOLS_MAX || (self->byte_level && piece.size > BPE_SYMBOLS_MAX)) {
+        s_give_back_room (&self->symbols);
+        return error_set (error, STATUS_LIMIT, "%zu bytes without a place to cut them", piece.size);
+    }
     if (self->symbols.count <= FEW)
         s_merge_few (self, piece);
     else

@@ -13,7 +13,7 @@
 #include "model/tokenizer/merges.h"
 #include "model/tokenizer/vocabulary.h"
 
-enum { BPE_PIECE_MAX = 1 << 24 };    //  Bytes of a piece: what it needs in memory is some 30 times that
+enum { BPE_SYMBOLS_MAX = 1 << 24 };    //  Symbols of a piece: each needs 36 bytes while it is encoded
 
 //  A rule without what it is for.
 typedef struct {
@@ -44,7 +44,7 @@ void bpe_fini (bpe_t *self);
 //  Vocabulary and rules are complete: prepares what makes new pieces fast. Works without it, too.
 void bpe_seal (bpe_t *self);
 
-//  Appends the tokens (uint32_t) of a piece. STATUS_LIMIT for one that is longer than BPE_PIECE_MAX.
+//  Appends the tokens (uint32_t) of a piece. STATUS_LIMIT for one of more than BPE_SYMBOLS_MAX symbols.
 status_t bpe_encode (bpe_t *self, span_t piece, array_t *ids, error_t *error);
 
 #endif

@@ -9,7 +9,9 @@
 #include "model/tokenizer/ruby.h"
 
 enum {
-    MATCH_LIMIT = 10000000,    //  Steps of one match
+    MATCH_LIMIT = 10000000,    //  Steps of one match from one place
+    STEPS_FREE = 10000000,     //  Counted steps in one text,
+    STEPS_A_BYTE = 100,        //  and for each of its bytes
     HEAP_LIMIT_KIB = 65536     //  Memory of one match
 };
 
@@ -17,17 +19,19 @@ struct regex {
     pcre2_code *code;               //  Compiled, for the machine where it can be
     pcre2_match_data *match;        //  Of the last search
     pcre2_match_context *limits;    //  Of every search
+    bool is_counted;                //  Every step is counted
+    uint64_t steps_left;            //  In this text
 };
 
 static pcre2_code *
-s_compile (span_t pattern, error_t *error)
+s_compile (span_t pattern, uint32_t options, error_t *error)
 {
     int number;
     PCRE2_SIZE place;
     pcre2_compile_context *context = pcre2_compile_context_create (NULL);
     pcre2_set_newline (context, PCRE2_NEWLINE_LF);
     pcre2_code *code = pcre2_compile (pattern.data, pattern.size,
-        PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C, &number, &place, context);
+        PCRE2_UTF | PCRE2_UCP | PCRE2_MULTILINE | PCRE2_NEVER_BACKSLASH_C | options, &number, &place, context);
     pcre2_compile_context_free (context);
     if (!code) {
         PCRE2_UCHAR reason [128];
@@ -38,6 +42,41 @@ s_compile (span_t pattern, error_t *error)
     return code;
 }
 
+//  Whether what stands in the group at `at` goes on for any length.
+static bool
+s_runs_inside (span_t pattern, size_t at)
+{
+    for (size_t depth = 0; at < pattern.size; at++) {
+        depth += pattern.data [at] == '(';
+        if (pattern.data [at] == ')' && --depth == 0)
+            return false;
+        if (memchr ("*+{", pattern.data [at], 3))
+            return true;
+    }
+    return false;
+}
+
+//  Whether a pattern repeats groups or looks ahead without bound: such a one can take a time that grows with the square of
+//  the text, or worse.  Its steps are counted, over all matches in a text.
+static bool
+s_needs_counting (span_t pattern)
+{
+    for (size_t i = 1; i < pattern.size; i++) {
+        bool looks = pattern.data [i] == '?' && i + 1 < pattern.size && memchr ("=!", pattern.data [i + 1], 2);
+        if (pattern.data [i - 1] == ')' ? memchr ("*+{", pattern.data [i], 3) != NULL
+                                        : looks && pattern.data [i - 1] == '(' && s_runs_inside (pattern, i - 1))
+            return true;
+    }
+    return false;
+}
+
+static int
+s_on_step (pcre2_callout_block *block, void *self_)
+{
+    regex_t *self = self_;
+    return self->steps_left-- ? 0 : PCRE2_ERROR_MATCHLIMIT;
+}
+
 status_t
 regex_new (span_t expression, regex_t **regex, error_t *error)
 {
@@ -45,7 +84,8 @@ regex_new (span_t expression, regex_t **regex, error_t *error)
         return error_set (error, STATUS_LIMIT, "a regex of %zu bytes; %d are enough", expression.size, REGEX_SIZE_MAX);
     buffer_t pattern = { 0 };
     ruby_to_pcre (expression, &pattern);
-    pcre2_code *code = s_compile (buffer_span (&pattern), error);
+    bool is_counted = s_needs_counting (buffer_span (&pattern));
+    pcre2_code *code = s_compile (buffer_span (&pattern), is_counted ? PCRE2_AUTO_CALLOUT : 0, error);
     buffer_fini (&pattern);
     if (!code)
         return STATUS_INVALID;
@@ -55,6 +95,9 @@ regex_new (span_t expression, regex_t **regex, error_t *error)
     self->limits = pcre2_match_context_create (NULL);
     pcre2_set_match_limit (self->limits, MATCH_LIMIT);
     pcre2_set_heap_limit (self->limits, HEAP_LIMIT_KIB);
+    self->is_counted = is_counted;
+    if (is_counted)
+        pcre2_set_callout (self->limits, s_on_step, self);
     //  Where it cannot be compiled for the machine it is interpreted: the result is the same.
     pcre2_jit_compile (code, PCRE2_JIT_COMPLETE);
     *regex = self;
@@ -78,6 +121,8 @@ status_t
 regex_find (regex_t *self, span_t text, size_t from, size_t *start, size_t *end, error_t *error)
 {
     static const uint8_t nothing [1];
+    if (from == 0)
+        self->steps_left = STEPS_FREE + STEPS_A_BYTE * text.size;
     int found = pcre2_match (
         self->code, text.data ? text.data : nothing, text.size, from, PCRE2_NO_UTF_CHECK, self->match, self->limits);
     if (found == PCRE2_ERROR_JIT_STACKLIMIT)
