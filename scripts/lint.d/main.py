@@ -8,6 +8,7 @@ import tempfile
 import banned
 import headers
 import layering
+import mutants
 import ports
 import sizes
 import text
@@ -16,7 +17,8 @@ import words
 from tree import Tree
 
 CHECKS = [tools.FORMAT, layering.CHECK, ports.CHECK, words.CHECK, banned.CHECK, headers.FRAMES, headers.SENTENCES, sizes.LINES,
-          sizes.FILES, sizes.FUNCTIONS, text.CHECK, text.LINKS, tools.SHELL, tools.SPELLING, tools.PYTHON]
+          sizes.FILES, sizes.FUNCTIONS, text.CHECK, text.LINKS, tools.SHELL, tools.SPELLING, tools.PYTHON,
+          mutants.CHECK]
 
 
 def prove(check, case):
