@@ -6,8 +6,7 @@
 #include "base/json_writer.h"
 #include "cli/certificate.h"
 #include "cli/command.h"
-#include "cli/environment.h"
-#include "cli/folders.h"
+#include "cli/site.h"
 #include "cli/trust.h"
 
 enum { NAME_WIDTH = 20, ROLES_WIDTH = 24 };
@@ -62,36 +61,19 @@ typedef struct {
 //  ---- Which folder ----------------------------------------------------------------------------------------------------------
 
 static status_t
-s_read_fleet (key_run_t *self, error_t *error)
-{
-    const char *path = self->flags->config;
-    buffer_t text = { 0 };
-    complaints_t complaints;
-    complaints_init (&complaints, *path ? path : "command line");
-    status_t status = *path ? environment_read_file (path, CONFIG_SIZE_MAX, &text, error) : STATUS_OK;
-    if (status == STATUS_OK) {
-        self->fleet = manifest_new (buffer_span (&text), NULL, &environment_world, &complaints);
-        status = complaints_to_error (&complaints, error);
-    }
-    complaints_fini (&complaints);
-    buffer_fini (&text);
-    return status;
-}
-
-static status_t
 s_find_folder (key_run_t *self, error_t *error)
 {
     const key_flags_t *flags = self->flags;
     folders_t folders;
-    status_t status = s_read_fleet (self, error);
-    if (status != STATUS_OK)
-        return status;
+    self->fleet = site_load_fleet (*flags->config ? flags->config : NULL, error);
+    if (!self->fleet)
+        return error->status;
     manifest_cluster_t *cluster = &self->fleet->cluster;
     cluster->name = *flags->cluster ? flags->cluster : cluster->name;
     cluster->state_dir = *flags->state_dir ? flags->state_dir : cluster->state_dir;
     if (*flags->keys_dir)
         self->fleet->security.keys_dir = flags->keys_dir;
-    status = folders_find (&folders, cluster, error);
+    status_t status = folders_find (&folders, cluster, error);
     if (status == STATUS_OK)
         status = folders_make (&folders, error);
     if (status == STATUS_OK)

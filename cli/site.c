@@ -94,6 +94,23 @@ site_read_fleet (manifest_t **fleet, const invocation_t *invocation, const char 
     return result;
 }
 
+manifest_t *
+site_load_fleet (const char *file, error_t *error)
+{
+    buffer_t text = { 0 };
+    complaints_t complaints;
+    manifest_t *fleet = NULL;
+    complaints_init (&complaints, file ? file : "no file");
+    if (!file || environment_read_file (file, CONFIG_SIZE_MAX, &text, error) == STATUS_OK) {
+        fleet = manifest_new (buffer_span (&text), NULL, &environment_world, &complaints);
+        if (complaints_to_error (&complaints, error) != STATUS_OK)
+            manifest_destroy (&fleet);
+    }
+    complaints_fini (&complaints);
+    buffer_fini (&text);
+    return fleet;
+}
+
 static status_t
 s_settle (site_t *self, error_t *error)
 {
@@ -236,24 +253,6 @@ const option_t site_flags_table [] = {
     OPTIONS_END,
 };
 
-//  The file of the fleet, read; NULL and a sentence.
-static manifest_t *
-s_read_fleet (const char *path, error_t *error)
-{
-    buffer_t text = { 0 };
-    complaints_t complaints;
-    manifest_t *fleet = NULL;
-    complaints_init (&complaints, path);
-    if (environment_read_file (path, CONFIG_SIZE_MAX, &text, error) == STATUS_OK) {
-        fleet = manifest_new (buffer_span (&text), NULL, &environment_world, &complaints);
-        if (complaints_to_error (&complaints, error) != STATUS_OK)
-            manifest_destroy (&fleet);
-    }
-    complaints_fini (&complaints);
-    buffer_fini (&text);
-    return fleet;
-}
-
 //  The configuration it was started with, or else the file that was named.
 static manifest_t *
 s_find_fleet (const site_flags_t *flags, folders_t *folders, error_t *error)
@@ -264,7 +263,7 @@ s_find_fleet (const site_flags_t *flags, folders_t *folders, error_t *error)
     char path [FOLDER_PATH_MAX];
     manifest_t *fleet = NULL;
     if (*flags->config) {
-        fleet = s_read_fleet (flags->config, error);
+        fleet = site_load_fleet (flags->config, error);
         if (fleet && s_settle_folders (fleet, folders, error) != STATUS_OK)
             manifest_destroy (&fleet);
         return fleet;
@@ -272,7 +271,7 @@ s_find_fleet (const site_flags_t *flags, folders_t *folders, error_t *error)
     if (folders_find (folders, &cluster, error) != STATUS_OK)
         return NULL;
     folders_path (folders, SITE_CONFIG, path, sizeof path);
-    fleet = s_read_fleet (path, error);
+    fleet = site_load_fleet (path, error);
     if (!fleet && error->status == STATUS_NOT_FOUND)
         error_set (error, STATUS_NOT_FOUND,
             "no fleet runs in %s; start one with `stator up`, say which --host of it this is, or name its broker with "

@@ -29,6 +29,10 @@ typedef void (site_check_fn) (const manifest_t *fleet, complaints_t *complaints)
 //  there is no file: manifest_destroy.
 result_t site_read_fleet (manifest_t **fleet, const invocation_t *invocation, const char *file, site_check_fn *check);
 
+//  Reads a fleet from a file alone; NULL: one in which everything has its default.  Gives it; NULL and a sentence where
+//  something is wrong.
+manifest_t *site_load_fleet (const char *file, error_t *error);
+
 //  Reads the fleet from a file (NULL: the built-in one) and the flags of the invocation, makes its folders, gets its
 //  secret.  On failure says what is wrong on standard error, and there is nothing to close.
 result_t site_open (site_t *self, const invocation_t *invocation, const char *file);
