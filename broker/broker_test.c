@@ -11,7 +11,9 @@
 #include "broker/broker.h"
 #include "runtime/directory.h"
 #include "runtime/timer.h"
+#include "schemas/call.h"
 #include "schemas/event.h"
+#include "schemas/event_header.h"
 #include "schemas/kv.h"
 #include "simulator/network.h"
 #include "simulator/port/sim_port.h"
@@ -500,6 +502,117 @@ test_a_broker_that_was_away_reports_nobody_absent (void **state)
     s_end ();
 }
 
+//  Whoever hands over and listens in raw frames, beside an actor.
+typedef struct {
+    port_socket_t *broker;    //  DEALER
+    port_socket_t *events;    //  SUB
+    size_t acknowledged;      //  Hand-overs
+    size_t heard;             //  Batches on the bus
+} witness_t;
+
+static void
+s_on_acknowledged (void *arg, const span_t *frames, size_t count)
+{
+    ((witness_t *)arg)->acknowledged++;
+}
+
+static void
+s_on_batch (void *arg, const span_t *frames, size_t count)
+{
+    ((witness_t *)arg)->heard++;
+}
+
+static void
+s_witness_open (witness_t *self)
+{
+    port_t *port = actor_port (stage_find (s_stage, "source/0"));
+    const port_table_t *table = port->table;
+    socket_options_t dealer = { .kind = SOCKET_DEALER, .on_message = s_on_acknowledged, .arg = self };
+    socket_options_t sub = { .kind = SOCKET_SUB, .on_message = s_on_batch, .arg = self };
+    *self = (witness_t){ table->socket_open (port, &dealer, NULL), table->socket_open (port, &sub, NULL), 0, 0 };
+    assert_int_equal (table->socket_connect (self->broker, STAGE_BROKER, NULL), STATUS_OK);
+    assert_int_equal (table->socket_connect (self->events, STAGE_EVENTS, NULL), STATUS_OK);
+    table->socket_subscribe (self->events, SPAN ("kv."));
+    s_run (REALM_SECOND);
+}
+
+static void
+s_witness_close (witness_t *self)
+{
+    const port_table_t *table = actor_port (stage_find (s_stage, "source/0"))->table;
+    table->socket_close (self->broker);
+    table->socket_close (self->events);
+}
+
+//  Hands over an empty batch in the name of the source.
+static void
+s_hand_over (witness_t *self, uint64_t incarnation, uint64_t sequence)
+{
+    uint8_t bytes [EVENT_HEADER_SIZE];
+    buffer_t header = { 0 }, topic = { 0 };
+    frame_header_t frame = { .version = 1, .kind = FRAME_KIND_EVENT };
+    event_header_t event = { .version = EVENT_VERSION,
+        .stream = STREAM_KV,
+        .source = event_source (SPAN ("source/0")),
+        .incarnation = incarnation,
+        .sequence = sequence };
+    frame_header_encode (&frame, &header);
+    event_header_encode (&event, bytes);
+    event_topic_append (&topic, STREAM_KV, SPAN ("source/0"));
+    span_t frames [] = { SPAN (""), buffer_span (&header), buffer_span (&topic), span_of (bytes, sizeof bytes),
+        SPAN ("\x90") };
+    const port_table_t *table = actor_port (stage_find (s_stage, "source/0"))->table;
+    assert_int_equal (table->socket_send (self->broker, frames, 5), STATUS_OK);
+    s_run (REALM_SECOND);
+    buffer_fini (&header);
+    buffer_fini (&topic);
+}
+
+static int64_t
+s_batches (const char *result)
+{
+    char label [64];
+    snprintf (label, sizeof label, "result=\"%s\"", result);
+    return s_metric (BROKER, "stator_broker_batches_total", label);
+}
+
+//  A source that heard no acknowledgement hands over again; it is told once more, and nobody else.
+static void
+test_a_batch_that_is_handed_over_twice_is_fanned_out_once (void **state)
+{
+    witness_t witness;
+    s_begin_all (20, RING);
+    s_source ()->quiet = true;
+    s_witness_open (&witness);
+    const actor_t *source = stage_find (s_stage, "source/0");
+    uint64_t next = actor_published (source, STREAM_KV) + 1;
+    s_hand_over (&witness, actor_incarnation (source), next);
+    assert_int_equal (witness.heard, 1);
+    s_hand_over (&witness, actor_incarnation (source), next);
+    assert_int_equal (witness.heard, 1);
+    assert_int_equal (witness.acknowledged, 2);
+    assert_int_equal (s_batches ("duplicate"), 1);
+    s_witness_close (&witness);
+    s_end ();
+}
+
+//  What was replaced may still be running somewhere.
+static void
+test_what_an_old_incarnation_publishes_reaches_nobody (void **state)
+{
+    witness_t witness;
+    s_begin_all (21, RING);
+    s_source ()->quiet = true;
+    s_witness_open (&witness);
+    const actor_t *source = stage_find (s_stage, "source/0");
+    s_hand_over (&witness, actor_incarnation (source) - 1, actor_published (source, STREAM_KV) + 1);
+    assert_int_equal (witness.heard, 0);
+    assert_int_equal (witness.acknowledged, 0);
+    assert_int_equal (s_batches ("stale"), 1);
+    s_witness_close (&witness);
+    s_end ();
+}
+
 static void
 test_with_the_right_keys_nothing_is_different (void **state)
 {
@@ -638,6 +751,8 @@ main (void)
         cmocka_unit_test (test_all_rings_together_keep_to_their_budget),
         cmocka_unit_test (test_a_source_that_was_cut_off_comes_back),
         cmocka_unit_test (test_a_broker_that_was_away_reports_nobody_absent),
+        cmocka_unit_test (test_a_batch_that_is_handed_over_twice_is_fanned_out_once),
+        cmocka_unit_test (test_what_an_old_incarnation_publishes_reaches_nobody),
         cmocka_unit_test (test_with_the_right_keys_nothing_is_different),
         cmocka_unit_test (test_a_stranger_is_turned_away_and_counted),
         cmocka_unit_test (test_nobody_speaks_for_a_source_without_the_role_for_it),

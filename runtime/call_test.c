@@ -13,6 +13,7 @@
 #include "runtime/incoming.h"
 #include "runtime/stream.h"
 #include "schemas/call.h"
+#include "schemas/directory.h"
 #include "schemas/event.h"
 #include "schemas/status.h"
 #include "simulator/stage.h"
@@ -461,6 +462,128 @@ test_a_stream_whose_connection_fell_ends_soon (void **state)
     s_end ();
 }
 
+//  ---- A callee that breaks the rules ----
+
+//  Answers a stream with items at the positions of its script, whatever is expected.
+typedef struct {
+    port_socket_t *socket;        //  ROUTER
+    const uint64_t *positions;    //  Of its items
+    size_t count;                 //  How many
+    size_t cancels;               //  Heard
+} cheat_t;
+
+static void
+s_cheat_send (const cheat_t *self, span_t peer, const frame_header_t *header, const replayed_batch_t *item)
+{
+    buffer_t head = { 0 };
+    buffer_t body = { 0 };
+    frame_header_encode (header, &head);
+    replayed_batch_encode (item, &body);
+    span_t frames [] = { peer, SPAN (""), buffer_span (&head), buffer_span (&body) };
+    port_t *port = actor_port (stage_find (s_stage, "server/a"));
+    assert_int_equal (port->table->socket_send (self->socket, frames, 4), STATUS_OK);
+    buffer_fini (&head);
+    buffer_fini (&body);
+}
+
+static void
+s_on_cheat_message (void *arg, const span_t *frames, size_t count)
+{
+    cheat_t *self = arg;
+    frame_header_t header;
+    assert_true (count >= 3);
+    assert_int_equal (frame_header_decode (&header, frames [2], NULL, NULL), STATUS_OK);
+    self->cancels += header.kind == FRAME_KIND_CANCEL;
+    for (size_t i = 0; header.kind == FRAME_KIND_CALL && i < self->count; i++) {
+        replayed_batch_t item = { .sequence = self->positions [i] };
+        frame_header_t answer = { .version = 1,
+            .kind = FRAME_KIND_ITEM,
+            .id = header.id,
+            .has_position = true,
+            .position = self->positions [i] };
+        s_cheat_send (self, frames [0], &answer, &item);
+    }
+}
+
+static void
+s_cheat_register (const register_actor_t *request)
+{
+    port_t *port = actor_port (stage_find (s_stage, "server/a"));
+    socket_options_t options = { .kind = SOCKET_DEALER };
+    port_socket_t *broker = port->table->socket_open (port, &options, NULL);
+    buffer_t head = { 0 };
+    buffer_t body = { 0 };
+    frame_header_t header = {
+        .version = 1, .kind = FRAME_KIND_CALL, .id = 1, .has_method = true, .method = SPAN ("register_actor")
+    };
+    frame_header_encode (&header, &head);
+    register_actor_encode (request, &body);
+    span_t frames [] = { SPAN (""), buffer_span (&head), buffer_span (&body) };
+    assert_int_equal (port->table->socket_connect (broker, STAGE_BROKER, NULL), STATUS_OK);
+    assert_int_equal (port->table->socket_send (broker, frames, 3), STATUS_OK);
+    stage_run (s_stage, REALM_SECOND);
+    port->table->socket_close (broker);
+    buffer_fini (&head);
+    buffer_fini (&body);
+}
+
+//  Enters the directory as server/cheat, with a socket of its own in the process of server/a.
+static void
+s_cheat_open (cheat_t *self)
+{
+    actor_t *server = stage_find (s_stage, "server/a");
+    port_t *port = actor_port (server);
+    socket_options_t options = { .kind = SOCKET_ROUTER, .on_message = s_on_cheat_message, .arg = self };
+    self->socket = port->table->socket_open (port, &options, NULL);
+    assert_int_equal (port->table->socket_bind (self->socket, "tcp://m1:*", NULL), STATUS_OK);
+    register_actor_t request = { .entry = { .address = SPAN ("server/cheat"),
+                                     .endpoint = span_from_string (port->table->socket_endpoint (self->socket)),
+                                     .incarnation = 1,
+                                     .state = ACTOR_STATE_ALIVE,
+                                     .version = 1,
+                                     .lease_ms = 3600000 } };
+    s_cheat_register (&request);
+}
+
+//  Opens a stream to a callee that sends items at these positions, and checks that this ends it.
+static void
+s_check_cheat (const uint64_t *positions, size_t count, uint64_t credit, status_t status, uint64_t taken)
+{
+    s_begin ();
+    cheat_t cheat = { .positions = positions, .count = count };
+    s_cheat_open (&cheat);
+    replay_t request = { .to = 100 };
+    stream_options_t options = { s_on_item, s_on_end, credit, PORT_NEVER };
+    stream_open (&s_client ()->stream, stage_find (s_stage, "client/0"), SPAN ("server/cheat"), &replay_message,
+        &request, &options, NULL);
+    stage_run (s_stage, REALM_SECOND);
+    assert_int_equal (s_client ()->ended, 1);
+    assert_int_equal (s_client ()->result, CALL_FAILED);
+    assert_int_equal (s_client ()->status, status);
+    assert_int_equal (s_client ()->expected, taken);
+    assert_int_equal (cheat.cancels, 1);
+    port_t *port = actor_port (stage_find (s_stage, "server/a"));
+    port->table->socket_close (cheat.socket);
+    s_end ();
+}
+
+static void
+test_a_hole_in_a_stream_breaks_it (void **state)
+{
+    static const uint64_t hole [] = { 0, 2, 3 };
+    static const uint64_t repeat [] = { 0, 1, 1 };
+    s_check_cheat (hole, 3, 10, STATUS_GAP, 1);
+    s_check_cheat (repeat, 3, 10, STATUS_GAP, 2);
+}
+
+//  The one item that shows it was looked at; what follows is not.
+static void
+test_items_beyond_the_credit_break_a_stream (void **state)
+{
+    static const uint64_t many [] = { 0, 1, 2, 3, 4 };
+    s_check_cheat (many, 5, 2, STATUS_INVALID, 3);
+}
+
 //  ---- Bad input, from a socket that speaks no protocol ----
 
 typedef struct {
@@ -624,6 +747,8 @@ main (void)
         cmocka_unit_test (test_a_cancelled_stream_ends_once),
         cmocka_unit_test (test_a_stream_does_not_notice_that_the_broker_is_gone),
         cmocka_unit_test (test_a_stream_whose_connection_fell_ends_soon),
+        cmocka_unit_test (test_a_hole_in_a_stream_breaks_it),
+        cmocka_unit_test (test_items_beyond_the_credit_break_a_stream),
         cmocka_unit_test (test_bad_frames_get_an_error_and_harm_nobody),
         cmocka_unit_test (test_an_id_that_is_taken_is_refused),
     };
