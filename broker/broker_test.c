@@ -613,6 +613,25 @@ test_what_an_old_incarnation_publishes_reaches_nobody (void **state)
     s_end ();
 }
 
+//  Those who follow subscribe; whoever sends anything else there is heard of.
+static void
+test_stray_messages_to_the_bus_are_counted (void **state)
+{
+    s_begin_all (22, RING);
+    port_t *port = actor_port (stage_find (s_stage, "source/0"));
+    socket_options_t options = { .kind = SOCKET_DEALER };
+    port_socket_t *stray = port->table->socket_open (port, &options, NULL);
+    span_t frames [] = { SPAN ("\x01"), SPAN ("hello") };
+    assert_int_equal (port->table->socket_connect (stray, STAGE_EVENTS, NULL), STATUS_OK);
+    assert_int_equal (s_metric (BROKER, "stator_broker_strays_total", ""), 0);
+    port->table->socket_send (stray, frames, 2);
+    port->table->socket_send (stray, frames + 1, 1);
+    s_run (REALM_SECOND);
+    assert_int_equal (s_metric (BROKER, "stator_broker_strays_total", ""), 2);
+    port->table->socket_close (stray);
+    s_end ();
+}
+
 static void
 test_with_the_right_keys_nothing_is_different (void **state)
 {
@@ -753,6 +772,7 @@ main (void)
         cmocka_unit_test (test_a_broker_that_was_away_reports_nobody_absent),
         cmocka_unit_test (test_a_batch_that_is_handed_over_twice_is_fanned_out_once),
         cmocka_unit_test (test_what_an_old_incarnation_publishes_reaches_nobody),
+        cmocka_unit_test (test_stray_messages_to_the_bus_are_counted),
         cmocka_unit_test (test_with_the_right_keys_nothing_is_different),
         cmocka_unit_test (test_a_stranger_is_turned_away_and_counted),
         cmocka_unit_test (test_nobody_speaks_for_a_source_without_the_role_for_it),

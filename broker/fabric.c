@@ -8,6 +8,10 @@ static const metric_desc_t s_refused_metric = { .name = "stator_broker_followers
     .help = "Peers without a key that is known here, turned away where events are published.",
     .kind = METRIC_COUNTER };
 
+static const metric_desc_t s_strays_metric = { .name = "stator_broker_strays_total",
+    .help = "Messages sent to where events are published that are no subscription; nobody reads them.",
+    .kind = METRIC_COUNTER };
+
 static const port_table_t *
 s_table (const fabric_t *self)
 {
@@ -22,10 +26,29 @@ s_close (fabric_t *self)
     self->socket = NULL;
 }
 
+//  A subscription is one frame that begins with a byte 1, its end with a 0.  Nothing else has a meaning here.
+static void
+s_on_message (void *arg, const span_t *frames, size_t count)
+{
+    fabric_t *self = arg;
+    bool is_subscription = count == 1 && frames [0].size && frames [0].data [0] <= 1;
+    metric_add (self->strays, !is_subscription);
+}
+
+static void
+s_on_dropped (void *arg, span_t first)
+{
+    metric_add (((fabric_t *)arg)->strays, 1);
+}
+
 static status_t
 s_bind (fabric_t *self, error_t *error)
 {
-    socket_options_t options = { .kind = SOCKET_XPUB, .send_queue = self->queue };
+    socket_options_t options = { .kind = SOCKET_XPUB,
+        .send_queue = self->queue,
+        .on_message = s_on_message,
+        .on_dropped = s_on_dropped,
+        .arg = self };
     self->socket = s_table (self)->socket_open (actor_port (self->actor), &options, error);
     if (!self->socket)
         return STATUS_IO;
@@ -54,6 +77,7 @@ fabric_init (fabric_t *self, actor_t *actor, const broker_options_t *options, er
         .local = options->local_events,
         .queue = (uint32_t)options->subscriber_queue };
     self->refused = metrics_get (actor_metrics (actor), &s_refused_metric, NULL);
+    self->strays = metrics_get (actor_metrics (actor), &s_strays_metric, NULL);
     return s_bind (self, error);
 }
 

@@ -19,6 +19,7 @@ typedef struct {
     actor_timer_t rebind;     //  The next attempt
     uint64_t turned_away;     //  Followers refused by the sockets before this one
     metric_t *refused;        //  All of them
+    metric_t *strays;         //  Messages that are no subscription
 } fabric_t;
 
 //  options: borrowed until the end.
