@@ -9,6 +9,8 @@
 #define INVALID "invalid_request_error"
 #define SERVER "server_error"
 
+enum { QUOTE_MAX = 128 };
+
 static const api_error_row_t s_rows [API_ERROR_COUNT] = {
     [API_OK] = { 200, "", NULL, "ok", 0 },
     [API_INVALID_JSON] = { 400, INVALID, NULL, "invalid_json", 0 },
@@ -49,6 +51,13 @@ api_error_set (api_error_t *self, api_error_kind_t kind, const char *param, cons
     vsnprintf (self->text, sizeof self->text, format, arguments);
     va_end (arguments);
     return false;
+}
+
+const char *
+api_error_quote (span_t text, buffer_t *out)
+{
+    json_escape (out, span_slice (text, 0, QUOTE_MAX));
+    return buffer_string (out);
 }
 
 api_error_kind_t

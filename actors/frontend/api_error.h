@@ -56,6 +56,9 @@ const api_error_row_t *api_error_row (api_error_kind_t kind);
 bool api_error_set (api_error_t *self, api_error_kind_t kind, const char *param, const char *format, ...)
     __attribute__ ((format (printf, 4, 5)));
 
+//  A client's own word for a sentence: its beginning, with what cannot be shown escaped as in JSON.  Borrowed from `out`.
+const char *api_error_quote (span_t text, buffer_t *out);
+
 //  The error of a call's status: what a client is told when a router or worker said no.
 api_error_kind_t api_error_from_status (status_t status);
 

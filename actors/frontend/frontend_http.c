@@ -120,9 +120,11 @@ s_serve_model (frontend_t *self, port_exchange_t *exchange, const http_request_t
     const model_t *model = models_find (self->models, rest);
     if (!model) {
         api_error_t error;
-        api_error_set (&error, API_NO_MODEL, "model", "The model '%.*s' does not exist here.",
-            SPAN_ARG (span_slice (rest, 0, 128)));
+        buffer_t asked = { 0 };
+        api_error_set (
+            &error, API_NO_MODEL, "model", "The model '%s' does not exist here.", api_error_quote (rest, &asked));
         s_refuse (self, exchange, http, &error, NULL);
+        buffer_fini (&asked);
         return;
     }
     buffer_t body = { 0 };

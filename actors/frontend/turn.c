@@ -313,8 +313,10 @@ s_refuse_model (turn_t *self, api_error_t *error)
         buffer_append_string (&names, names.size ? ", " : "");
         buffer_append (&names, name);
     }
-    api_error_set (error, API_NO_MODEL, "model", "The model '%.*s' does not exist here. There are: %s%s.",
-        SPAN_ARG (span_slice (self->request.model, 0, 128)), buffer_string (&names), names.size < 200 ? "" : ", ...");
+    buffer_t asked = { 0 };
+    api_error_set (error, API_NO_MODEL, "model", "The model '%s' does not exist here. There are: %s%s.",
+        api_error_quote (self->request.model, &asked), buffer_string (&names), names.size < 200 ? "" : ", ...");
+    buffer_fini (&asked);
     buffer_fini (&names);
     return false;
 }
