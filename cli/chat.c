@@ -112,16 +112,26 @@ s_lists_model (const answer_t *answer, const char *model)
     return found;
 }
 
+//  Asks once.
+static bool
+s_find_model (chat_t *self)
+{
+    answer_t answer = { 0 };
+    if (!self->port)
+        self->port = self->find_port (self->arg);
+    bool found =
+        self->port && s_request (self, "/v1/models", NULL, &answer) == HTTP_OK && s_lists_model (&answer, self->model);
+    buffer_fini (&answer.line);
+    return found;
+}
+
 //  Asks until the model is listed.
 static bool
-s_wait_for_model (const chat_t *self)
+s_wait_for_model (chat_t *self)
 {
     static const struct timespec pause = { .tv_nsec = POLL_MS * 1000000L };
     for (unsigned i = 0; i < self->patience_s * (1000 / POLL_MS) && !atomic_load (&s_stopped); i++) {
-        answer_t answer = { 0 };
-        bool found = s_request (self, "/v1/models", NULL, &answer) == HTTP_OK && s_lists_model (&answer, self->model);
-        buffer_fini (&answer.line);
-        if (found)
+        if (s_find_model (self))
             return true;
         clock_nanosleep (CLOCK_MONOTONIC, 0, &pause, NULL);
     }
@@ -166,7 +176,7 @@ s_report (const chat_t *self, long code, answer_t *answer)
 }
 
 result_t
-chat_run (const chat_t *self)
+chat_run (chat_t *self)
 {
     if (!s_wait_for_model (self)) {
         if (!atomic_load (&s_stopped))

@@ -7,14 +7,17 @@
 
 typedef struct {
     const char *host;       //  Of the frontend
-    unsigned port;          //  Likewise
+    unsigned port;          //  Likewise; 0: not known yet
     const char *model;      //  Whom to ask
     const char *prompt;     //  What
     unsigned patience_s;    //  How long the fleet may take to become ready
+    //  Where the system chooses the port: it, or 0 while nobody can say.  The function may be NULL where it is known.
+    unsigned (*find_port) (void *arg);
+    void *arg;    //  For find_port
 } chat_t;
 
-//  Waits until the model is there, asks, and prints the answer on standard output as it comes.
-result_t chat_run (const chat_t *self);
+//  Waits until the port is known and the model is there, asks, and prints the answer on standard output as it comes.
+result_t chat_run (chat_t *self);
 
 //  Says what can be tried next.  program: how this one was called, so that what is said can be typed.
 void chat_print_hints (const chat_t *self, const char *program);

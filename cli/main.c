@@ -2,6 +2,7 @@
 //
 //  Finds the verb, reads its flags, runs it.
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -196,6 +197,7 @@ main (int argc, char **argv)
     const char *const *words = (const char *const *)argv + 2;
     size_t count = argc > 2 ? (size_t)argc - 2 : 0;
     const char *verb = argc > 1 ? argv [1] : "";
+    signal (SIGXFSZ, SIG_IGN);    //  A write that passes the limit says so itself, with a sentence
     if (!*verb) {
         s_print_overview (stderr);
         return RESULT_USAGE;

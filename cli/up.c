@@ -10,12 +10,17 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "cli/caller.h"
 #include "cli/chat.h"
 #include "cli/house.h"
 #include "cli/plan.h"
 #include "cli/site.h"
+#include "schemas/status.h"
 
-enum { PROGRAM_MAX = 4096, SOCKET_PATH_MAX = 107, SOCKET_NAME_MAX = 24 };
+enum { PROGRAM_MAX = 4096, SOCKET_PATH_MAX = 107, SOCKET_NAME_MAX = 24, ASK_MS = 1000, STATUS_MEMORY = 1 << 20 };
+
+//  Whom `run` asks.
+static const char FRONTEND [] = "frontend/0";
 
 static const char s_default_file [] = "fleet.yaml";
 
@@ -90,6 +95,31 @@ typedef struct {
     result_t result;             //  How it went
 } question_t;
 
+//  The port that the system chose for the frontend; 0 while it cannot be asked.
+static unsigned
+s_find_port (void *arg)
+{
+    const site_t *site = arg;
+    char broker [ENDPOINT_MAX], events [ENDPOINT_MAX], endpoint [ENDPOINT_MAX];
+    unsigned port = 0;
+    error_t error;
+    assembly_broker (site->fleet, &site->assembly, broker, events);
+    caller_t *caller =
+        caller_resolve (broker, FRONTEND, ASK_MS, endpoint, &error) == STATUS_OK ? caller_new (endpoint, &error) : NULL;
+    if (!caller)
+        return 0;
+    arena_t arena;
+    arena_init (&arena, STATUS_MEMORY);
+    actor_status_t status = { 0 };
+    if (caller_call (caller, &get_status_message, &(get_status_t){ 0 }, ASK_MS, &arena, &status, &error) == STATUS_OK)
+        for (size_t i = 0; i < status.figures_count; i++)
+            if (span_equal_string (status.figures [i].name, "stator_frontend_port"))
+                port = (unsigned)status.figures [i].value;
+    arena_fini (&arena);
+    caller_destroy (&caller);
+    return port;
+}
+
 static void *
 s_ask (void *arg)
 {
@@ -101,6 +131,8 @@ s_ask (void *arg)
         .model = question->site->fleet->models.count ? manifest_model (question->site->fleet, 0)->name : "",
         .prompt = question->flags->prompt,
         .patience_s = (unsigned)(question->site->fleet->host.ready_timeout_ns / 1000000000),
+        .find_port = s_find_port,
+        .arg = (void *)question->site,
     };
     printf ("Starting; what it does is written to %s/stator.log\n", question->site->folders.run);
     fflush (stdout);

@@ -1,6 +1,7 @@
 #include "actors/frontend/frontend.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "actors/frontend/frontend_http.h"
@@ -10,6 +11,10 @@
 #include "base/memory.h"
 #include "runtime/endpoint.h"
 #include "schemas/frontend.h"
+
+static const metric_desc_t s_port_metric = {
+    .name = "stator_frontend_port", .help = "Where it listens, also where the system chose.", .kind = METRIC_GAUGE
+};
 
 //  ---- What is over ----------------------------------------------------------------------------------------------------
 
@@ -119,6 +124,15 @@ s_listen (frontend_t *self, error_t *error)
     return self->listener ? STATUS_OK : STATUS_IO;
 }
 
+//  For whoever let the system choose.
+static void
+s_note_port (frontend_t *self)
+{
+    const char *address = actor_port (self->actor)->table->listener_address (self->listener);
+    const char *port = strrchr (address, ':');
+    metric_set (metrics_get (actor_metrics (self->actor), &s_port_metric, NULL), port ? atoi (port + 1) : 0);
+}
+
 //  Nobody asks harnesses for a key yet, so nobody but this machine may connect without somebody saying so.
 static status_t
 s_check_public (const frontend_options_t *options, error_t *error)
@@ -161,6 +175,7 @@ s_init (void *self_, actor_t *actor, const void *options_, error_t *error)
     counts_init (&self->counts, actor_metrics (actor));
     notices_init (&self->notices, &self->counts, s_on_idle, self);
     client_leftovers_init (&self->leftovers, s_on_idle, self);
+    s_note_port (self);
     actor_log (actor, LOG_INFO, "serving http://%s/v1", actor_port (actor)->table->listener_address (self->listener));
     return STATUS_OK;
 }

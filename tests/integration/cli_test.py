@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import resource
 import signal
 import subprocess
 import tempfile
@@ -91,6 +92,20 @@ class MistakesTest(unittest.TestCase):
             link.symlink_to(elsewhere)
             code, _, said = stator("run", "--once", "--run-dir", link, "--state-dir", elsewhere)
             self.assertEqual((code, said), (1, f"stator run: {link} is no folder\n"))
+
+    def test_a_full_disk_is_said_in_a_sentence(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = subprocess.run([STATOR, "run", "--once", "--run-dir", f"{folder}/run", "--state-dir", f"{folder}/state"],
+                                  capture_output=True, text=True, timeout=60, check=False,
+                                  preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
+            self.assertEqual(done.returncode, 1)
+            self.assertIn("stator run: cannot write", done.stderr)
+
+    def test_run_asks_at_the_port_that_the_system_chose(self):
+        with tempfile.TemporaryDirectory() as folder:
+            code, said, _ = stator("run", "--once", "--port", "0", "--run-dir", f"{folder}/run", "--state-dir", folder)
+            self.assertEqual(code, 0)
+            self.assertIn("mock> ", said)
 
     def test_a_run_folder_that_is_too_deep_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
