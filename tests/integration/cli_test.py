@@ -5,6 +5,7 @@ import os
 import pathlib
 import resource
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -275,6 +276,15 @@ class FleetTest(unittest.TestCase):
         self.assertEqual(code, 1)
         for name in "status", "generate", "credit":
             self.assertRegex(said, rf"(?m)^FAIL +{name} ")
+
+    def test_a_worker_that_is_not_there_is_asked_once(self):
+        with socket.socket() as nobody:
+            nobody.bind(("127.0.0.1", 0))
+            endpoint = f"tcp://127.0.0.1:{nobody.getsockname()[1]}"
+            code, said, complaint = stator("worker", "test", endpoint, "--timeout", "200ms", *self.site, seconds=20)
+        self.assertEqual(code, 1)
+        self.assertEqual(said.count("FAIL"), 1)
+        self.assertIn(f"nobody answers at {endpoint}", complaint)
 
 
 if __name__ == "__main__":
