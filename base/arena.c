@@ -67,13 +67,15 @@ void *
 arena_new (arena_t *self, size_t size)
 {
     size_t alignment = alignof (max_align_t);
-    if (size > self->limit - self->used)
+    if (size > SIZE_MAX - alignment)
         return NULL;
     size_t rounded = (size + alignment - 1) / alignment * alignment;
+    if (rounded > self->limit - self->used)
+        return NULL;
     arena_chunk_t *chunk = s_chunk_with_room (self, rounded);
     void *piece = chunk->bytes + chunk->used;
     chunk->used += rounded;
-    self->used += size;
+    self->used += rounded;
     memset (piece, 0, size);
     return piece;
 }

@@ -12,7 +12,7 @@ typedef struct arena_chunk arena_chunk_t;
 
 typedef struct {
     arena_chunk_t *chunks;    //  Newest first
-    size_t used;              //  Bytes given out
+    size_t used;              //  Bytes given out, rounded up as they lie in memory
     size_t limit;             //  At most this many
 } arena_t;
 

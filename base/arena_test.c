@@ -44,15 +44,30 @@ static void
 test_the_limit_holds_and_clear_gives_it_back (void **state)
 {
     arena_t arena;
-    arena_init (&arena, 100);
+    arena_init (&arena, 112);
     assert_non_null (arena_new (&arena, 60));
-    assert_null (arena_new (&arena, 41));
+    assert_null (arena_new (&arena, 49));
     assert_null (arena_new (&arena, SIZE_MAX));
-    assert_non_null (arena_new (&arena, 40));
+    assert_non_null (arena_new (&arena, 48));
     assert_null (arena_new (&arena, 1));
     assert_null (arena_copy (&arena, SPAN ("x")).data);
     arena_clear (&arena);
-    assert_non_null (arena_new (&arena, 100));
+    assert_non_null (arena_new (&arena, 112));
+    arena_fini (&arena);
+}
+
+//  A piece of one byte takes as much as the alignment.
+static void
+test_small_pieces_are_charged_what_they_take (void **state)
+{
+    arena_t arena;
+    arena_init (&arena, 10 * alignof (max_align_t));
+    for (int i = 0; i < 10; i++)
+        assert_non_null (arena_new (&arena, 1));
+    assert_null (arena_new (&arena, 1));
+    arena_fini (&arena);
+    arena_init (&arena, SIZE_MAX);
+    assert_null (arena_new (&arena, SIZE_MAX));
     arena_fini (&arena);
 }
 
@@ -75,6 +90,7 @@ main (void)
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_pieces_do_not_touch_each_other),
         cmocka_unit_test (test_the_limit_holds_and_clear_gives_it_back),
+        cmocka_unit_test (test_small_pieces_are_charged_what_they_take),
         cmocka_unit_test (test_a_copy_is_its_own),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
