@@ -1,5 +1,6 @@
 //  stator key - whom a fleet that is spread over machines lets in
 
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -110,7 +111,7 @@ s_new (const key_run_t *self, error_t *error)
             "%s/%s.cert\n    is public: copy it into the folder of keys of every host, and send SIGHUP to `stator up` "
             "there\n%s/%s.cert_secret\n    is secret: it belongs on the machine of '%s' alone\n",
             self->folder, self->name, self->folder, self->name, self->name);
-    memset (&certificate, 0, sizeof certificate);
+    sodium_memzero (&certificate, sizeof certificate);
     buffer_fini (&roles);
     return status;
 }

@@ -1,5 +1,6 @@
 #include "cli/trust.h"
 
+#include <sodium.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -43,7 +44,7 @@ trust_read (const manifest_t *fleet, const char *folder, const char *own, error_
         keyring_set_own (keys, mine.public_key, mine.secret_key);
     else
         keyring_destroy (&keys);
-    memset (&mine, 0, sizeof mine);
+    sodium_memzero (&mine, sizeof mine);
     array_fini (&list);
     return keys;
 }

@@ -1,6 +1,8 @@
 #include "runtime/port/gate.h"
 
+#include <errno.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <zmq.h>
@@ -33,6 +35,17 @@ typedef struct {
 
 //  ---- The thread: question and answer (ZAP) -----------------------------------------------------------------------------
 
+//  Negative at the end of the context, and never before: where nobody answers, libzmq lets everybody in.
+static int
+s_receive_frame (void *socket, uint8_t frame [FRAME_MAX])
+{
+    int size;
+    while ((size = zmq_recv (socket, frame, FRAME_MAX, 0)) < 0 && zmq_errno () == EINTR)
+        continue;
+    BUG_ON (size < 0 && zmq_errno () != ETERM);
+    return size;
+}
+
 //  False where the context ends.
 static bool
 s_receive (void *socket, question_t *question)
@@ -42,7 +55,7 @@ s_receive (void *socket, question_t *question)
         uint8_t surplus [FRAME_MAX];
         bool fits = question->count < FRAMES_MAX;
         size_t size_of_more = sizeof more;
-        int size = zmq_recv (socket, fits ? question->bytes [question->count] : surplus, FRAME_MAX, 0);
+        int size = s_receive_frame (socket, fits ? question->bytes [question->count] : surplus);
         if (size < 0 || zmq_getsockopt (socket, ZMQ_RCVMORE, &more, &size_of_more) != 0)
             return false;
         if (fits)
@@ -83,7 +96,9 @@ s_answer (gate_t *self, const question_t *question)
     };
     enum { COUNT = sizeof frames / sizeof *frames };
     for (size_t i = 0; i < COUNT; i++)
-        zmq_send (self->socket, frames [i].data, frames [i].size, i + 1 < COUNT ? ZMQ_SNDMORE : 0);
+        while (zmq_send (self->socket, frames [i].data, frames [i].size, i + 1 < COUNT ? ZMQ_SNDMORE : 0) < 0 &&
+               zmq_errno () == EINTR)
+            continue;
 }
 
 static void *
@@ -99,6 +114,17 @@ s_run (void *arg)
 
 //  ---- The keyring ---------------------------------------------------------------------------------------------------------
 
+//  Signals are for other threads.
+static void
+s_start (gate_t *self)
+{
+    sigset_t all, before;
+    sigfillset (&all);
+    pthread_sigmask (SIG_SETMASK, &all, &before);
+    BUG_ON (pthread_create (&self->thread, NULL, s_run, self) != 0);
+    pthread_sigmask (SIG_SETMASK, &before, NULL);
+}
+
 gate_t *
 gate_new (void *zmq)
 {
@@ -109,7 +135,7 @@ gate_new (void *zmq)
     BUG_ON (!self->socket || zmq_setsockopt (self->socket, ZMQ_LINGER, &none, sizeof none) != 0);
     BUG_ON (zmq_bind (self->socket, "inproc://zeromq.zap.01") != 0);
     BUG_ON (pthread_rwlock_init (&self->lock, NULL) != 0);
-    BUG_ON (pthread_create (&self->thread, NULL, s_run, self) != 0);
+    s_start (self);
     return self;
 }
 
