@@ -64,3 +64,18 @@ alphabet_from_bytes (span_t bytes, buffer_t *text)
         buffer_commit (text, letters_encode (s_code (bytes.data [i]), out));
     }
 }
+
+static int
+s_hex (uint8_t digit)
+{
+    return digit >= '0' && digit <= '9' ? digit - '0' : digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
+}
+
+int
+alphabet_named_byte (span_t text)
+{
+    if (text.size != 6 || !span_starts_with (text, SPAN ("<0x")) || text.data [5] != '>')
+        return -1;
+    int high = s_hex (text.data [3]), low = s_hex (text.data [4]);
+    return high < 0 || low < 0 ? -1 : high << 4 | low;
+}

@@ -14,4 +14,7 @@ bool alphabet_to_bytes (span_t text, buffer_t *bytes);
 //  Appends bytes as text in the alphabet.
 void alphabet_from_bytes (span_t bytes, buffer_t *text);
 
+//  The byte that a token <0xXX> of other vocabularies stands for; -1 for any other text.
+int alphabet_named_byte (span_t text);
+
 #endif

@@ -90,21 +90,6 @@ body_copy (span_t text)
     return span_of (memory_copy (text.data, text.size), text.size);
 }
 
-static int
-s_hex (uint8_t digit)
-{
-    return digit >= '0' && digit <= '9' ? digit - '0' : digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
-}
-
-int
-body_byte_of (span_t text)
-{
-    if (text.size != 6 || !span_starts_with (text, SPAN ("<0x")) || text.data [5] != '>')
-        return -1;
-    int high = s_hex (text.data [3]), low = s_hex (text.data [4]);
-    return high < 0 || low < 0 ? -1 : high << 4 | low;
-}
-
 void
 body_find_byte_tokens (tokenizer_t *self)
 {

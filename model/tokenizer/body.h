@@ -53,7 +53,4 @@ void body_find_byte_tokens (tokenizer_t *self);
 //  A copy of a text that the body will own.
 span_t body_copy (span_t text);
 
-//  The byte a token <0xXX> stands for; -1 for any other text.
-int body_byte_of (span_t text);
-
 #endif

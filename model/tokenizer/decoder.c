@@ -2,7 +2,6 @@
 
 #include "base/memory.h"
 #include "model/tokenizer/alphabet.h"
-#include "model/tokenizer/body.h"
 #include "model/tokenizer/search.h"
 
 void
@@ -52,7 +51,7 @@ s_replace (const decoding_t *step, span_t text, buffer_t *out)
 static void
 s_step (const decoding_t *step, span_t text, buffer_t *out)
 {
-    int byte = step->kind == DECODE_BYTE ? body_byte_of (text) : -1;
+    int byte = step->kind == DECODE_BYTE ? alphabet_named_byte (text) : -1;
     if (byte >= 0)
         buffer_append_byte (out, (uint8_t)byte);
     else if (step->kind == DECODE_REPLACE)

@@ -136,7 +136,7 @@ s_kind (const loading_t *self, uint32_t id, span_t text)
 static void
 s_say (const loading_t *self, kind_t kind, span_t text, buffer_t *said)
 {
-    int byte = kind == KIND_BYTE ? body_byte_of (text) : -1;
+    int byte = kind == KIND_BYTE ? alphabet_named_byte (text) : -1;
     if (byte >= 0)
         buffer_append_byte (said, (uint8_t)byte);
     else if (kind != KIND_NORMAL && kind != KIND_UNUSED)

@@ -24,8 +24,8 @@ s_encode_new (tokenizer_t *self, span_t piece, array_t *ids, error_t *error)
     size_t before = ids->count;
     status_t status = self->is_unigram ? unigram_encode (&self->unigram, piece, ids, error)
                                        : bpe_encode (&self->bpe, piece, ids, error);
-    if (!status)
-        cache_put (&self->cache, CACHE_PIECE, piece, (const uint32_t *)ids->data + before, ids->count - before);
+    if (!status && ids->count > before)
+        cache_put (&self->cache, CACHE_PIECE, piece, array_at (ids, before), ids->count - before);
     return status;
 }
 
@@ -80,9 +80,9 @@ s_encode_new_stretch (tokenizer_t *self, span_t text, size_t at, size_t end, arr
     status_t status = s_encode_pieces (self, text, &done, end, ids, error);
     BUG_ON (done != end && !status);
     s_flush (self, ids);
-    if (!status)
-        cache_put (&self->cache, CACHE_STRETCH, span_slice (text, at, end - at), (const uint32_t *)ids->data + before,
-            ids->count - before);
+    if (!status && ids->count > before)
+        cache_put (
+            &self->cache, CACHE_STRETCH, span_slice (text, at, end - at), array_at (ids, before), ids->count - before);
     return status;
 }
 
@@ -252,9 +252,9 @@ tokenizer_encode (tokenizer_t *self, span_t text, tokenizer_flags_t flags, array
 //  ---- Seams -----------------------------------------------------------------------------------------------------------
 
 typedef struct {
-    tokenizer_t *tokenizer;     //  Whose
-    tokenizer_flags_t flags;    //  The caller's
-    array_t *seams;             //  Where they go
+    const tokenizer_t *tokenizer;    //  Whose
+    tokenizer_flags_t flags;         //  The caller's
+    array_t *seams;                  //  Where they go
 } seaming_t;
 
 static void
@@ -290,7 +290,7 @@ s_seams_between (const seaming_t *self, span_t text, size_t origin)
 }
 
 void
-tokenizer_seams (tokenizer_t *self, span_t text, tokenizer_flags_t flags, array_t *seams)
+tokenizer_seams (const tokenizer_t *self, span_t text, tokenizer_flags_t flags, array_t *seams)
 {
     seaming_t seaming = { self, flags, seams };
     for (size_t at = 0; at < text.size;) {

@@ -40,7 +40,7 @@ status_t tokenizer_encode (tokenizer_t *self, span_t text, tokenizer_flags_t fla
 
 //  Appends the places (size_t, in order) where the text may be cut: behind each, up to the end, the rest encoded as
 //  not_first continues the ids of what is before.
-void tokenizer_seams (tokenizer_t *self, span_t text, tokenizer_flags_t flags, array_t *seams);
+void tokenizer_seams (const tokenizer_t *self, span_t text, tokenizer_flags_t flags, array_t *seams);
 
 //  Whether text may be cut behind this token, wherever tokenizer_encode finds it in a text.
 bool tokenizer_is_seam (const tokenizer_t *self, uint32_t id);

@@ -127,7 +127,7 @@ vocabulary_bytes (const vocabulary_t *self, uint32_t id)
     if (!vocabulary_has (self, id))
         return (span_t){ NULL, 0 };
     const place_t *place = (const place_t *)self->places.data + id;
-    return span_of (self->bytes.data + place->start - 1, place->size);
+    return span_slice (buffer_span (&self->bytes), place->start - 1, place->size);
 }
 
 bool
