@@ -97,6 +97,9 @@ typedef struct {
 //  and its body stay valid as long.
 typedef void (listener_request_fn) (void *arg, port_exchange_t *exchange, const http_request_t *request);
 
+//  Appends the body of a refusal, and returns its media type (static).
+typedef const char *(listener_refusal_fn)(int status, const char *reason, buffer_t *out);
+
 typedef struct {
     uint64_t head_max;                  //  Bytes of request line and headers; 0: 64 KiB
     uint64_t head_timeout_ns;           //  From first byte to the head's end; 0: 10 s
@@ -108,6 +111,7 @@ typedef struct {
     uint32_t connections_max;           //  0: 20000
     listener_request_fn *on_request;    //  Called for each whole request
     void *arg;                          //  For on_request
+    listener_refusal_fn *refusal;    //  What the listener says where it answers itself; NULL: the reason as plain text
 } listener_options_t;
 
 typedef struct {

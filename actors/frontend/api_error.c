@@ -75,29 +75,39 @@ api_error_from_status (status_t status)
     return status < STATUS_COUNT && kinds [status] ? (api_error_kind_t)kinds [status] : API_WORKER_FAILED;
 }
 
-void
-api_error_render (const api_error_t *self, buffer_t *out)
+//  param, code: NULL for none.
+static void
+s_render (const char *text, const char *type, const char *param, const char *code, buffer_t *out)
 {
-    const api_error_row_t *row = api_error_row (self->kind);
+    const char *const members [] = { "message", text, "type", type, "param", param, "code", code };
     json_writer_t json;
     json_writer_init (&json, out);
     json_write_begin_object (&json);
     json_write_key (&json, "error");
     json_write_begin_object (&json);
-    json_write_key (&json, "message");
-    json_write_string (&json, span_from_string (self->text));
-    json_write_key (&json, "type");
-    json_write_string (&json, span_from_string (row->type));
-    json_write_key (&json, "param");
-    if (self->param [0])
-        json_write_string (&json, span_from_string (self->param));
-    else
-        json_write_null (&json);
-    json_write_key (&json, "code");
-    if (row->code)
-        json_write_string (&json, span_from_string (row->code));
-    else
-        json_write_null (&json);
+    for (size_t i = 0; i < sizeof members / sizeof *members; i += 2) {
+        json_write_key (&json, members [i]);
+        if (members [i + 1])
+            json_write_string (&json, span_from_string (members [i + 1]));
+        else
+            json_write_null (&json);
+    }
     json_write_end_object (&json);
     json_write_end_object (&json);
+}
+
+void
+api_error_render (const api_error_t *self, buffer_t *out)
+{
+    const api_error_row_t *row = api_error_row (self->kind);
+    s_render (self->text, row->type, self->param [0] ? self->param : NULL, row->code, out);
+}
+
+const char *
+api_error_render_refusal (int status, const char *reason, buffer_t *out)
+{
+    char text [ERROR_TEXT_MAX];
+    snprintf (text, sizeof text, "The request was refused: %s.", reason);
+    s_render (text, status < 500 ? INVALID : SERVER, NULL, NULL, out);
+    return "application/json";
 }

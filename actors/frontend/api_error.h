@@ -65,4 +65,7 @@ api_error_kind_t api_error_from_status (status_t status);
 //  Appends {"error":{...}}.
 void api_error_render (const api_error_t *self, buffer_t *out);
 
+//  The same for what the HTTP server refuses before it is a request: a listener_refusal_fn.
+const char *api_error_render_refusal (int status, const char *reason, buffer_t *out);
+
 #endif

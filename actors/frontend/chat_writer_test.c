@@ -126,6 +126,17 @@ test_an_error_says_type_param_and_code (void **state)
     buffer_fini (&out);
 }
 
+static void
+test_a_refusal_of_the_server_has_the_same_shape (void **state)
+{
+    buffer_t out = { 0 };
+    assert_string_equal (api_error_render_refusal (413, "the request body is too large", &out), "application/json");
+    assert_string_equal (buffer_string (&out),
+        "{\"error\":{\"message\":\"The request was refused: the request body is too large.\",\"type\":"
+        "\"invalid_request_error\",\"param\":null,\"code\":null}}");
+    buffer_fini (&out);
+}
+
 //  Every row is complete: a status that HTTP knows as an error, a type, a name of its own.
 static void
 test_the_error_table_is_whole (void **state)
@@ -150,6 +161,7 @@ main (void)
         cmocka_unit_test (test_usage_is_mentioned_only_where_it_was_asked_for),
         cmocka_unit_test (test_the_whole_is_one_object),
         cmocka_unit_test (test_an_error_says_type_param_and_code),
+        cmocka_unit_test (test_a_refusal_of_the_server_has_the_same_shape),
         cmocka_unit_test (test_the_error_table_is_whole),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "actors/frontend/api_error.h"
 #include "actors/frontend/frontend_http.h"
 #include "actors/frontend/relay.h"
 #include "actors/frontend/scrape.h"
@@ -115,6 +116,7 @@ s_listen (frontend_t *self, error_t *error)
         .connections_max = (uint32_t)options->connections_max,
         .on_request = frontend_on_request,
         .arg = self,
+        .refusal = api_error_render_refusal,
     };
     char address [300];
     bool is_v6 = strchr (options->host, ':') != NULL;

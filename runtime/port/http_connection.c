@@ -130,22 +130,30 @@ s_shut (http_connection_t *self)
     loop_event_after (self->deadline, LINGER_NS);
 }
 
+static const char *
+s_say_reason (int status, const char *reason, buffer_t *out)
+{
+    buffer_print (out, "%s\n", reason);
+    return "text/plain";
+}
+
 static void
 s_refuse (http_connection_t *self, int status, const char *reason)
 {
     http_listener_count_refusal (self->listener, status);
-    static const http_header_t type = { { (const uint8_t *)"Content-Type", 12 },
-        { (const uint8_t *)"text/plain", 10 } };
-    buffer_t head = { 0 };
+    listener_refusal_fn *say = self->listener->options.refusal ? self->listener->options.refusal : s_say_reason;
+    buffer_t head = { 0 }, body = { 0 };
+    http_header_t type = { SPAN ("Content-Type"), span_from_string (say (status, reason, &body)) };
     http_response_t response = { .status = status,
         .headers = &type,
         .header_count = 1,
         .framing = FRAMING_LENGTH,
-        .length = span_from_string (reason).size + 1,
+        .length = body.size,
         .close = true };
     http_response_render (&response, &head);
-    buffer_print (&head, "%s\n", reason);
+    buffer_append (&head, buffer_span (&body));
     evbuffer_add (http_connection_output (self), head.data, head.size);
+    buffer_fini (&body);
     buffer_fini (&head);
     s_close_after_output (self);
 }

@@ -199,6 +199,25 @@ test_a_head_over_the_limit_is_refused_however_it_comes (void **state)
     server_stop (&server);
 }
 
+static const char *
+s_say_in_json (int status, const char *reason, buffer_t *out)
+{
+    buffer_print (out, "{\"%d\":\"%s\"}", status, reason);
+    return "application/json";
+}
+
+static void
+test_a_refusal_is_worded_by_whoever_listens (void **state)
+{
+    server_t server;
+    server_start (&server, (listener_options_t){ .body_max = 10, .refusal = s_say_in_json });
+    const char *reply = client_ask (&server, SPAN (POST "Content-Length: 11\r\n\r\n"));
+    assert_int_equal (client_status (reply), 413);
+    assert_non_null (strstr (reply, "Content-Type: application/json\r\n"));
+    assert_non_null (strstr (reply, "\r\n\r\n{\"413\":\"the request body is too large\"}"));
+    server_stop (&server);
+}
+
 //  A deadline counts from the first byte: sending now and then does not move it.
 static void
 s_expect_deadline (const char *start, const char *drip)
@@ -318,6 +337,7 @@ main (void)
         cmocka_unit_test (test_what_is_right_is_understood),
         cmocka_unit_test (test_head_has_the_length_but_not_the_body),
         cmocka_unit_test (test_a_head_over_the_limit_is_refused_however_it_comes),
+        cmocka_unit_test (test_a_refusal_is_worded_by_whoever_listens),
         cmocka_unit_test (test_a_head_that_trickles_meets_its_deadline),
         cmocka_unit_test (test_a_body_that_trickles_meets_its_deadline),
         cmocka_unit_test (test_a_silent_connection_is_closed_without_a_word),
