@@ -131,8 +131,11 @@ static void
 s_note_port (frontend_t *self)
 {
     const char *address = actor_port (self->actor)->table->listener_address (self->listener);
-    const char *port = strrchr (address, ':');
-    metric_set (metrics_get (actor_metrics (self->actor), &s_port_metric, NULL), port ? atoi (port + 1) : 0);
+    const char *colon = strrchr (address, ':');
+    uint64_t port = 0;
+    if (colon)
+        span_to_u64 (span_from_string (colon + 1), &port);
+    metric_set (metrics_get (actor_metrics (self->actor), &s_port_metric, NULL), (int64_t)port);
 }
 
 //  Nobody asks harnesses for a key yet, so nobody but this machine may connect without somebody saying so.
