@@ -131,6 +131,15 @@ client_from_incoming (actor_t *actor, incoming_t *incoming, client_leftovers_t *
     return self;
 }
 
+port_exchange_t *
+client_release (client_t **self_p)
+{
+    port_exchange_t *exchange = (*self_p)->exchange;
+    s_free (*self_p);
+    *self_p = NULL;
+    return exchange;
+}
+
 void
 client_watch (client_t *self, const exchange_watch_t *watch)
 {

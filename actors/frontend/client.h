@@ -30,6 +30,9 @@ client_t *client_from_exchange (actor_t *actor, port_exchange_t *exchange);
 client_t *client_from_incoming (
     actor_t *actor, incoming_t *incoming, client_leftovers_t *leftovers, uint64_t patience_ns);
 
+//  Gives the exchange back, for somebody else to answer, and frees the client.  NULL where it was handed over.
+port_exchange_t *client_release (client_t **self_p);
+
 //  Names who to tell: as exchange_watch.
 void client_watch (client_t *self, const exchange_watch_t *watch);
 

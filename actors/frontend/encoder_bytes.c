@@ -3,49 +3,64 @@
 
 #include "actors/frontend/encoder.h"
 
+typedef struct {
+    uint32_t *tokens;    //  Where they go; NULL: they are counted only
+    size_t count;        //  So far
+} prompt_t;
+
 static void
-s_render_message (const chat_message_t *message, buffer_t *out)
+s_put (prompt_t *self, span_t text)
 {
-    buffer_append_string (out, "<|im_start|>");
-    buffer_append (out, message->role);
-    buffer_append_byte (out, '\n');
-    if (message->reasoning.size) {
-        buffer_append_string (out, "<think>\n");
-        buffer_append (out, message->reasoning);
-        buffer_append_string (out, "\n</think>\n");
-    }
-    buffer_append (out, message->content);
-    if (message->tool_calls.size) {
-        buffer_append_string (out, "\n<tool_calls>");
-        buffer_append (out, message->tool_calls);
-        buffer_append_string (out, "</tool_calls>");
-    }
-    buffer_append_string (out, "<|im_end|>\n");
+    for (size_t i = 0; self->tokens && i < text.size; i++)
+        self->tokens [self->count + i] = text.data [i];
+    self->count += text.size;
 }
 
 static void
-s_render (const chat_request_t *request, buffer_t *out)
+s_render_message (prompt_t *self, const chat_message_t *message)
 {
+    s_put (self, SPAN ("<|im_start|>"));
+    s_put (self, message->role);
+    s_put (self, SPAN ("\n"));
+    if (message->reasoning.size) {
+        s_put (self, SPAN ("<think>\n"));
+        s_put (self, message->reasoning);
+        s_put (self, SPAN ("\n</think>\n"));
+    }
+    s_put (self, message->content);
+    if (message->tool_calls.size) {
+        s_put (self, SPAN ("\n<tool_calls>"));
+        s_put (self, message->tool_calls);
+        s_put (self, SPAN ("</tool_calls>"));
+    }
+    s_put (self, SPAN ("<|im_end|>\n"));
+}
+
+static size_t
+s_render (const chat_request_t *request, uint32_t *tokens)
+{
+    prompt_t prompt = { tokens, 0 };
     if (request->tools.size) {
-        buffer_append_string (out, "<|im_start|>tools\n");
-        buffer_append (out, request->tools);
-        buffer_append_string (out, "<|im_end|>\n");
+        s_put (&prompt, SPAN ("<|im_start|>tools\n"));
+        s_put (&prompt, request->tools);
+        s_put (&prompt, SPAN ("<|im_end|>\n"));
     }
     for (size_t i = 0; i < request->message_count; i++)
-        s_render_message (&request->messages [i], out);
-    buffer_append_string (out, "<|im_start|>assistant\n");
+        s_render_message (&prompt, &request->messages [i]);
+    s_put (&prompt, SPAN ("<|im_start|>assistant\n"));
+    return prompt.count;
+}
+
+static size_t
+s_count (const chat_request_t *request)
+{
+    return s_render (request, NULL);
 }
 
 static void
-s_start (encoding_t *self, const chat_request_t *request)
+s_fill (const chat_request_t *request, uint32_t *tokens)
 {
-    buffer_t prompt = { 0 };
-    s_render (request, &prompt);
-    uint32_t *tokens = array_append (self->tokens, NULL, prompt.size);
-    for (size_t i = 0; i < prompt.size; i++)
-        tokens [i] = prompt.data [i];
-    buffer_fini (&prompt);
-    encoding_complete (self, NULL);
+    s_render (request, tokens);
 }
 
 //  A token beyond 255 is no byte of anybody's text.
@@ -58,4 +73,4 @@ s_text (column_t tokens, buffer_t *out)
     }
 }
 
-const encoder_t encoder_bytes = { .name = "bytes", .start = s_start, .text = s_text };
+const encoder_t encoder_bytes = { .name = "bytes", .count = s_count, .fill = s_fill, .text = s_text };

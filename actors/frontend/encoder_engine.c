@@ -63,4 +63,4 @@ s_start (encoding_t *self, const chat_request_t *request)
     buffer_fini (&conversation);
 }
 
-const encoder_t encoder_engine = { .name = "engine", .needs_worker = true, .start = s_start };
+const encoder_t encoder_engine = { .name = "engine", .start = s_start };

@@ -183,21 +183,31 @@ s_other_owner (const frontend_t *self, const turn_t *turn, const http_request_t 
 }
 
 static void
+s_on_read (frontend_t *self, turn_t *turn, const http_request_t *http)
+{
+    span_t owner = s_other_owner (self, turn, http);
+    if (owner.size)
+        relay_start (self, turn_hand_back (&turn), http, owner);
+    else
+        turn_begin (turn);
+}
+
+static void
 s_serve_chat (frontend_t *self, port_exchange_t *exchange, const http_request_t *http, span_t rest)
 {
-    turn_t *turn = turn_new (self, http);
-    span_t owner = s_other_owner (self, turn, http);
-    if (owner.size) {
-        turn_discard (&turn);
-        relay_start (self, exchange, http, owner);
-    } else
-        turn_begin (turn, client_from_exchange (self->actor, exchange));
+    turn_start (self, client_from_exchange (self->actor, exchange), http, s_on_read);
+}
+
+static void
+s_on_read_here (frontend_t *self, turn_t *turn, const http_request_t *http)
+{
+    turn_begin (turn);
 }
 
 void
 frontend_serve (frontend_t *self, client_t *client, const http_request_t *http)
 {
-    turn_begin (turn_new (self, http), client);
+    turn_start (self, client, http, s_on_read_here);
 }
 
 //  ---- The table -------------------------------------------------------------------------------------------------------

@@ -2,109 +2,10 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "actors/frontend/turn_private.h"
 #include "base/memory.h"
 #include "schemas/route.h"
-
-//  ---- Reading ---------------------------------------------------------------------------------------------------------
-
-//  A client's id is kept, with something behind it: retries carry the same one.
-static void
-s_make_ids (turn_t *self, const http_request_t *http)
-{
-    actor_t *actor = self->frontend->actor;
-    uint64_t high = actor_random (actor), low = actor_random (actor);
-    snprintf (self->completion_id, sizeof self->completion_id, "chatcmpl-%016" PRIx64 "%016" PRIx64, high, low);
-    if (http_client_id (http, self->client_id)) {
-        snprintf (self->request_id, sizeof self->request_id, "%s.%016" PRIx64, self->client_id, low);
-        return;
-    }
-    snprintf (self->request_id, sizeof self->request_id, "%016" PRIx64 "%016" PRIx64, high, low);
-    span_copy_string (span_from_string (self->request_id), self->client_id, sizeof self->client_id);
-}
-
-//  Version, trace, parent and flags in lower-case hex: what is not of this form is no trace.
-static void
-s_take_trace (turn_t *self, const http_request_t *http)
-{
-    static const char form [] = "xx-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx";
-    span_t given = http_header (http, "traceparent");
-    bool formed = given.size == TRACE_SIZE;
-    for (size_t i = 0; i < given.size && formed; i++)
-        formed =
-            form [i] == 'x' ? strchr ("0123456789abcdef", given.data [i]) && given.data [i] : given.data [i] == '-';
-    if (formed)
-        span_copy_string (given, self->trace, sizeof self->trace);
-}
-
-static bool
-s_check_head (turn_t *self, const http_request_t *http)
-{
-    span_t encoding = http_header (http, "content-encoding");
-    span_t type = http_header (http, "content-type");
-    type = span_trim (span_slice (type, 0, span_find_byte (type, ';')));
-    if (encoding.size && !span_equal_nocase (encoding, SPAN ("identity")))
-        return api_error_set (&self->error, API_MEDIA_TYPE, NULL,
-            "Bodies in content-encoding '%.*s' are not read here.", SPAN_ARG (span_slice (encoding, 0, 64)));
-    bool read =
-        type.size == 0 || span_equal_nocase (type, SPAN ("application/json")) ||
-        span_equal_nocase (type, SPAN ("application/x-www-form-urlencoded"));    //  What curl -d says of any text
-    if (!read)
-        return api_error_set (&self->error, API_MEDIA_TYPE, NULL,
-            "Bodies of content-type '%.*s' are not read here: send application/json.",
-            SPAN_ARG (span_slice (type, 0, 64)));
-    return true;
-}
-
-static bool
-s_read_body (turn_t *self, span_t text)
-{
-    json_t *body = NULL;
-    error_t why;
-    if (json_parse (text, &body, &why))
-        return api_error_set (
-            &self->error, API_INVALID_JSON, NULL, "We could not parse the body of your request: %s.", why.text);
-    hints_read_body (&self->hints, body);
-    bool read = chat_request_parse (&self->request, body, text.size, &self->error);
-    json_destroy (&body);
-    return read;
-}
-
-//  A tree, the request, the prompt and its tokens take this much for each byte of the body.
-enum { MEMORY_FACTOR = 12, MEMORY_FIXED = 64 << 10 };
-
-static bool
-s_charge (turn_t *self, span_t body)
-{
-    uint64_t memory = (uint64_t)body.size * MEMORY_FACTOR + MEMORY_FIXED;
-    if (budget_take (actor_budget (self->frontend->actor), memory, NULL))
-        return api_error_set (&self->error, API_OVERLOADED, NULL,
-            "This frontend has no memory for another request of %zu bytes now; try again later.", body.size);
-    self->memory = memory;
-    return true;
-}
-
-turn_t *
-turn_new (frontend_t *frontend, const http_request_t *http)
-{
-    turn_t *self = memory_new (sizeof *self);
-    self->frontend = frontend;
-    self->arrived_ns = actor_now (frontend->actor);
-    array_init (&self->tokens, sizeof (uint32_t));
-    array_init (&self->failures, sizeof (turn_failure_t));
-    arena_init (&self->hint_arena, 64 << 10);
-    hints_init (&self->hints, &self->hint_arena);
-    s_make_ids (self, http);
-    s_take_trace (self, http);
-    for (size_t i = 0; i < http->header_count; i++)
-        hints_read_header (&self->hints, http->headers [i].name, http->headers [i].value);
-    if (s_check_head (self, http) && s_charge (self, http->body))
-        s_read_body (self, http->body);
-    hints_choose (&self->hints, &self->envelope);
-    return self;
-}
 
 span_t
 turn_session (const turn_t *self)
@@ -112,35 +13,12 @@ turn_session (const turn_t *self)
     return self->error.kind == API_OK && self->envelope.has_session ? self->envelope.session : SPAN ("");
 }
 
-static void
-s_free (turn_t *self)
-{
-    encoding_drop (&self->encoding);
-    call_drop (&self->route);
-    stream_drop (&self->generation);
-    timer_stop (&self->wait);
-    budget_give (actor_budget (self->frontend->actor), self->memory);
-    sequence_destroy (&self->chain);
-    array_fini (&self->tokens);
-    array_fini (&self->failures);
-    arena_fini (&self->hint_arena);
-    chat_request_fini (&self->request);
-    memory_free (self);
-}
-
-void
-turn_discard (turn_t **self_p)
-{
-    s_free (*self_p);
-    *self_p = NULL;
-}
-
 //  ---- The end ---------------------------------------------------------------------------------------------------------
 
 uint32_t
 turn_generated (const turn_t *self)
 {
-    return (uint32_t)self->tokens.count - self->prompt_tokens;
+    return self->work ? 0 : (uint32_t)self->tokens.count - self->prompt_tokens;
 }
 
 void
@@ -227,6 +105,7 @@ s_end (turn_t *self, int code, const char *reason)
     s_count_end (self, code);
     s_publish_end (self, code, reason);
     answer_fini (&self->answer);
+    self->over = true;
     list_remove (&self->frontend->turns, &self->in_list);
     list_append (&self->frontend->over, &self->in_list);
     frontend_bury_soon (self->frontend);
@@ -365,17 +244,9 @@ s_may_begin (turn_t *self, api_error_t *error)
 }
 
 void
-turn_begin (turn_t *self, client_t *client)
+turn_begin (turn_t *self)
 {
-    frontend_t *frontend = self->frontend;
     api_error_t error;
-    list_append (&frontend->turns, &self->in_list);
-    frontend->served++;
-    metric_add (frontend->counts.running, 1);
-    metric_add (frontend->counts.waiting, 1);
-    answer_init (&self->answer, frontend->actor, client, frontend->options.keep_alive_ns);
-    answer_set_header (&self->answer, "x-request-id", span_from_string (self->client_id));
-    client_watch (client, &(exchange_watch_t){ .on_gone = s_on_gone, .on_writable = turn_on_writable, .arg = self });
     if (!s_may_begin (self, &error)) {
         turn_fail (self, &error);
         return;
@@ -384,24 +255,94 @@ turn_begin (turn_t *self, client_t *client)
     turn_encode (self);
 }
 
+void
+turn_start (frontend_t *frontend, client_t *client, const http_request_t *http, turn_read_fn *read)
+{
+    turn_t *self = memory_new (sizeof *self);
+    self->frontend = frontend;
+    self->arrived_ns = actor_now (frontend->actor);
+    self->http = http;
+    self->read = read;
+    array_init (&self->tokens, sizeof (uint32_t));
+    array_init (&self->failures, sizeof (turn_failure_t));
+    arena_init (&self->hint_arena, 64 << 10);
+    hints_init (&self->hints, &self->hint_arena);
+    list_append (&frontend->turns, &self->in_list);
+    frontend->served++;
+    metric_add (frontend->counts.running, 1);
+    metric_add (frontend->counts.waiting, 1);
+    turn_read_head (self, http);
+    answer_init (&self->answer, frontend->actor, client, frontend->options.keep_alive_ns);
+    answer_set_header (&self->answer, "x-request-id", span_from_string (self->client_id));
+    client_watch (client, &(exchange_watch_t){ .on_gone = s_on_gone, .on_writable = turn_on_writable, .arg = self });
+    turn_read (self, http->body);
+}
+
 //  ---- Freeing ---------------------------------------------------------------------------------------------------------
 
+//  What a job does not touch.
+static void
+s_leave_frontend (turn_t *self)
+{
+    encoding_drop (&self->encoding);
+    call_drop (&self->route);
+    stream_drop (&self->generation);
+    timer_stop (&self->wait);
+    if (!self->over)
+        answer_fini (&self->answer);
+    budget_give (actor_budget (self->frontend->actor), self->memory);
+    self->frontend = NULL;
+}
+
+void
+turn_free (turn_t *self)
+{
+    if (self->frontend)
+        s_leave_frontend (self);
+    if (self->work)
+        return;
+    turn_reading_destroy (&self->reading);
+    sequence_destroy (&self->chain);
+    array_fini (&self->tokens);
+    array_fini (&self->failures);
+    arena_fini (&self->hint_arena);
+    chat_request_fini (&self->request);
+    memory_free (self);
+}
+
+port_exchange_t *
+turn_hand_back (turn_t **self_p)
+{
+    turn_t *self = *self_p;
+    frontend_t *frontend = self->frontend;
+    port_exchange_t *exchange = client_release (&self->answer.client);
+    list_remove (&frontend->turns, &self->in_list);
+    metric_add (frontend->counts.running, -1);
+    metric_add (frontend->counts.waiting, -1);
+    turn_free (self);
+    *self_p = NULL;
+    return exchange;
+}
+
+//  What a job works on stays until the job is done: its memory is in use as long.
 void
 turn_bury (frontend_t *frontend)
 {
-    list_link_t *link;
-    while ((link = list_take_first (&frontend->over)))
-        s_free (LIST_ENTRY (link, turn_t, in_list));
+    list_link_t *link = list_first (&frontend->over);
+    while (link) {
+        turn_t *self = LIST_ENTRY (link, turn_t, in_list);
+        link = list_next (&frontend->over, link);
+        if (self->work)
+            continue;
+        list_remove (&frontend->over, &self->in_list);
+        turn_free (self);
+    }
 }
 
 void
 turn_drop_all (frontend_t *frontend)
 {
     list_link_t *link;
-    turn_bury (frontend);
-    while ((link = list_take_first (&frontend->turns))) {
-        turn_t *self = LIST_ENTRY (link, turn_t, in_list);
-        answer_fini (&self->answer);
-        s_free (self);
-    }
+    while ((link = list_take_first (&frontend->over)) || (link = list_take_first (&frontend->turns)))
+        turn_free (LIST_ENTRY (link, turn_t, in_list));
 }

@@ -4,12 +4,12 @@
 
 //  Room for an answer that asks for more than there is, is what there is.
 static bool
-s_check_context (turn_t *self, api_error_t *error)
+s_check_context (turn_t *self, size_t tokens, api_error_t *error)
 {
     const sampling_t *sampling = &self->request.sampling;
-    if (self->tokens.count > UINT32_MAX / 2)
+    if (tokens > UINT32_MAX / 2)
         return api_error_set (error, API_TOO_LARGE, "messages", "The prompt has more tokens than can be counted.");
-    uint32_t prompt = (uint32_t)self->tokens.count;
+    uint32_t prompt = (uint32_t)tokens;
     uint32_t context = self->context ? self->context : UINT32_MAX / 2;
     if (prompt >= context)
         return api_error_set (error, API_CONTEXT_LENGTH, "messages",
@@ -22,34 +22,45 @@ s_check_context (turn_t *self, api_error_t *error)
     return true;
 }
 
+//  Work: the tokens, where they are made here, and their hashes.
+static void
+s_prepare (turn_t *self)
+{
+    const encoder_t *encoder = self->encoder;
+    if (encoder->fill)
+        encoder->fill (&self->request, array_append (&self->tokens, NULL, self->prompt_tokens));
+    turn_extend_chain (self);
+}
+
+//  Of a prompt that does not fit no token is made, where that is known before.
+static void
+s_check_and_route (turn_t *self, size_t tokens)
+{
+    api_error_t problem;
+    if (s_check_context (self, tokens, &problem))
+        turn_work (self, tokens, s_prepare, turn_route);
+    else
+        turn_fail (self, &problem);
+}
+
 static void
 s_on_encoded (void *state, void *arg, const api_error_t *error)
 {
     turn_t *self = arg;
-    api_error_t problem;
     self->prompt_tokens = (uint32_t)self->tokens.count;
-    bool helper_failed = error && error->kind != API_INVALID_VALUE && self->encoder->needs_worker;
+    bool helper_failed = error && error->kind != API_INVALID_VALUE;
     if (helper_failed && ++self->encodings < self->frontend->options.attempts)
         turn_encode (self);
     else if (error)
         turn_fail (self, error);
-    else if (!s_check_context (self, &problem))
-        turn_fail (self, &problem);
     else
-        turn_route (self);
+        s_check_and_route (self, self->tokens.count);
 }
 
-void
-turn_encode (turn_t *self)
+static void
+s_ask_worker (turn_t *self, span_t worker)
 {
-    frontend_t *frontend = self->frontend;
-    const model_t *model = models_get (frontend->models, self->model_name, self->fingerprint);
-    span_t worker = model ? models_worker (frontend->models, model, frontend->served + self->encodings) : SPAN ("");
-    if (worker.size == 0) {
-        turn_fail_from (self, API_NO_WORKER, "The model exists, but nobody serves it now", "try again in some seconds");
-        return;
-    }
-    self->encoding = (encoding_t){ .actor = frontend->actor,
+    self->encoding = (encoding_t){ .actor = self->frontend->actor,
         .encoder = self->encoder,
         .model = self->model_name,
         .tokens = &self->tokens,
@@ -58,4 +69,18 @@ turn_encode (turn_t *self)
     span_copy_string (worker, self->encoding.worker, sizeof self->encoding.worker);
     call_trace (&self->encoding.call, span_from_string (self->trace));
     encoding_start (&self->encoding, &self->request);
+}
+
+void
+turn_encode (turn_t *self)
+{
+    frontend_t *frontend = self->frontend;
+    const model_t *model = models_get (frontend->models, self->model_name, self->fingerprint);
+    span_t worker = model ? models_worker (frontend->models, model, frontend->served + self->encodings) : SPAN ("");
+    if (worker.size == 0)
+        turn_fail_from (self, API_NO_WORKER, "The model exists, but nobody serves it now", "try again in some seconds");
+    else if (self->encoder->count)
+        s_check_and_route (self, self->encoder->count (&self->request));
+    else
+        s_ask_worker (self, worker);
 }

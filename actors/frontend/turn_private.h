@@ -1,6 +1,8 @@
 //  turn_private - what the stages of a turn share: its state, and the ways from one to the next
 //
-//      turn.c            reads the request, begins, ends
+//      turn_read.c       reads the request
+//      turn.c            begins, ends
+//      turn_work.c       does what takes long in a job
 //      turn_encode.c     makes the tokens of the prompt
 //      turn_route.c      asks a router who serves it; again, when a worker failed
 //      turn_generate.c   takes the worker's tokens
@@ -22,8 +24,13 @@ typedef struct {
     uint64_t incarnation;          //  Which one
 } turn_failure_t;
 
+//  What is read of a body, by a job where it is large.
+typedef struct turn_reading turn_reading_t;
+
+typedef void (turn_step_fn) (turn_t *self);
+
 struct turn {
-    frontend_t *frontend;               //  Whose
+    frontend_t *frontend;               //  Whose; NULL: it has ended before a job of this turn
     list_link_t in_list;                //  Of turns, or of those that are over
     uint64_t arrived_ns;                //  When it was new
     char request_id [TURN_ID_SIZE];     //  Unique in the fleet
@@ -31,12 +38,18 @@ struct turn {
     char completion_id [64];            //  "chatcmpl-..."
     char trace [TRACE_SIZE + 1];        //  W3C traceparent of the client; empty: none
     uint64_t memory;                    //  Charged to the actor's budget
+    bool over;                          //  It has ended; it is freed when nothing works on it
+    turn_step_fn *work;                 //  What a job does for it; NULL: no job is under way
+    turn_step_fn *after_work;           //  How it goes on then
+    turn_reading_t *reading;            //  Until it is read
+    turn_read_fn *read;                 //  Told then
+    const http_request_t *http;         //  For it; borrowed
 
     chat_request_t request;    //  What was asked
     arena_t hint_arena;        //  Texts of the hints
     hints_t hints;             //  What was said about the future
     envelope_t envelope;       //  The same, for router and worker
-    api_error_t error;         //  What is wrong with the request, from turn_new on
+    api_error_t error;         //  What is wrong with the request, once it is read
     answer_t answer;           //  The client's side
 
     span_t model_name;           //  In the request's arena; empty until the model is known
@@ -75,6 +88,25 @@ struct turn {
     const char *stopping;         //  The answer is complete for this reason; the worker may still say how it was
 };
 
+//  ---- Reading and working ----
+
+//  Reads what the headers say.
+void turn_read_head (turn_t *self, const http_request_t *http);
+
+//  Reads the body and then calls `read`, perhaps before this returns.  Borrows the body for the call.
+void turn_read (turn_t *self, span_t body);
+void turn_reading_destroy (turn_reading_t **self_p);
+
+//  Bytes or tokens that are worked on at once: a millisecond.
+enum { TURN_WORK_MAX = 128 << 10 };
+
+//  Calls `work`, in a job where `size` bytes or tokens make it long, then `then`.  Work touches nothing but what is read,
+//  tokens and chain, and nobody else touches these meanwhile.
+void turn_work (turn_t *self, size_t size, turn_step_fn *work, turn_step_fn *then);
+
+//  Frees it; where a job is under way, that does it.
+void turn_free (turn_t *self);
+
 //  Tokens generated so far.
 uint32_t turn_generated (const turn_t *self);
 
@@ -82,6 +114,10 @@ uint32_t turn_generated (const turn_t *self);
 
 void turn_encode (turn_t *self);
 void turn_route (turn_t *self);
+
+//  Hashes the tokens that are not hashed yet.  Work.
+void turn_extend_chain (turn_t *self);
+
 void turn_generate (turn_t *self);
 
 //  The worker failed: goes on at another one, from the tokens that are there.

@@ -84,8 +84,8 @@ s_on_routed (void *state, void *arg, call_result_t result, const void *reply)
     turn_generate (self);
 }
 
-static void
-s_extend_chain (turn_t *self)
+void
+turn_extend_chain (turn_t *self)
 {
     if (!self->chain)
         self->chain = sequence_new (&self->ns);
@@ -151,7 +151,7 @@ turn_route (turn_t *self)
     span_copy_string (router->address, self->router, sizeof self->router);
     self->router_incarnation = router->incarnation;
     self->decided = false;
-    s_extend_chain (self);
+    turn_extend_chain (self);
     s_call_router (self);
 }
 
