@@ -44,7 +44,8 @@ extern const encoder_t encoder_engine;
 const encoder_t *encoder_find (span_t tokenizing);
 
 //  For an encoder with a start: appends the prompt's tokens to encoding->tokens, now or later; then done is called, perhaps
-//  before this returns.  The caller has filled actor, encoder, worker, model, tokens, done and arg.  Borrows the request for the call.
+//  before this returns.  The caller has filled actor, encoder, worker, model, tokens, done and arg.  Borrows the request for
+//  the call.
 void encoding_start (encoding_t *self, const chat_request_t *request);
 
 //  Nobody wants the tokens any more: done is not called.  Fine on one that is not under way.
