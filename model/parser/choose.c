@@ -14,6 +14,18 @@ s_contains (span_t text, const char *word)
     return text_find (text, word) != SIZE_MAX;
 }
 
+//  What in a template speaks for a row; NULL: nothing.
+static const char *
+s_evidence_of (const parser_format_t *row, span_t template_source)
+{
+    if (row->evidence_too && !s_contains (template_source, row->evidence_too))
+        return NULL;
+    for (size_t i = 0; i < PARSER_ALTERNATIVES && row->evidence [i]; i++)
+        if (s_contains (template_source, row->evidence [i]))
+            return row->evidence [i];
+    return NULL;
+}
+
 //  A section's or a call's opener that is one token of the vocabulary.
 static const char *
 s_token_of (const parser_format_t *row, parser_has_token_t has_token, void *context)
@@ -31,12 +43,14 @@ parser_choose (span_t template_source, parser_has_token_t has_token, void *conte
     size_t count;
     const parser_format_t *rows = parser_formats (&count);
     parser_choice_t choice = { .format = &rows [count - 1] };
-    for (size_t i = 0; i < count; i++)
-        if (rows [i].evidence && s_contains (template_source, rows [i].evidence)) {
+    for (size_t i = 0; i < count; i++) {
+        const char *evidence = s_evidence_of (&rows [i], template_source);
+        if (evidence) {
             choice.format = &rows [i];
-            snprintf (choice.reason, sizeof choice.reason, "the chat template writes %s", rows [i].evidence);
+            snprintf (choice.reason, sizeof choice.reason, "the chat template writes %s", evidence);
             return choice;
         }
+    }
     for (size_t i = 0; i < count; i++) {
         const char *token = s_token_of (&rows [i], has_token, context);
         if (token) {

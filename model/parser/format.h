@@ -59,14 +59,15 @@ struct parser_format {
     const char *call_start;                           //  Before a call
     const char *call_end;                             //  Behind it
     const char *header_start;                         //  NAMED: dropped at the front of the header
-    const char *arguments_end;                        //  NAMED: may stand before CALL_END
+    const char *between [2];                          //  Between calls, and means nothing
     const char *name_end;                             //  TAGS: behind the name
     const char *key_start;                            //  TAGS: before a key
     const char *key_end;                              //  TAGS: behind it
     const char *value_start;                          //  TAGS: before a value; NULL: right behind KEY_END
     const char *value_end;                            //  TAGS: behind it
     const char *quote;                                //  LITERAL: around strings, beside ' and "
-    const char *evidence;                             //  What a template that writes this format contains
+    const char *evidence [PARSER_ALTERNATIVES];       //  A template that writes this format contains one of these
+    const char *evidence_too;                         //  And this
     const parser_format_t *also;                      //  A further way to write calls that is read, too
 };
 

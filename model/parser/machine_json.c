@@ -5,7 +5,7 @@
 
 #include "model/parser/machine.h"
 
-enum { KEY, KEY_TEXT, COLON, VALUE, READ_NAME, READ_ID, READ_ARGUMENTS, READ_OTHER };
+enum { KEY, KEY_TEXT, COLON, VALUE, READ_NAME, READ_ID, READ_ARGUMENTS, READ_OTHER, NOT_OURS };
 
 static const struct {
     const char *key;    //  As models write it
@@ -17,6 +17,8 @@ static const struct {
     { "parameters", READ_ARGUMENTS },
     { "id", READ_ID },
     { "tool_call_id", READ_ID },
+    { "type", READ_OTHER },
+    { "function", READ_OTHER },
 };
 
 static void
@@ -30,31 +32,44 @@ s_begin (parser_t *self)
     buffer_clear (&self->id);
 }
 
+static void
+s_close (parser_t *self)
+{
+    if (self->phase == READ_ARGUMENTS && self->has_arguments && scan_close (&self->scan, &self->out))
+        machine_flush (self);
+}
+
 //  The object is not what it should be.
 static size_t
 s_broken (parser_t *self)
 {
     if (!self->open)
         return machine_release (self);
+    s_close (self);
     machine_end_call (self);
     return 0;
 }
 
-//  The text of a string value that was scanned whole, quotes included.
+//  The text of a string value that was scanned whole, quotes included; empty where it is no string of JSON.  What is no
+//  string stays.
 static void
 s_unquote (buffer_t *word)
 {
+    span_t text = buffer_span (word);
+    if (!text.size || text.data [0] != '"')
+        return;
     json_t *value = NULL;
-    buffer_t text = { 0 };
-    if (json_parse (buffer_span (word), &value, NULL) == STATUS_OK) {
-        if (json_kind (value) == JSON_STRING)
-            buffer_append (&text, json_string (value));
-        else
-            buffer_append (&text, buffer_span (word));
-    }
+    if (span_find_byte (text, '\\') == text.size)
+        text = span_slice (text, 1, text.size - 2);
+    else if (json_parse (text, &value, NULL) == STATUS_OK)
+        text = json_string (value);
+    else
+        text.size = 0;
+    buffer_t plain = { 0 };
+    buffer_append (&plain, text);
     buffer_clear (word);
-    buffer_append (word, buffer_span (&text));
-    buffer_fini (&text);
+    buffer_append (word, buffer_span (&plain));
+    buffer_fini (&plain);
     json_destroy (&value);
 }
 
@@ -87,15 +102,15 @@ s_key (parser_t *self, uint8_t byte)
 }
 
 static size_t
-s_key_text (parser_t *self, uint8_t byte)
+s_key_text (parser_t *self, span_t text)
 {
-    if (self->word.size == NAME_MAX_BYTES)
+    size_t size = span_find_byte (text, '"');
+    if (self->word.size + size > NAME_MAX_BYTES)
         return s_broken (self);
-    if (byte == '"')
+    buffer_append (&self->word, span_slice (text, 0, size));
+    if (size < text.size)
         self->phase = COLON;
-    else
-        buffer_append_byte (&self->word, byte);
-    return 1;
+    return size + (size < text.size);
 }
 
 static size_t
@@ -115,7 +130,7 @@ s_phase_of_key (const parser_t *self)
     for (size_t i = 0; i < sizeof s_members / sizeof *s_members; i++)
         if (span_equal_string (key, s_members [i].key))
             return self->open && s_members [i].phase == READ_NAME ? READ_OTHER : s_members [i].phase;
-    return READ_OTHER;
+    return self->guarded && !self->open ? NOT_OURS : READ_OTHER;
 }
 
 //  The first byte of a value decides how it is read; it is not taken yet.
@@ -135,11 +150,14 @@ s_value (parser_t *self, uint8_t byte)
             return machine_release (self);
         self->phase = READ_ARGUMENTS;
     }
+    if (self->phase == NOT_OURS)
+        return s_broken (self);
     if (self->phase == READ_ARGUMENTS && (self->has_arguments || self->early_size))
         self->phase = READ_OTHER;
     scan_init (&self->scan);
     buffer_clear (&self->word);
-    self->early_start = self->raw.size;
+    if (self->phase == READ_ARGUMENTS)
+        self->early_start = self->raw.size;
     return 0;
 }
 
@@ -232,7 +250,7 @@ s_step (parser_t *self, span_t text, bool last)
     case KEY:
         return s_key (self, byte);
     case KEY_TEXT:
-        return s_key_text (self, byte);
+        return s_key_text (self, text);
     case COLON:
         return s_colon (self, byte);
     case VALUE:
@@ -245,13 +263,6 @@ s_step (parser_t *self, span_t text, bool last)
     if (self->phase != READ_ARGUMENTS && self->phase != READ_OTHER && self->word.size > NAME_MAX_BYTES)
         return s_broken (self);
     return s_read (self, text, last);
-}
-
-static void
-s_close (parser_t *self)
-{
-    if (self->phase == READ_ARGUMENTS && self->has_arguments && scan_close (&self->scan, &self->out))
-        machine_flush (self);
 }
 
 const machine_t machine_json = { .begin = s_begin, .step = s_step, .close = s_close };

@@ -27,7 +27,7 @@ s_is_name_byte (uint8_t byte)
     return machine_is_name (span_of (&byte, 1));
 }
 
-//  The name at the front of a header.
+//  The name at the front of a header; empty where a separator does not follow it.
 static span_t
 s_name_of (const parser_t *self, span_t header)
 {
@@ -38,7 +38,9 @@ s_name_of (const parser_t *self, span_t header)
     size_t size = 0;
     while (size < name.size && s_is_name_byte (name.data [size]))
         size++;
-    return span_slice (name, 0, size);
+    span_t rest = span_trim (span_slice (name, size, name.size));
+    bool separated = !rest.size || memchr ("<[`>", rest.data [0], 4);
+    return span_slice (name, 0, separated ? size : 0);
 }
 
 static span_t
@@ -92,6 +94,13 @@ s_header (parser_t *self, span_t text, bool last)
     return 1;
 }
 
+static void
+s_close (parser_t *self)
+{
+    if (self->has_arguments && scan_close (&self->scan, &self->out))
+        machine_flush (self);
+}
+
 static size_t
 s_arguments (parser_t *self, span_t text, bool last)
 {
@@ -105,6 +114,7 @@ s_arguments (parser_t *self, span_t text, bool last)
     if (end == TEXT_PARTIAL)
         return MACHINE_WAIT;
     if (end == TEXT_WHOLE) {
+        s_close (self);
         machine_end_call (self);
         return 0;
     }
@@ -116,13 +126,6 @@ static size_t
 s_step (parser_t *self, span_t text, bool last)
 {
     return self->phase == HEADER ? s_header (self, text, last) : s_arguments (self, text, last);
-}
-
-static void
-s_close (parser_t *self)
-{
-    if (self->has_arguments && scan_close (&self->scan, &self->out))
-        machine_flush (self);
 }
 
 const machine_t machine_named = { .begin = s_begin, .step = s_step, .close = s_close };

@@ -300,10 +300,10 @@ s_on_mark (parser_t *self, const mark_t *mark)
 static size_t
 s_run (const parser_t *self, span_t text)
 {
-    if (self->only_first >= 0 || !self->mark_count) {
-        const uint8_t *first = self->mark_count ? memchr (text.data, self->only_first, text.size) : NULL;
-        return first ? (size_t)(first - text.data) : text.size;
-    }
+    if (!self->mark_count)
+        return text.size;
+    if (self->only_first >= 0)
+        return span_find_byte (text, (uint8_t)self->only_first);
     size_t at = 0;
     while (at < text.size && !self->is_first [text.data [at]])
         at++;
@@ -413,8 +413,8 @@ static text_match_t
 s_match_section (const parser_t *self, span_t text, bool last, const char **tag)
 {
     const parser_format_t *row = self->row;
-    const char *const tags [] = { row->call_start, row->section_end, row->call_end, row->arguments_end,
-        row->section_start };
+    const char *const tags [] = { row->call_start, row->section_end, row->call_end, row->section_start,
+        row->between [0], row->between [1] };
     text_match_t found = TEXT_DIFFERS;
     for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
         text_match_t match = text_match (text, tags [i], last);
@@ -551,9 +551,11 @@ parser_finish (parser_t *self, bool cut)
     bool only_opener = self->place == IN_SECTION && !cut && !self->section_calls;
     if (self->open)
         s_finish_call (self, cut);
-    else if (self->place == IN_HEADER || (self->raw.size && (self->guarded || only_opener)))
+    else if (self->place == IN_HEADER)
+        self->counts.dropped += self->word.size;
+    else if (self->raw.size && (self->guarded || only_opener))
         machine_release (self);
-    else if (self->place == IN_CALL)
+    else
         self->counts.dropped += self->raw.size;
     buffer_clear (&self->raw);
     self->place = IN_TEXT;

@@ -301,12 +301,470 @@ test_streams_of_engines_are_read (void **state)
     assert_int_equal (s_for_each_row (FOLDER "dynamo/captured.jsonl", s_run_captured), 20);
 }
 
+//  ---- One text ----------------------------------------------------------------------------------------------------------
+
+typedef struct {
+    const char *format;       //  Name of the format
+    const char *text;         //  What the model says
+    const char *content;      //  What is for the user
+    const char *reasoning;    //  What is not
+    const char *calls;        //  name(id)arguments, a line each
+    const char *prompt;       //  What stood before; NULL: nobody looked
+    bool cut;                 //  The answer ended at a limit
+    bool no_calls;            //  The request has no tools
+} example_t;
+
+#define SAYS(f, t, c, r, k) .format = f, .text = t, .content = c, .reasoning = r, .calls = k
+
+static void
+s_run_example (const example_t *example, const json_t *tools)
+{
+    said_t said;
+    const parser_format_t *format = parser_find (span_from_string (example->format));
+    assert_non_null (format);
+    parser_options_t options = { .tools = tools, .no_calls = example->no_calls, .prompted = example->prompt != NULL };
+    options.prefill = parser_prefill (format, span_from_string (example->prompt));
+    s_parse_all_ways (format, &options, span_from_string (example->text), example->cut, &said);
+    s_assert_text (example->text, buffer_span (&said.calls), span_from_string (example->calls), false);
+    s_assert_text (example->text, buffer_span (&said.content), span_from_string (example->content), false);
+    s_assert_text (example->text, buffer_span (&said.reasoning), span_from_string (example->reasoning), false);
+    s_said_fini (&said);
+}
+
+static void
+s_run_examples (const example_t *examples, size_t count)
+{
+    buffer_t text = s_read_file (FOLDER "tools_common.json");
+    json_t *tools = s_parse_json (buffer_span (&text));
+    for (size_t i = 0; i < count; i++)
+        s_run_example (&examples [i], tools);
+    json_destroy (&tools);
+    buffer_fini (&text);
+}
+
+#define RUN(examples) s_run_examples (examples, sizeof examples / sizeof *examples)
+
+//  Text around calls is kept to the byte; only line ends behind a marker are the marker's.
+static void
+test_text_around_calls_is_content (void **state)
+{
+    static const example_t examples [] = {
+        { SAYS ("hermes", "I look.\n<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>\nThere.",
+            "I look.\nThere.", "", "f(){}\n") },
+        { SAYS ("qwen3_coder", "a <b> c\n<function=git_status>\n</function>\n</tool_call>\nd", "a <b> c\nd", "",
+            "git_status(){}\n") },
+        { SAYS ("mistral", "So: [TOOL_CALLS]f[CALL_ID]abcdefgh9[ARGS]{\"a\": 1} and", "So: and", "",
+            "f(abcdefgh9){\"a\": 1}\n") },
+        { SAYS ("kimi_k2",
+            "x<|tool_call_section_begin|><|tool_call_begin|>a.b-c:7<|tool_call_argument_begin|>{}<|tool_call_end|>"
+            "<|tool_call_section_end|>y",
+            "xy", "", "a.b-c(a.b-c:7){}\n") },
+        { SAYS ("pythonic", "See [git_status(), read_file(path='it\\'s')] now", "See  now", "",
+            "git_status(){}\nread_file(){\"path\": \"it's\"}\n") },
+        { SAYS ("llama3_json", "Run {\"name\": \"git_status\", \"parameters\": {}} now", "Run now", "",
+            "git_status(){}\n") },
+    };
+    RUN (examples);
+}
+
+//  What begins like a call and is none is text, byte for byte.
+static void
+test_a_false_marker_is_text (void **state)
+{
+    static const example_t examples [] = {
+        { SAYS ("hermes", "The tag <tool_call> opens a call, <tool_cal too, <",
+            "The tag <tool_call> opens a call, <tool_cal too, <", "", "") },
+        { SAYS ("hermes", "<tool_call>\n{\"title\": \"no name\"}\n</tool_call>",
+            "<tool_call>\n{\"title\": \"no name\"}\n</tool_call>", "", "") },
+        { SAYS ("llama3_json", "{\"name\": \"nobody\"} {\"a\": {\"b\": 1}}",
+            "{\"name\": \"nobody\"} {\"a\": {\"b\": 1}}", "", "") },
+        { SAYS ("pythonic", "[1] and [link](url) and [nobody(x=1)]", "[1] and [link](url) and [nobody(x=1)]", "", "") },
+        { SAYS ("qwen3_coder", "<tool_call>\nnothing\n</tool_call>", "<tool_call>\nnothing\n</tool_call>", "", "") },
+        { SAYS ("functionary", ">>> print(1)\n{", ">>> print(1)\n{", "", "") },
+        { SAYS ("harmony", "<|channel|>", "", "", "") },
+    };
+    RUN (examples);
+}
+
+//  Markers inside strings of arguments are arguments.
+static void
+test_markers_in_arguments_stay (void **state)
+{
+    static const example_t examples [] = {
+        { SAYS ("hermes", "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":\"</tool_call>\\\"}\"}}</tool_call>", "", "",
+            "f(){\"a\":\"</tool_call>\\\"}\"}\n") },
+        { SAYS ("qwen3_coder",
+            "<tool_call>\n<function=bash>\n<parameter=command>\necho </parameter> <tool_call>\n</parameter>\n"
+            "</function>\n</tool_call>",
+            "", "", "bash(){\"command\": \"echo </parameter> <tool_call>\"}\n") },
+        { SAYS ("glm45",
+            "<tool_call>bash\n<arg_key>command</arg_key>\n<arg_value>a</arg_value>b</arg_value>\n</tool_call>", "", "",
+            "bash(){\"command\": \"a</arg_value>b\"}\n") },
+        { SAYS ("gemma4", "<|tool_call>call:f{k:<|\"|>a\"}<b\n<|\"|>,n:{m:[1,true]}}<tool_call|>", "", "",
+            "f(){\"k\": \"a\\\"}<b\\n\", \"n\": {\"m\": [1, true]}}\n") },
+        { SAYS ("deepseek_v3_1",
+            "<\xef\xbd\x9ctool\xe2\x96\x81"
+            "calls\xe2\x96\x81"
+            "begin\xef\xbd\x9c><\xef\xbd\x9ctool\xe2\x96\x81"
+            "call"
+            "\xe2\x96\x81"
+            "begin\xef\xbd\x9c>f<\xef\xbd\x9ctool\xe2\x96\x81sep\xef\xbd\x9c>{\"a\":\"<\xef\xbd\x9ctool"
+            "\xe2\x96\x81"
+            "call\xe2\x96\x81"
+            "end\xef\xbd\x9c>\"}",
+            "", "",
+            "f(){\"a\":\"<\xef\xbd\x9ctool\xe2\x96\x81"
+            "call\xe2\x96\x81"
+            "end\xef\xbd\x9c>\"}\n") },
+    };
+    RUN (examples);
+}
+
+//  A call that the end of the answer interrupts is closed where its name is known; at a limit it is left as it is.
+static void
+test_an_interrupted_call_is_closed (void **state)
+{
+    static const example_t examples [] = {
+        { SAYS ("hermes", "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":[1,{\"b\":\"x\\", "", "",
+            "f(){\"a\":[1,{\"b\":\"x\\\\\"}]}\n") },
+        { SAYS ("hermes", "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":tr", "", "", "f(){\"a\":true}\n") },
+        { SAYS (
+            "hermes", "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":1</tool_call>.", ".", "", "f(){\"a\":1}\n") },
+        { SAYS ("hermes", "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":tr", "", "", "f(){\"a\":tr\n"),
+            .cut = true },
+        { SAYS ("hermes", "<tool_call>{\"name\":\"f\",", "", "", "f(){}\n") },
+        { SAYS ("hermes", "<tool_call>{\"name\":\"f", "", "", "") },
+        { SAYS ("qwen3_coder", "<tool_call><function=bash><parameter=command>\nls", "", "",
+            "bash(){\"command\": \"ls\"}\n") },
+        { SAYS (
+            "qwen3_coder", "<tool_call><function=bash><parameter=timeout>\n7", "", "", "bash(){\"timeout\": 7}\n") },
+        { SAYS ("pythonic", "[bash(command='ls", "", "", "bash(){\"command\": \"ls\"}\n") },
+        { SAYS ("harmony", "<|channel|>commentary to=functions.f<|message|>{\"a\":\"", "", "", "f(){\"a\":\"\"}\n") },
+    };
+    RUN (examples);
+}
+
+//  Arguments may come before the name, as a string, under another key, in OpenAI's wrapping, twice or not at all.
+static void
+test_members_in_any_order (void **state)
+{
+    static const example_t examples [] = {
+        { SAYS ("hermes", "<tool_call>{\"arguments\": {\"a\": 1}, \"name\": \"f\"}</tool_call>", "", "",
+            "f(){\"a\": 1}\n") },
+        { SAYS ("hermes", "<tool_call>{\"name\": \"f\", \"arguments\": \"{\\\"a\\\": 1}\"}</tool_call>", "", "",
+            "f(){\"a\": 1}\n") },
+        { SAYS ("hermes", "<tool_call>{\"name\": \"f\", \"parameters\": null}</tool_call>", "", "", "f(){}\n") },
+        { SAYS ("hermes",
+            "<tool_call>{\"type\": \"function\", \"function\": {\"name\": \"f\", \"arguments\": {}}}</tool_call>", "",
+            "", "f(){}\n") },
+        { SAYS ("hermes", "<tool_call>{\"name\":\"f\",\"arguments\":{}}\n{\"name\":\"g\",\"arguments\":{}}</tool_call>",
+            "", "", "f(){}\ng(){}\n") },
+        { SAYS ("mistral", "[TOOL_CALLS][{\"id\": \"abcdefgh1\", \"name\": \"f\", \"arguments\": {}}]", "", "",
+            "f(abcdefgh1){}\n") },
+        { SAYS ("apertus", "<|tools_prefix|>[{\"f\": {\"a\": 1}}, {\"g\": {}}]<|tools_suffix|>", "", "",
+            "f(){\"a\": 1}\ng(){}\n") },
+    };
+    RUN (examples);
+}
+
+//  Whether reasoning is open is read from the prompt; a repeated opener, a missing closer and a call inside are what they are.
+static void
+test_reasoning_begins_where_the_prompt_left_it (void **state)
+{
+    static const example_t examples [] = {
+        { SAYS ("hermes", "so\n</think>\n\nyes", "yes", "so", ""), .prompt = "<|im_start|>assistant\n<think>\n" },
+        { SAYS ("hermes", "<think>\nso\n</think>\n\nyes", "yes", "so", ""),
+            .prompt = "<|im_start|>assistant\n<think>\n" },
+        { SAYS ("hermes", "yes", "yes", "", ""), .prompt = "<|im_start|>assistant\n<think>\n\n</think>\n\n" },
+        { SAYS ("hermes", "yes", "yes", "", ""),
+            .prompt = "<|im_start|>user\nwhat is <think><|im_end|>\n<|im_start|>assistant\n" },
+        { SAYS ("hermes", "<think>never closed", "", "never closed", "") },
+        { SAYS ("hermes", "say <think> here", "say <think> here", "", "") },
+        { SAYS ("hermes", "<think>x<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call></think>y", "y", "x",
+            "f(){}\n") },
+        { SAYS ("hermes", "<think>the <tool_call> tag</think>y", "y", "the <tool_call> tag", "") },
+        { SAYS ("mistral", "a [TOOL_CALLS]f{} b[/THINK]c", "c", "a [TOOL_CALLS]f{} b", ""), .prompt = "[THINK]" },
+        { SAYS ("deepseek_r1", "so</think>yes", "yes", "so", "") },
+        { SAYS ("deepseek_r1", "yes", "yes", "", ""), .prompt = "<\xef\xbd\x9c"
+                                                                "Assistant\xef\xbd\x9c>" },
+        { SAYS ("harmony", "so<|end|><|start|>assistant<|channel|>final<|message|>yes", "yes", "so", ""),
+            .prompt = "<|start|>assistant<|channel|>analysis<|message|>" },
+        { SAYS ("harmony", " to=functions.f<|channel|>commentary json<|message|>{}", "", "", "f(){}\n"),
+            .prompt = "<|start|>assistant" },
+        { SAYS ("harmony", "just text", "just text", "", ""), .prompt = "<|end|><|start|>assistant" },
+        { SAYS ("harmony",
+              "<|channel|>commentary<|message|>I look.<|end|><|start|>assistant<|channel|>analysis "
+              "to=functions.f<|message|>{}"
+              "<|call|>",
+              "I look.", "", "f(){}\n"),
+            .prompt = "<|start|>assistant" },
+        { SAYS ("functionary", "all\nhello", "hello", "", ""), .prompt = "assistant\n>>>" },
+        { SAYS ("functionary", "f\n{\"a\": 1}>>>g\n{}", "", "", "f(){\"a\": 1}\ng(){}\n"), .prompt = "assistant\n>>>" },
+    };
+    RUN (examples);
+}
+
+//  Without tools a call is text, to the byte; reasoning is reasoning all the same.
+static void
+test_without_tools_calls_are_text (void **state)
+{
+    static const example_t examples [] = {
+        { SAYS ("hermes", "<think>a</think><tool_call>{\"name\": \"f\"}</tool_call>",
+              "<tool_call>{\"name\": \"f\"}</tool_call>", "a", ""),
+            .no_calls = true },
+        { SAYS ("pythonic", "[git_status()]", "[git_status()]", "", ""), .no_calls = true },
+        { SAYS ("harmony", "<|channel|>commentary to=functions.f<|message|>{}<|call|>", "{}", "", ""),
+            .no_calls = true },
+    };
+    RUN (examples);
+}
+
+//  ---- Types of arguments ------------------------------------------------------------------------------------------------
+
+//  A value in tags has the type that the schema says, and is a string where it cannot have it.
+static void
+test_values_have_the_type_of_the_schema (void **state)
+{
+    static const char schema [] =
+        "[{\"type\":\"function\",\"function\":{\"name\":\"f\",\"parameters\":{\"$defs\":{\"n\":{\"type\":\"integer\"}},"
+        "\"properties\":{"
+        "\"s\":{\"type\":\"string\"},\"i\":{\"type\":\"integer\"},\"b\":{\"type\":\"boolean\"},\"o\":{\"type\":"
+        "\"object\"},"
+        "\"m\":{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"null\"}]},\"r\":{\"$ref\":\"#/$defs/n\"},"
+        "\"u\":{\"type\":[\"integer\",\"string\"]},\"loop\":{\"$ref\":\"#/properties/loop\"}}}}}]";
+    static const char *const values [][3] = { { "s", "02134", "\"02134\"" }, { "s", "", "\"\"" },
+        { "s", "\na\n", "\"\\na\\n\"" }, { "i", "20", "20" }, { "i", "x", "\"x\"" },
+        { "i", "123456789012345678901234567890", "123456789012345678901234567890" }, { "b", "True", "true" },
+        { "o", "{'a': (1, None)}", "{\"a\": [1, null]}" }, { "m", "null", "null" }, { "m", "nullify", "\"nullify\"" },
+        { "m", "a longer one", "\"a longer one\"" }, { "r", "7", "7" }, { "u", "7", "7" }, { "u", "7x", "\"7x\"" },
+        { "loop", "1", "1" }, { "unknown", "7", "\"7\"" } };
+    json_t *tools = s_parse_json (span_from_string (schema));
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        buffer_t text = { 0 };
+        buffer_t expected = { 0 };
+        said_t said;
+        parser_options_t options = { .tools = tools };
+        buffer_print (
+            &text, "<function=f>\n<parameter=%s>\n%s\n</parameter>\n</function>", values [i][0], values [i][1]);
+        buffer_print (&expected, "f(){\"%s\": %s}\n", values [i][0], values [i][2]);
+        s_parse_all_ways (parser_find (SPAN ("qwen3_coder")), &options, buffer_span (&text), false, &said);
+        s_assert_text (values [i][1], buffer_span (&said.calls), buffer_span (&expected), false);
+        s_said_fini (&said);
+        buffer_fini (&text);
+        buffer_fini (&expected);
+    }
+    json_destroy (&tools);
+}
+
+//  ---- Properties --------------------------------------------------------------------------------------------------------
+
+//  Words that formats are made of, so that what is drawn looks like calls that went wrong.
+static void
+s_draw_text (random_t *random, const parser_format_t *format, buffer_t *out)
+{
+    const char *const words [] = { format->think_start [0], format->think_end [0], format->section_start,
+        format->section_end, format->call_start, format->call_end, format->name_end, format->key_start, format->key_end,
+        format->value_start, format->value_end, format->quote,
+        "{\"name\": \"f\", \"arguments\": ", "{\"a\": [1, \"x\\\"\"]}", "{", "}", "[", "]", "f(", "a=", "'b'", ")",
+        "\"", "\\", ",", ":", "\n", " ", "<", "word", "\xe6\xbc\xa2", "null", "<|channel|>", "<|message|>", "<|end|>",
+        "f" };
+    for (uint64_t left = 1 + random_below (random, 24); left; left--) {
+        const char *word = words [random_below (random, sizeof words / sizeof *words)];
+        size_t size = word ? strlen (word) : 0;
+        if (size && random_below (random, 12) == 0)
+            size = random_below (random, size);
+        buffer_append (out, span_of (word, size));
+    }
+}
+
+//  Whatever a model says, in every format: the cut of the bytes changes nothing, calls begin and end, nothing more comes out
+//  than went in, and without markers all of it does.
+static void
+test_any_text_gives_one_result (void **state)
+{
+    size_t count;
+    const uint64_t seed = 20261129;
+    const parser_format_t *formats = parser_formats (&count);
+    random_t random;
+    random_init (&random, seed);
+    print_message ("seed %llu\n", (unsigned long long)seed);
+    for (uint32_t round = 0; round < 6000; round++) {
+        const parser_format_t *format = &formats [random_below (&random, count)];
+        parser_options_t options = { .no_calls = random_below (&random, 8) == 0,
+            .prompted = random_below (&random, 2) };
+        buffer_t text = { 0 };
+        said_t said;
+        s_draw_text (&random, format, &text);
+        s_parse_all_ways (format, &options, buffer_span (&text), random_below (&random, 2), &said);
+        assert_true (said.content.size + said.reasoning.size <= text.size);
+        assert_true (!options.no_calls || said.count == 0);
+        s_said_fini (&said);
+        buffer_fini (&text);
+    }
+}
+
+//  Of plain text no more than a marker waits, also where it is full of beginnings of markers.
+static void
+test_what_waits_is_bounded (void **state)
+{
+    size_t count;
+    const parser_format_t *formats = parser_formats (&count);
+    random_t random;
+    random_init (&random, 7);
+    for (size_t i = 0; i < count; i++) {
+        said_t said = { 0 };
+        parser_sink_t sink = s_sink (&said);
+        parser_options_t options = { .prompted = true };
+        parser_t *parser = parser_new (&formats [i], &options, &sink);
+        span_t opener =
+            span_from_string (formats [i].section_start ? formats [i].section_start : formats [i].call_start);
+        size_t fed = 0;
+        for (uint32_t piece = 0; piece < 2000; piece++) {
+            span_t text = random_below (&random, 2) && opener.size > 1 ? span_slice (opener, 0, opener.size - 1)
+                                                                       : SPAN ("a < b\n");
+            parser_feed (parser, text);
+            parser_feed (parser, SPAN ("!"));
+            fed += text.size + 1;
+            assert_true (fed - said.content.size - said.reasoning.size <= PARSER_HOLD_MARKER);
+        }
+        parser_finish (parser, false);
+        assert_int_equal (said.content.size, fed);
+        parser_destroy (&parser);
+        s_said_fini (&said);
+    }
+}
+
+//  Ten megabytes in one string, in a name, in a key, before a name, without an end: nothing is kept beyond the bound, and arguments
+//  go out whole.
+static void
+test_endless_input_is_bounded (void **state)
+{
+    static const char *const openers [][2] = { { "hermes", "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":\"" },
+        { "hermes", "<tool_call>{\"arguments\":{\"a\":\"" }, { "hermes", "<tool_call>{\"name\":\"" },
+        { "hermes", "<tool_call>{\"" }, { "hermes", "<tool_call>" },
+        { "qwen3_coder", "<function=bash><parameter=command>" }, { "qwen3_coder", "<function=" },
+        { "qwen3_coder", "<function=f><parameter=" }, { "qwen3_coder", "<function=edit><parameter=opts>" },
+        { "kimi_k2", "<|tool_call_begin|>" }, { "pythonic", "[f(a='" }, { "pythonic", "[f(a=" },
+        { "gemma4", "<|tool_call>call:f{k:<|\"|>" }, { "harmony", "<|channel|>" },
+        { "harmony", "<|channel|>commentary to=functions.f<|message|>" }, { "glm45", "<tool_call>" },
+        { "granite", "Here is my thought process:" } };
+    enum { SIZE = 10 << 20 };
+    buffer_t text = { 0 };
+    memset (buffer_reserve (&text, SIZE), 'x', SIZE);
+    buffer_commit (&text, SIZE);
+    for (size_t i = 0; i < sizeof openers / sizeof *openers; i++) {
+        said_t said = { 0 };
+        parser_sink_t sink = s_sink (&said);
+        parser_options_t options = { 0 };
+        parser_t *parser = parser_new (parser_find (span_from_string (openers [i][0])), &options, &sink);
+        parser_feed (parser, span_from_string (openers [i][1]));
+        parser_feed (parser, buffer_span (&text));
+        size_t out = said.content.size + said.reasoning.size + said.calls.size;
+        assert_true (said.count || out + PARSER_HOLD_MAX + PARSER_HOLD_MARKER >= SIZE || i == 7);
+        parser_finish (parser, false);
+        parser_destroy (&parser);
+        s_said_fini (&said);
+    }
+    buffer_fini (&text);
+}
+
+//  ---- The table ---------------------------------------------------------------------------------------------------------
+
+//  No marker is longer than what is looked at before a byte is taken; every row is found by its names.
+static void
+test_rows_are_sound (void **state)
+{
+    size_t count;
+    const parser_format_t *formats = parser_formats (&count);
+    for (size_t i = 0; i < count; i++) {
+        const parser_format_t *row = &formats [i];
+        assert_ptr_equal (parser_find (span_from_string (row->name)), row);
+        for (; row; row = row->also) {
+            const char *const markers [] = { row->section_start, row->section_end, row->call_start, row->call_end,
+                row->name_end, row->key_start, row->key_end, row->value_start, row->value_end, row->quote };
+            for (size_t m = 0; m < sizeof markers / sizeof *markers; m++)
+                assert_true (!markers [m] || (strlen (markers [m]) <= PARSER_MARKER_MAX && *markers [m]));
+        }
+    }
+}
+
+static void
+test_names_of_others_are_known (void **state)
+{
+    static const char *const names [] = { "hermes", "qwen3_coder", "qwen25", "llama3_json", "llama3", "llama4_pythonic",
+        "mistral", "deepseek_v3", "deepseekv31", "deepseek-v3", "deepseek_v32", "deepseekv4", "glm45", "GLM47",
+        "kimi_k2", "minimax-m2", "openai", "gpt-oss", "granite", "granite-20b-fc", "phi4_mini_json", "cohere_command3",
+        "jamba", "internlm", "step3", "seed_oss", "xlam", "gemma4", "gigachat3", "ernie45", "hunyuan_a13b", "hy_v3",
+        "longcat", "nemotron_deci", "deepseek_r1", "deepseek-r1", "qwen3", "qwen3-thinking", "basic", "kimi", "default",
+        "lfm2", "olmo3", "apertus2509" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!parser_find (span_from_string (names [i])))
+            fail_msg ("%s", names [i]);
+    assert_null (parser_find (SPAN ("nobody")));
+    assert_null (parser_find ((span_t){ 0 }));
+}
+
+#define TEMPLATES "tests/data/chat_templates/"
+
+static bool
+s_has_mistral_token (void *context, span_t token)
+{
+    return span_equal_string (token, "[TOOL_CALLS]");
+}
+
+//  The format is read from what the template writes, else from what the vocabulary has, and a sentence says so.
+static void
+test_the_template_says_which_format (void **state)
+{
+    static const char *const chosen [][2] = { { "llama.cpp/ByteDance-Seed-OSS", "seed_oss" },
+        { "llama.cpp/Apertus-8B-Instruct", "apertus" }, { "llama.cpp/GLM-4.6", "glm45" },
+        { "llama.cpp/Kimi-K2-Instruct", "kimi_k2" }, { "dynamo/gemma4_tool", "gemma4" },
+        { "npm/deepseek_v3", "deepseek_v3" }, { "npm/qwen3", "hermes" },
+        { "llama.cpp/deepseek-ai-DeepSeek-V3.1", "deepseek_v3_1" },
+        { "llama.cpp/deepseek-ai-DeepSeek-V3.2", "deepseek_v3_2" }, { "llama.cpp/Qwen3-Coder", "qwen3_coder" },
+        { "llama.cpp/openai-gpt-oss-120b", "harmony" },
+        { "llama.cpp/meetkai-functionary-medium-v3.1", "functionary_v3_1" },
+        { "vllm/tool_chat_template_mistral", "mistral" },
+        { "llama.cpp/meta-llama-Llama-3.2-3B-Instruct", "llama3_json" },
+        { "vllm/tool_chat_template_llama3.2_pythonic", "pythonic" },
+        { "llama.cpp/CohereForAI-c4ai-command-r-plus-tool_use", "command_r" },
+        { "llama.cpp/google-gemma-2-2b-it", "plain" } };
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
+        buffer_t path = { 0 };
+        buffer_print (&path, "%s%s.jinja", TEMPLATES, chosen [i][0]);
+        buffer_t source = s_read_file (buffer_string (&path));
+        parser_choice_t choice = parser_choose (buffer_span (&source), NULL, NULL);
+        assert_string_equal (choice.format->name, chosen [i][1]);
+        assert_true (strlen (choice.reason) > 0);
+        buffer_fini (&path);
+        buffer_fini (&source);
+    }
+    parser_choice_t choice = parser_choose (SPAN ("{{ messages }}"), s_has_mistral_token, NULL);
+    assert_string_equal (choice.format->name, "mistral");
+    assert_string_equal (choice.reason, "the vocabulary has the token [TOOL_CALLS]");
+    assert_string_equal (parser_choose ((span_t){ 0 }, NULL, NULL).format->name, "plain");
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_every_format_is_read),
         cmocka_unit_test (test_streams_of_engines_are_read),
+        cmocka_unit_test (test_text_around_calls_is_content),
+        cmocka_unit_test (test_a_false_marker_is_text),
+        cmocka_unit_test (test_markers_in_arguments_stay),
+        cmocka_unit_test (test_an_interrupted_call_is_closed),
+        cmocka_unit_test (test_members_in_any_order),
+        cmocka_unit_test (test_reasoning_begins_where_the_prompt_left_it),
+        cmocka_unit_test (test_without_tools_calls_are_text),
+        cmocka_unit_test (test_values_have_the_type_of_the_schema),
+        cmocka_unit_test (test_any_text_gives_one_result),
+        cmocka_unit_test (test_what_waits_is_bounded),
+        cmocka_unit_test (test_endless_input_is_bounded),
+        cmocka_unit_test (test_rows_are_sound),
+        cmocka_unit_test (test_names_of_others_are_known),
+        cmocka_unit_test (test_the_template_says_which_format),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
