@@ -4,7 +4,9 @@
 
 #include "model/parser/text.h"
 
-enum { QUOTE_OWN = 1, REST = SIZE_MAX };
+#define REST SIZE_MAX
+
+enum { QUOTE_OWN = 1 };
 
 void
 literal_init (literal_t *self, const char *quote, bool arguments)

@@ -104,13 +104,14 @@ s_key (parser_t *self, uint8_t byte)
 static size_t
 s_key_text (parser_t *self, span_t text)
 {
-    size_t size = span_find_byte (text, '"');
-    if (self->word.size + size > NAME_MAX_BYTES)
-        return s_broken (self);
-    buffer_append (&self->word, span_slice (text, 0, size));
-    if (size < text.size)
+    span_t room = span_slice (text, 0, NAME_MAX_BYTES - self->word.size);
+    size_t size = span_find_byte (room, '"');
+    buffer_append (&self->word, span_slice (room, 0, size));
+    if (size < room.size)
         self->phase = COLON;
-    return size + (size < text.size);
+    else if (!room.size)
+        return s_broken (self);
+    return size + (size < room.size);
 }
 
 static size_t
@@ -233,10 +234,12 @@ s_read (parser_t *self, span_t text, bool last)
     s_take (self, span_slice (text, 0, taken));
     if (taken || self->scan.done)
         return taken;
+    if (!self->open)
+        return s_broken (self);
     text_match_t end = machine_match_end (self, text, last);
     if (end == TEXT_PARTIAL)
         return MACHINE_WAIT;
-    if (end == TEXT_WHOLE || !self->open)
+    if (end == TEXT_WHOLE)
         return s_broken (self);
     s_take (self, span_slice (text, 0, 1));
     return 1;
@@ -260,9 +263,11 @@ s_step (parser_t *self, span_t text, bool last)
     }
     if (self->scan.done)
         return s_end_value (self, 0);
-    if (self->phase != READ_ARGUMENTS && self->phase != READ_OTHER && self->word.size > NAME_MAX_BYTES)
+    if (self->phase != READ_NAME && self->phase != READ_ID)
+        return s_read (self, text, last);
+    if (self->word.size > NAME_MAX_BYTES)
         return s_broken (self);
-    return s_read (self, text, last);
+    return s_read (self, span_slice (text, 0, NAME_MAX_BYTES + 1 - self->word.size), last);
 }
 
 const machine_t machine_json = { .begin = s_begin, .step = s_step, .close = s_close };

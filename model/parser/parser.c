@@ -472,13 +472,22 @@ s_step (parser_t *self, span_t text, bool last)
     }
 }
 
-//  Keeps what a step took while it may prove to be no call.
-static void
-s_keep (parser_t *self, span_t taken)
+//  What a step takes is kept, because it may prove to be no call.
+static bool
+s_is_unproven (const parser_t *self)
 {
-    buffer_append (&self->raw, taken);
-    if (self->raw.size > PARSER_HOLD_MAX)
-        machine_release (self);
+    return !self->open && (self->place == IN_CALL || self->place == IN_SECTION);
+}
+
+//  One step that takes no more than may be kept, but for the last marker.
+static size_t
+s_bounded_step (parser_t *self, span_t text, bool last)
+{
+    if (!s_is_unproven (self))
+        return s_step (self, text, last);
+    span_t room = span_slice (text, 0, PARSER_HOLD_MAX - self->raw.size);
+    size_t taken = s_step (self, room, last && room.size == text.size);
+    return taken == MACHINE_WAIT && room.size < text.size ? s_step (self, text, last) : taken;
 }
 
 //  Steps until nothing is left or more must come.  Returns what was taken.
@@ -488,11 +497,14 @@ s_steps (parser_t *self, span_t text, bool last)
     size_t at = 0;
     while (at < text.size) {
         bool was_open = self->open;
-        size_t taken = s_step (self, span_slice (text, at, text.size), last);
+        size_t taken = s_bounded_step (self, span_slice (text, at, text.size), last);
         if (taken == MACHINE_WAIT)
             break;
-        if (!was_open && !self->open && (self->place == IN_CALL || self->place == IN_SECTION))
-            s_keep (self, span_slice (text, at, taken));
+        if (!was_open && s_is_unproven (self)) {
+            buffer_append (&self->raw, span_slice (text, at, taken));
+            if (self->raw.size >= PARSER_HOLD_MAX)
+                machine_release (self);
+        }
         at += taken;
     }
     return at;
