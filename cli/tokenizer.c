@@ -2,13 +2,9 @@
 
 #include <string.h>
 
-#include "base/json.h"
-#include "base/json_writer.h"
 #include "cli/command.h"
-#include "cli/environment.h"
+#include "cli/rows.h"
 #include "cli/tokenizer_file.h"
-
-enum { ROWS_SIZE_MAX = 1 << 30, PRINTED_AT_ONCE = 1 << 20 };
 
 typedef struct {
     const char *rows;    //  Where they stand
@@ -41,11 +37,10 @@ typedef struct {
     buffer_t text;                                //  Of the row
 } rows_t;
 
-typedef status_t (row_fn) (rows_t *self, const json_t *row, json_writer_t *json, error_t *error);
-
 static status_t
-s_encode (rows_t *self, const json_t *row, json_writer_t *json, error_t *error)
+s_encode (void *self_, const json_t *row, json_writer_t *json, error_t *error)
 {
+    rows_t *self = self_;
     const json_t *text = json_get (row, "text");
     tokenizer_flags_t flags = { .add_special = self->flags->add_special, .parse_special = !self->flags->plain };
     if (json_kind (text) != JSON_STRING)
@@ -61,8 +56,9 @@ s_encode (rows_t *self, const json_t *row, json_writer_t *json, error_t *error)
 }
 
 static status_t
-s_decode (rows_t *self, const json_t *row, json_writer_t *json, error_t *error)
+s_decode (void *self_, const json_t *row, json_writer_t *json, error_t *error)
 {
+    rows_t *self = self_;
     const json_t *ids = json_get (row, "ids");
     detokenizer_t detokenizer;
     if (json_kind (ids) != JSON_ARRAY)
@@ -81,65 +77,14 @@ s_decode (rows_t *self, const json_t *row, json_writer_t *json, error_t *error)
     return STATUS_OK;
 }
 
-//  One line in, one line out, which begins with the same id.
-static status_t
-s_answer (rows_t *self, span_t line, row_fn *answer, buffer_t *out, error_t *error)
-{
-    json_t *row = NULL;
-    status_t status = json_parse (line, &row, error);
-    if (status)
-        return status;
-    json_writer_t json;
-    json_writer_init (&json, out);
-    json_write_begin_object (&json);
-    const json_t *id = json_get (row, "id");
-    if (id) {
-        buffer_t text = { 0 };
-        json_render (id, &text);
-        json_write_key (&json, "id");
-        json_write_raw (&json, buffer_span (&text));
-        buffer_fini (&text);
-    }
-    status = answer (self, row, &json, error);
-    json_write_end_object (&json);
-    buffer_append_byte (out, '\n');
-    json_destroy (&row);
-    return status;
-}
-
-static status_t
-s_answer_all (rows_t *self, span_t rows, row_fn *answer, error_t *error)
-{
-    buffer_t out = { 0 };
-    status_t status = STATUS_OK;
-    for (size_t number = 1; rows.size && !status; number++) {
-        size_t size = span_find_byte (rows, '\n'), before = out.size;
-        span_t line = span_slice (rows, 0, size);
-        if (span_trim (line).size)
-            status = s_answer (self, line, answer, &out, error);
-        if (status) {
-            error_prefix (error, "row %zu", number);
-            out.size = before;
-        }
-        if (status || out.size > PRINTED_AT_ONCE || size + 1 >= rows.size) {
-            command_print (&out);
-            buffer_clear (&out);
-        }
-        rows = span_slice (rows, size + 1, rows.size);
-    }
-    buffer_fini (&out);
-    return status;
-}
-
 static result_t
 s_run (const invocation_t *invocation)
 {
     rows_t rows = { .flags = invocation->flags };
-    buffer_t text = { 0 };
     error_t error = { 0 };
-    row_fn *answer = strcmp (invocation->words [0], "encode") == 0   ? s_encode
-                     : strcmp (invocation->words [0], "decode") == 0 ? s_decode
-                                                                     : NULL;
+    rows_fn *answer = strcmp (invocation->words [0], "encode") == 0   ? s_encode
+                      : strcmp (invocation->words [0], "decode") == 0 ? s_decode
+                                                                      : NULL;
     if (!answer) {
         command_complain (invocation->command, "'%.100s' is neither encode nor decode", invocation->words [0]);
         return RESULT_USAGE;
@@ -147,15 +92,12 @@ s_run (const invocation_t *invocation)
     array_init (&rows.ids, sizeof (uint32_t));
     status_t status = tokenizer_file_load (invocation->words [1], &rows.tokenizer, &error);
     if (!status)
-        status = environment_read_file (rows.flags->rows, ROWS_SIZE_MAX, &text, &error);
-    if (!status)
-        status = s_answer_all (&rows, buffer_span (&text), answer, &error);
+        status = rows_answer (rows.flags->rows, answer, &rows, &error);
     if (status)
         command_complain (invocation->command, "%s", error.text);
     tokenizer_destroy (&rows.tokenizer);
     array_fini (&rows.ids);
     buffer_fini (&rows.text);
-    buffer_fini (&text);
     return status ? RESULT_FAILED : RESULT_OK;
 }
 

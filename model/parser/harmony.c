@@ -55,7 +55,7 @@ s_end_header (parser_t *self)
         recipient = span_slice (recipient, functions.size, recipient.size);
     self->place = IN_TEXT;
     if (recipient.size && !self->options.no_calls && machine_begin_call (self, recipient, (span_t){ 0 })) {
-        scan_init (&self->scan);
+        extent_init (&self->extent);
         self->channel = TO_ARGUMENTS;
         return;
     }

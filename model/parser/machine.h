@@ -12,7 +12,7 @@
 
 #include "model/parser/literal.h"
 #include "model/parser/parser.h"
-#include "model/parser/scan.h"
+#include "model/parser/extent.h"
 #include "model/parser/schema.h"
 #include "model/parser/text.h"
 
@@ -81,7 +81,7 @@ struct parser {
     int phase;               //  Of its machine
     bool open;               //  Its name was delivered
     const json_t *tool;      //  What the request says of it
-    scan_t scan;             //  JSON, NAMED, harmony: its arguments or another value
+    extent_t extent;         //  JSON, NAMED, harmony: its arguments or another value
     buffer_t word;           //  A key, a name, a header
     buffer_t id;             //  Where the model wrote one before the name
     size_t early_start;      //  JSON: arguments before the name lie here in raw

@@ -35,7 +35,7 @@ s_begin (parser_t *self)
 static void
 s_close (parser_t *self)
 {
-    if (self->phase == READ_ARGUMENTS && self->has_arguments && scan_close (&self->scan, &self->out))
+    if (self->phase == READ_ARGUMENTS && self->has_arguments && extent_close (&self->extent, &self->out))
         machine_flush (self);
 }
 
@@ -155,7 +155,7 @@ s_value (parser_t *self, uint8_t byte)
         return s_broken (self);
     if (self->phase == READ_ARGUMENTS && (self->has_arguments || self->early_size))
         self->phase = READ_OTHER;
-    scan_init (&self->scan);
+    extent_init (&self->extent);
     buffer_clear (&self->word);
     if (self->phase == READ_ARGUMENTS)
         self->early_start = self->raw.size;
@@ -177,7 +177,7 @@ s_deliver (parser_t *self, span_t piece)
         buffer_clear (&self->word);
         machine_arguments (self, piece);
     }
-    if (self->has_arguments || !self->scan.done)
+    if (self->has_arguments || !self->extent.done)
         return;
     s_unquote (&self->word);
     if (!span_equal_string (buffer_span (&self->word), "null"))
@@ -230,9 +230,9 @@ static size_t
 s_read (parser_t *self, span_t text, bool last)
 {
     bool odd;
-    size_t taken = scan_feed (&self->scan, text, &odd);
+    size_t taken = extent_feed (&self->extent, text, &odd);
     s_take (self, span_slice (text, 0, taken));
-    if (taken || self->scan.done)
+    if (taken || self->extent.done)
         return taken;
     if (!self->open)
         return s_broken (self);
@@ -261,7 +261,7 @@ s_step (parser_t *self, span_t text, bool last)
     default:
         break;
     }
-    if (self->scan.done)
+    if (self->extent.done)
         return s_end_value (self, 0);
     if (self->phase != READ_NAME && self->phase != READ_ID)
         return s_read (self, text, last);

@@ -18,7 +18,7 @@ s_begin (parser_t *self)
 {
     self->phase = HEADER;
     buffer_clear (&self->word);
-    scan_init (&self->scan);
+    extent_init (&self->extent);
 }
 
 static bool
@@ -97,7 +97,7 @@ s_header (parser_t *self, span_t text, bool last)
 static void
 s_close (parser_t *self)
 {
-    if (self->has_arguments && scan_close (&self->scan, &self->out))
+    if (self->has_arguments && extent_close (&self->extent, &self->out))
         machine_flush (self);
 }
 
@@ -105,7 +105,7 @@ static size_t
 s_arguments (parser_t *self, span_t text, bool last)
 {
     bool odd = false;
-    size_t taken = self->scan.done ? 0 : scan_feed (&self->scan, text, &odd);
+    size_t taken = self->extent.done ? 0 : extent_feed (&self->extent, text, &odd);
     if (taken) {
         machine_arguments (self, span_slice (text, 0, taken));
         return taken;

@@ -127,8 +127,8 @@ machine_say (parser_t *self, span_t text)
     if (self->channel == TO_ARGUMENTS) {
         bool odd;
         machine_arguments (self, text);
-        for (size_t at = 0; at < text.size && !self->scan.done; at++)
-            at += scan_feed (&self->scan, span_slice (text, at, text.size), &odd);
+        for (size_t at = 0; at < text.size && !self->extent.done; at++)
+            at += extent_feed (&self->extent, span_slice (text, at, text.size), &odd);
         return;
     }
     self->fresh = self->fresh && text_blanks (text) == text.size;
@@ -544,7 +544,7 @@ static void
 s_finish_call (parser_t *self, bool cut)
 {
     if (!cut && self->channel == TO_ARGUMENTS && self->has_arguments) {
-        if (scan_close (&self->scan, &self->out))
+        if (extent_close (&self->extent, &self->out))
             machine_flush (self);
     } else if (!cut && self->channel != TO_ARGUMENTS)
         s_machine (self)->close (self);

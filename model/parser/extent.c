@@ -1,42 +1,42 @@
-#include "model/parser/scan.h"
+#include "model/parser/extent.h"
 
 #include <string.h>
 
 void
-scan_init (scan_t *self)
+extent_init (extent_t *self)
 {
-    *self = (scan_t){ .expect = SCAN_VALUE };
+    *self = (extent_t){ .expect = EXTENT_VALUE };
 }
 
 static bool
-s_in_object (const scan_t *self)
+s_in_object (const extent_t *self)
 {
     uint32_t level = self->depth - 1;
-    return self->depth && level < SCAN_DEPTH_MAX && (self->objects [level / 8] >> level % 8 & 1);
+    return self->depth && level < EXTENT_DEPTH_MAX && (self->objects [level / 8] >> level % 8 & 1);
 }
 
 static void
-s_push (scan_t *self, bool object)
+s_push (extent_t *self, bool object)
 {
     uint32_t level = self->depth++;
-    if (level < SCAN_DEPTH_MAX) {
+    if (level < EXTENT_DEPTH_MAX) {
         self->objects [level / 8] &= (uint8_t) ~(1u << level % 8);
         self->objects [level / 8] |= (uint8_t)((unsigned)object << level % 8);
     }
-    self->expect = object ? SCAN_FIRST_KEY : SCAN_FIRST;
+    self->expect = object ? EXTENT_FIRST_KEY : EXTENT_FIRST;
 }
 
 //  A value ended.
 static void
-s_ended (scan_t *self)
+s_ended (extent_t *self)
 {
-    self->expect = SCAN_NEXT;
+    self->expect = EXTENT_NEXT;
     self->scalar_size = 0;
     self->done = self->depth == 0;
 }
 
 static void
-s_pop (scan_t *self)
+s_pop (extent_t *self)
 {
     if (self->depth)
         self->depth--;
@@ -56,7 +56,7 @@ s_escape (uint8_t escape, uint8_t byte)
 
 //  The bytes of a string up to its end, the quote included.
 static size_t
-s_string (scan_t *self, span_t text)
+s_string (extent_t *self, span_t text)
 {
     size_t at = 0;
     while (at < text.size) {
@@ -71,7 +71,7 @@ s_string (scan_t *self, span_t text)
             self->in_string = false;
             self->escape = 0;
             if (self->in_key)
-                self->expect = SCAN_COLON;
+                self->expect = EXTENT_COLON;
             else
                 s_ended (self);
             break;
@@ -90,16 +90,16 @@ s_is_scalar (uint8_t byte)
 }
 
 static void
-s_scalar (scan_t *self, uint8_t byte)
+s_scalar (extent_t *self, uint8_t byte)
 {
-    if (self->scalar_size == SCAN_SCALAR_MAX)
+    if (self->scalar_size == EXTENT_SCALAR_MAX)
         memmove (self->scalar, self->scalar + 1, --self->scalar_size);
     self->scalar [self->scalar_size++] = (char)byte;
 }
 
 //  One byte outside strings.  False where it cannot stand there.
 static bool
-s_structure (scan_t *self, uint8_t byte)
+s_structure (extent_t *self, uint8_t byte)
 {
     if (s_is_scalar (byte)) {
         s_scalar (self, byte);
@@ -117,14 +117,14 @@ s_structure (scan_t *self, uint8_t byte)
         s_pop (self);
         break;
     case ',':
-        self->expect = s_in_object (self) ? SCAN_KEY : SCAN_VALUE;
+        self->expect = s_in_object (self) ? EXTENT_KEY : EXTENT_VALUE;
         break;
     case ':':
-        self->expect = SCAN_VALUE;
+        self->expect = EXTENT_VALUE;
         break;
     case '"':
         self->in_string = true;
-        self->in_key = self->expect == SCAN_KEY || self->expect == SCAN_FIRST_KEY;
+        self->in_key = self->expect == EXTENT_KEY || self->expect == EXTENT_FIRST_KEY;
         break;
     case ' ':
     case '\t':
@@ -138,7 +138,7 @@ s_structure (scan_t *self, uint8_t byte)
 }
 
 size_t
-scan_feed (scan_t *self, span_t text, bool *odd)
+extent_feed (extent_t *self, span_t text, bool *odd)
 {
     size_t at = 0;
     *odd = false;
@@ -163,7 +163,7 @@ scan_feed (scan_t *self, span_t text, bool *odd)
 
 //  The rest of a word or number that was cut: "fals" lacks "e", "1." lacks "0".  NULL where nothing completes it.
 static const char *
-s_rest (const scan_t *self)
+s_rest (const extent_t *self)
 {
     static const char *const words [] = { "true", "false", "null" };
     char last = self->scalar [self->scalar_size - 1];
@@ -177,18 +177,18 @@ s_rest (const scan_t *self)
 
 //  What completes the innermost value.
 static const char *
-s_completion (const scan_t *self)
+s_completion (const extent_t *self)
 {
     if (self->in_string)
         return self->in_key ? "\":null" : "\"";
     if (self->scalar_size)
         return s_rest (self);
     switch (self->expect) {
-    case SCAN_VALUE:
+    case EXTENT_VALUE:
         return "null";
-    case SCAN_COLON:
+    case EXTENT_COLON:
         return ":null";
-    case SCAN_KEY:
+    case EXTENT_KEY:
         return NULL;
     default:
         return "";
@@ -196,17 +196,17 @@ s_completion (const scan_t *self)
 }
 
 bool
-scan_close (const scan_t *self, buffer_t *out)
+extent_close (const extent_t *self, buffer_t *out)
 {
     const char *completion = self->done ? "" : s_completion (self);
-    if (!completion || self->depth > SCAN_DEPTH_MAX)
+    if (!completion || self->depth > EXTENT_DEPTH_MAX)
         return false;
     if (self->in_string && self->escape == ESCAPE_BEGUN)
         buffer_append_byte (out, '\\');
     for (uint8_t digits = self->escape; self->in_string && digits > ESCAPE_BEGUN; digits--)
         buffer_append_byte (out, '0');
     buffer_append_string (out, completion);
-    scan_t open = *self;
+    extent_t open = *self;
     for (; open.depth; open.depth--)
         buffer_append_byte (out, s_in_object (&open) ? '}' : ']');
     return true;
