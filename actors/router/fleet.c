@@ -32,14 +32,16 @@ typedef struct {
 } worker_t;
 
 typedef struct {
-    list_link_t in_order;      //  All, least recently heard of first
-    char *request;             //  Id; owned
-    worker_t *worker;          //  Where
-    uint16_t rank;             //  Where
-    uint32_t new_blocks;       //  Not in its cache when it was routed
-    uint32_t prompt_blocks;    //  Of the prompt
-    bool prefilled;            //  The first token is there
-    uint64_t heard_ns;         //  Last progress
+    list_link_t in_order;          //  All, least recently heard of first
+    char *request;                 //  Id; owned
+    uint64_t asker;                //  Event source of whoever asked
+    uint64_t asker_incarnation;    //  Of that one; 0: not known yet
+    worker_t *worker;              //  Where
+    uint16_t rank;                 //  Where
+    uint32_t new_blocks;           //  Not in its cache when it was routed
+    uint32_t prompt_blocks;        //  Of the prompt
+    bool prefilled;                //  The first token is there
+    uint64_t heard_ns;             //  Last progress
 } active_t;
 
 struct fleet {
@@ -115,27 +117,46 @@ s_drop_oldest (fleet_t *self)
 }
 
 void
-fleet_begin (fleet_t *self, span_t request, const policy_candidate_t *choice, uint32_t new_blocks,
-    uint32_t prompt_blocks, uint64_t now_ns)
+fleet_begin (fleet_t *self, const fleet_request_t *request, const policy_candidate_t *choice, uint64_t now_ns)
 {
     worker_t *worker = map_get (self->workers, choice->worker);
-    active_t *before = map_get (self->requests, request);
+    active_t *before = map_get (self->requests, request->request);
     if (before)
         s_end (self, before);    //  Routed again: it no longer runs where it was
     if (self->order.count == self->active_max)
         s_drop_oldest (self);
     active_t *active = memory_new (sizeof *active);
-    active->request = memory_copy (request.data, request.size);
+    active->request = memory_copy (request->request.data, request->request.size);
+    active->asker = event_source (request->asker);
+    active->asker_incarnation = request->asker_incarnation;
     active->worker = worker;
     active->rank = choice->rank;
-    active->new_blocks = new_blocks;
-    active->prompt_blocks = prompt_blocks;
+    active->new_blocks = request->new_blocks;
+    active->prompt_blocks = request->prompt_blocks;
     active->heard_ns = now_ns;
-    worker->ranks [choice->rank].prefill_blocks += new_blocks;
-    worker->ranks [choice->rank].active_blocks += prompt_blocks;
+    worker->ranks [choice->rank].prefill_blocks += request->new_blocks;
+    worker->ranks [choice->rank].active_blocks += request->prompt_blocks;
     worker->ranks [choice->rank].active++;
     list_append (&self->order, &active->in_order);
-    map_put (self->requests, request, active);
+    map_put (self->requests, request->request, active);
+}
+
+//  Where the directory names an asker only now, the request is of the one it names.
+void
+fleet_see_asker (fleet_t *self, const actor_entry_t *entry)
+{
+    uint64_t source = event_source (entry->address);
+    list_link_t *link = list_first (&self->order);
+    while (link) {
+        active_t *active = LIST_ENTRY (link, active_t, in_order);
+        link = list_next (&self->order, link);
+        if (active->asker != source)
+            continue;
+        if (!active->asker_incarnation)
+            active->asker_incarnation = entry->incarnation;
+        if (entry->state == ACTOR_STATE_GONE || active->asker_incarnation < entry->incarnation)
+            s_end (self, active);
+    }
 }
 
 bool

@@ -1,8 +1,9 @@
 //  fleet - the workers a router can choose from, and what it has given them to do
 //
 //  A worker is here from the moment the directory names it until it is gone; it can be chosen while it is alive, takes
-//  work and serves the model.  What was routed to a worker is *active* until its end is reported, the worker is replaced,
-//  nothing is heard of it for an hour, or more are active than may: then the one goes that was not heard of for longest.
+//  work and serves the model.  What was routed to a worker is *active* until its end is reported, the worker or whoever
+//  asked is replaced or gone, nothing is heard of it for an hour, or more are active than may: then the one goes that was
+//  not heard of for longest.
 
 #ifndef ACTORS_ROUTER_FLEET_H
 #define ACTORS_ROUTER_FLEET_H
@@ -36,9 +37,20 @@ void fleet_report (fleet_t *self, uint64_t source, const worker_load_t *load, ui
 //  reason: why nobody can, where nobody can.
 void fleet_candidates (fleet_t *self, const route_t *request, uint64_t now_ns, array_t *candidates, error_t *reason);
 
-//  Counts a request as active.  new_blocks: what is not in the worker's cache.
-void fleet_begin (fleet_t *self, span_t request, const policy_candidate_t *choice, uint32_t new_blocks,
-    uint32_t prompt_blocks, uint64_t now_ns);
+//  What was routed.
+typedef struct {
+    span_t request;                //  Id
+    span_t asker;                  //  Address of whoever asked
+    uint64_t asker_incarnation;    //  Of that one; 0: the directory has not named it yet
+    uint32_t new_blocks;           //  Not in the worker's cache
+    uint32_t prompt_blocks;        //  Of the prompt
+} fleet_request_t;
+
+//  Counts a request as active.  Borrows all for the call.
+void fleet_begin (fleet_t *self, const fleet_request_t *request, const policy_candidate_t *choice, uint64_t now_ns);
+
+//  What the directory says of any actor: what it asked for before it was replaced, or until it was gone, is over.
+void fleet_see_asker (fleet_t *self, const actor_entry_t *entry);
 
 //  Its first token is there, or it ended.  worker: empty for wherever it is.  False where no such request is active there.
 bool fleet_progress (fleet_t *self, span_t request, span_t worker, bool finished, uint64_t now_ns);

@@ -37,7 +37,12 @@ static void
 s_begin (fleet_t *fleet, const char *request, uint64_t now_ns)
 {
     policy_candidate_t choice = { .worker = SPAN ("worker/a") };
-    fleet_begin (fleet, span_from_string (request), &choice, 3, 10, now_ns);
+    fleet_request_t routed = { .request = span_from_string (request),
+        .asker = SPAN ("frontend/0"),
+        .asker_incarnation = now_ns ? 5 : 0,
+        .new_blocks = 3,
+        .prompt_blocks = 10 };
+    fleet_begin (fleet, &routed, &choice, now_ns);
 }
 
 static policy_candidate_t
@@ -98,6 +103,31 @@ test_beyond_the_bound_the_one_unheard_of_for_longest_goes (void **state)
     fleet_destroy (&fleet);
 }
 
+//  A dead one can say no more that its requests ended; a living one that changes its state has not ended them.
+static void
+test_what_was_asked_for_ends_with_the_asker (void **state)
+{
+    fleet_t *fleet = s_fleet_of_one ();
+    actor_entry_t entry = { .address = SPAN ("frontend/0"), .incarnation = 5, .state = ACTOR_STATE_ALIVE };
+    s_begin (fleet, "before it was named", 0);
+    s_begin (fleet, "after", 1);
+    fleet_see_asker (fleet, &entry);
+    entry.state = ACTOR_STATE_UNREACHABLE;
+    fleet_see_asker (fleet, &entry);
+    fleet_see_asker (fleet, &(actor_entry_t){ .address = SPAN ("frontend/1"), .incarnation = 6 });
+    assert_int_equal (fleet_active (fleet), 2);
+    entry.incarnation = 6;
+    fleet_see_asker (fleet, &entry);
+    assert_int_equal (fleet_active (fleet), 0);
+    s_begin (fleet, "the last", 2);
+    entry.state = ACTOR_STATE_GONE;
+    entry.incarnation = 5;
+    fleet_see_asker (fleet, &entry);
+    assert_int_equal (fleet_active (fleet), 0);
+    assert_int_equal (s_candidate (fleet, 3).active_blocks, 0);
+    fleet_destroy (&fleet);
+}
+
 int
 main (void)
 {
@@ -105,6 +135,7 @@ main (void)
         cmocka_unit_test (test_active_requests_weigh_until_they_end),
         cmocka_unit_test (test_what_is_not_heard_of_for_an_hour_is_dropped),
         cmocka_unit_test (test_beyond_the_bound_the_one_unheard_of_for_longest_goes),
+        cmocka_unit_test (test_what_was_asked_for_ends_with_the_asker),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -111,6 +111,13 @@ s_on_worker (void *self_, actor_t *actor, const actor_entry_t *entry)
         catalog_forget (self->catalog, event_source (entry->address));
 }
 
+//  Whoever died can say no more that its requests ended.
+static void
+s_on_asker (void *self, actor_t *actor, const actor_entry_t *entry)
+{
+    fleet_see_asker (((router_t *)self)->fleet, entry);
+}
+
 static void
 s_on_sweep (void *self_, actor_t *actor, void *arg)
 {
@@ -220,11 +227,17 @@ s_accept (router_t *self, incoming_t *incoming, const route_t *request, const po
     uint32_t blocks = (uint32_t)request->hashes.count;
     bool outside = advised && *advised == ADVICE_GIVEN;
     bool instead = advised && !outside;
+    span_t asker = span_from_string (incoming_sender (incoming));
+    const actor_entry_t *known = directory_find (self->actor, asker);
+    fleet_request_t routed = { .request = request->request,
+        .asker = asker,
+        .asker_incarnation = known ? known->incarnation : 0,
+        .new_blocks = blocks - choice->overlap_blocks,
+        .prompt_blocks = blocks };
     char reason [128];
     snprintf (reason, sizeof reason, "%u of %u blocks there, cost %" PRIu64 "%s%s", choice->overlap_blocks, blocks,
         choice->cost, instead ? "; the policy outside was passed over: " : "", instead ? advice_reason (*advised) : "");
-    fleet_begin (
-        self->fleet, request->request, choice, blocks - choice->overlap_blocks, blocks, actor_now (self->actor));
+    fleet_begin (self->fleet, &routed, choice, actor_now (self->actor));
     if (s_session (request).size)
         sessions_put (self->sessions, s_session (request), choice->worker, choice->rank);
     metric_add (self->decided, 1);
@@ -450,6 +463,7 @@ static const actor_handler_t s_handlers [] = {
     HANDLES_EVENT (worker_load, s_on_load),
     HANDLES_RESET (STREAM_KV, s_on_reset),
     HANDLES_ACTOR ("worker", s_on_worker),
+    HANDLES_ACTOR (NULL, s_on_asker),
     HANDLERS_END,
 };
 

@@ -216,6 +216,20 @@ test_it_can_end_at_any_moment (void **state)
     }
 }
 
+//  Nobody is left to say that its requests ended.
+static void
+test_what_a_killed_frontend_routed_is_not_counted_any_more (void **state)
+{
+    fixture_begin (1);
+    fixture_ask (CHAT (",\"stream\":true"));
+    stage_run (fixture_stage, 100 * REALM_MS);
+    stage_crash (fixture_stage, "frontend/0");
+    stage_start (fixture_stage, "frontend/0");
+    stage_run (fixture_stage, 2 * REALM_SECOND);
+    fixture_check_router_is_idle ();
+    fixture_end ();
+}
+
 //  ---- Large requests ------------------------------------------------------------------------------------------------------
 
 enum { LARGE = 200 << 10 };
@@ -411,6 +425,7 @@ main (void)
         cmocka_unit_test (test_a_slow_reader_holds_back_the_owner_of_its_session),
         cmocka_unit_test (test_draining_finishes_streams_and_takes_no_more),
         cmocka_unit_test (test_it_can_end_at_any_moment),
+        cmocka_unit_test (test_what_a_killed_frontend_routed_is_not_counted_any_more),
         cmocka_unit_test (test_a_large_request_is_worked_on_aside),
         cmocka_unit_test (test_no_token_is_made_of_a_prompt_that_does_not_fit),
         cmocka_unit_test (test_a_client_that_leaves_a_job_is_dropped_with_it),
