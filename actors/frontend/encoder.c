@@ -12,9 +12,9 @@ encoder_find (span_t tokenizing)
 }
 
 void
-encoding_start (encoding_t *self, const chat_request_t *request)
+encoding_start (encoding_t *self, span_t conversation)
 {
-    self->encoder->start (self, request);
+    self->encoder->start (self, conversation);
 }
 
 void

@@ -32,8 +32,8 @@ struct encoder {
     //  Made here: how many tokens the prompt has, and they themselves, as many.  NULL: only a worker can.
     size_t (*count) (const chat_request_t *request);
     void (*fill) (const chat_request_t *request, uint32_t *tokens);
-    //  Begins to have a worker make them.  NULL: they are made here.
-    void (*start) (encoding_t *self, const chat_request_t *request);
+    //  Begins to have a worker make them.  NULL: they are made here.  conversation: of chat_request_render.
+    void (*start) (encoding_t *self, span_t conversation);
     void (*text) (column_t tokens, buffer_t *out);    //  Their bytes; NULL: cannot say
 };
 
@@ -44,9 +44,9 @@ extern const encoder_t encoder_engine;
 const encoder_t *encoder_find (span_t tokenizing);
 
 //  For an encoder with a start: appends the prompt's tokens to encoding->tokens, now or later; then done is called, perhaps
-//  before this returns.  The caller has filled actor, encoder, worker, model, tokens, done and arg.  Borrows the request for
-//  the call.
-void encoding_start (encoding_t *self, const chat_request_t *request);
+//  before this returns.  The caller has filled actor, encoder, worker, model, tokens, done and arg.  Borrows the conversation
+//  for the call.
+void encoding_start (encoding_t *self, span_t conversation);
 
 //  Nobody wants the tokens any more: done is not called.  Fine on one that is not under way.
 void encoding_drop (encoding_t *self);

@@ -53,14 +53,11 @@ s_on_rendered (void *state, void *arg, call_result_t result, const void *reply_)
 }
 
 static void
-s_start (encoding_t *self, const chat_request_t *request)
+s_start (encoding_t *self, span_t conversation)
 {
-    buffer_t conversation = { 0 };
-    chat_request_render (request, &conversation);
-    render_t call = { .model = self->model, .request = buffer_span (&conversation) };
+    render_t call = { .model = self->model, .request = conversation };
     call_start (&self->call, self->actor, span_from_string (self->worker), &render_message, &call, ENCODE_TIMEOUT_NS,
         s_on_rendered, self);
-    buffer_fini (&conversation);
 }
 
 const encoder_t encoder_engine = { .name = "engine", .start = s_start };

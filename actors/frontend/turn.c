@@ -303,6 +303,7 @@ turn_free (turn_t *self)
         return;
     turn_reading_destroy (&self->reading);
     sequence_destroy (&self->chain);
+    buffer_fini (&self->conversation);
     array_fini (&self->tokens);
     array_fini (&self->failures);
     arena_fini (&self->hint_arena);

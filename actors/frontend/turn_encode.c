@@ -57,9 +57,31 @@ s_on_encoded (void *state, void *arg, const api_error_t *error)
         s_check_and_route (self, self->tokens.count);
 }
 
+//  Work.
 static void
-s_ask_worker (turn_t *self, span_t worker)
+s_render (turn_t *self)
 {
+    chat_request_render (&self->request, &self->conversation);
+}
+
+//  A worker that serves the model now; empty, and the turn has failed, where there is none.
+static span_t
+s_find_worker (turn_t *self)
+{
+    frontend_t *frontend = self->frontend;
+    const model_t *model = models_get (frontend->models, self->model_name, self->fingerprint);
+    span_t worker = model ? models_worker (frontend->models, model, frontend->served + self->encodings) : SPAN ("");
+    if (worker.size == 0)
+        turn_fail_from (self, API_NO_WORKER, "The model exists, but nobody serves it now", "try again in some seconds");
+    return worker;
+}
+
+static void
+s_ask_worker (turn_t *self)
+{
+    span_t worker = s_find_worker (self);
+    if (worker.size == 0)
+        return;
     self->encoding = (encoding_t){ .actor = self->frontend->actor,
         .encoder = self->encoder,
         .model = self->model_name,
@@ -68,19 +90,15 @@ s_ask_worker (turn_t *self, span_t worker)
         .arg = self };
     span_copy_string (worker, self->encoding.worker, sizeof self->encoding.worker);
     call_trace (&self->encoding.call, span_from_string (self->trace));
-    encoding_start (&self->encoding, &self->request);
+    encoding_start (&self->encoding, buffer_span (&self->conversation));
+    buffer_fini (&self->conversation);
 }
 
 void
 turn_encode (turn_t *self)
 {
-    frontend_t *frontend = self->frontend;
-    const model_t *model = models_get (frontend->models, self->model_name, self->fingerprint);
-    span_t worker = model ? models_worker (frontend->models, model, frontend->served + self->encodings) : SPAN ("");
-    if (worker.size == 0)
-        turn_fail_from (self, API_NO_WORKER, "The model exists, but nobody serves it now", "try again in some seconds");
-    else if (self->encoder->count)
+    if (!self->encoder->count)
+        turn_work (self, self->request.arena.used, s_render, s_ask_worker);
+    else if (s_find_worker (self).size)
         s_check_and_route (self, self->encoder->count (&self->request));
-    else
-        s_ask_worker (self, worker);
 }

@@ -60,6 +60,7 @@ struct turn {
     const encoder_t *encoder;    //  How its prompts become tokens
     counts_model_t metrics;      //  Of the model
 
+    buffer_t conversation;     //  Rendered for the worker that makes tokens of it
     encoding_t encoding;       //  Making tokens
     unsigned encodings;        //  Tried
     array_t tokens;            //  uint32_t: the prompt, then what is generated
@@ -101,7 +102,7 @@ void turn_reading_destroy (turn_reading_t **self_p);
 enum { TURN_WORK_MAX = 128 << 10 };
 
 //  Calls `work`, in a job where `size` bytes or tokens make it long, then `then`.  Work touches nothing but what is read,
-//  tokens and chain, and nobody else touches these meanwhile.
+//  conversation, tokens and chain, and nobody else touches these meanwhile.
 void turn_work (turn_t *self, size_t size, turn_step_fn *work, turn_step_fn *then);
 
 //  Frees it; where a job is under way, that does it.

@@ -271,10 +271,11 @@ s_budget (void)
 
 //  A frontend whose jobs are held; the context is given.
 static void
-s_begin_holding (uint32_t context)
+s_begin_holding (uint32_t context, bool engine)
 {
     fixture_begin (0);
     fixture_context = context;
+    fixture_engine = engine;
     fixture_add_worker (0, "tiny", 7);
     stage_run (fixture_stage, 2 * REALM_SECOND);
     port_t *port = actor_port (stage_find (fixture_stage, "frontend/0"));
@@ -303,7 +304,7 @@ s_ask_much (size_t position, const char *members, uint64_t run_ns)
 static void
 test_a_large_request_is_worked_on_aside (void **state)
 {
-    s_begin_holding (1 << 20);
+    s_begin_holding (1 << 20, false);
     fixture_scripts [0].stop_after = 6;
     chat_t *large = s_ask_much (0, ",\"stream\":true", REALM_SECOND);
     for (size_t i = 1; i <= 2; i++) {
@@ -321,10 +322,27 @@ test_a_large_request_is_worked_on_aside (void **state)
     fixture_end ();
 }
 
+//  What a worker is to make tokens of is rendered aside, too.
+static void
+test_a_large_conversation_is_rendered_aside (void **state)
+{
+    s_begin_holding (1 << 20, true);
+    fixture_scripts [0].stop_after = 6;
+    chat_t *chat = s_ask_much (0, ",\"stream\":true", REALM_SECOND);
+    s_release_job ();
+    assert_int_equal (fixture_scripts [0].renderings, 0);
+    s_release_job ();
+    assert_int_equal (fixture_scripts [0].renderings, 1);
+    fixture_check_streamed (chat, 6, "stop");
+    assert_int_equal (fixture_scripts [0].prompt_tokens, 3);
+    assert_int_equal (s_budget ()->used, 0);
+    fixture_end ();
+}
+
 static void
 test_no_token_is_made_of_a_prompt_that_does_not_fit (void **state)
 {
-    s_begin_holding (LARGE / 2);
+    s_begin_holding (LARGE / 2, false);
     chat_t *chat = s_ask_much (0, "", REALM_SECOND);
     s_release_job ();
     assert_null (s_held.run);
@@ -338,7 +356,7 @@ static void
 test_a_client_that_leaves_a_job_is_dropped_with_it (void **state)
 {
     for (unsigned jobs_done = 0; jobs_done < 2; jobs_done++) {
-        s_begin_holding (1 << 20);
+        s_begin_holding (1 << 20, false);
         chat_t *chat = s_ask_much (0, "", REALM_SECOND);
         if (jobs_done)
             s_release_job ();
@@ -361,7 +379,7 @@ test_a_client_that_leaves_a_job_is_dropped_with_it (void **state)
 static void
 test_a_drain_waits_for_what_is_read (void **state)
 {
-    s_begin_holding (1 << 20);
+    s_begin_holding (1 << 20, false);
     chat_t *chat = s_ask_much (0, "", REALM_SECOND);
     actor_drain (stage_find (fixture_stage, "frontend/0"));
     stage_run (fixture_stage, REALM_SECOND);
@@ -377,7 +395,7 @@ test_a_drain_waits_for_what_is_read (void **state)
 static void
 test_large_requests_keep_to_the_memory_there_is (void **state)
 {
-    s_begin_holding (1 << 20);
+    s_begin_holding (1 << 20, false);
     s_budget ()->limit = 20 * LARGE;
     chat_t *first = s_ask_much (0, ",\"max_tokens\":3", REALM_SECOND);
     chat_t *second = s_ask_much (1, "", REALM_SECOND);
@@ -427,6 +445,7 @@ main (void)
         cmocka_unit_test (test_it_can_end_at_any_moment),
         cmocka_unit_test (test_what_a_killed_frontend_routed_is_not_counted_any_more),
         cmocka_unit_test (test_a_large_request_is_worked_on_aside),
+        cmocka_unit_test (test_a_large_conversation_is_rendered_aside),
         cmocka_unit_test (test_no_token_is_made_of_a_prompt_that_does_not_fit),
         cmocka_unit_test (test_a_client_that_leaves_a_job_is_dropped_with_it),
         cmocka_unit_test (test_a_drain_waits_for_what_is_read),

@@ -78,7 +78,10 @@ s_on_step (void *self, actor_t *actor, void *arg)
     uint32_t count = 0;
     for (; count < script->item_tokens && count < room && sent + count < run->limit; count++)
         tokens [count] = (uint8_t)s_text [(run->from + sent + count) % TEXT_SIZE];
-    generated_t item = { .tokens = column_of_u32 (tokens, count) };
+    char text [16];
+    for (uint32_t i = 0; i < count; i++)
+        text [i] = (char)tokens [i];
+    generated_t item = { .tokens = column_of_u32 (tokens, count), .text = span_of (text, fixture_engine ? count : 0) };
     if (count)
         incoming_send (run->incoming, count, &item);
     script->sent += count;
@@ -130,6 +133,21 @@ s_on_generate (void *self_, actor_t *actor, incoming_t *incoming, const void *me
     s_schedule (run);
 }
 
+static void
+s_on_render (void *self, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    ((player_t *)self)->script->renderings++;
+    incoming_reply (incoming, &(render_reply_t){ .prompt = ((const render_t *)message)->request });
+}
+
+//  Three tokens, whatever the text.
+static void
+s_on_tokenize (void *self, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    static const uint32_t tokens [] = { 1, 2, 3 };
+    incoming_reply (incoming, &(tokenize_reply_t){ .tokens = column_of_u32 (tokens, 3) });
+}
+
 static status_t
 s_worker_init (void *self_, actor_t *actor, const void *options, error_t *error)
 {
@@ -148,7 +166,12 @@ s_worker_fini (void *self_, actor_t *actor)
         s_free_run (LIST_ENTRY (link, run_t, in_runs));
 }
 
-static const actor_handler_t s_worker_handlers [] = { HANDLES_CALL (generate, s_on_generate), HANDLERS_END };
+static const actor_handler_t s_worker_handlers [] = {
+    HANDLES_CALL (generate, s_on_generate),
+    HANDLES_CALL (render, s_on_render),
+    HANDLES_CALL (tokenize, s_on_tokenize),
+    HANDLERS_END,
+};
 
 static const actor_class_t s_worker_class = { .name = "worker",
     .state_size = sizeof (player_t),
@@ -226,6 +249,7 @@ frontend_options_t fixture_options [2];
 
 stage_t *fixture_stage;
 uint32_t fixture_context;
+bool fixture_engine;
 static buffer_t s_cards [3];
 
 static const char *const s_promised [] = { "tiny", "promised" };
@@ -277,7 +301,8 @@ fixture_add_worker (size_t position, const char *model, uint64_t fingerprint)
         .slots = 4,
         .engine = SPAN ("test"),
         .engine_version = SPAN ("1"),
-        .tokenizing = SPAN ("bytes") };
+        .sends_text = fixture_engine,
+        .tokenizing = fixture_engine ? SPAN ("engine") : SPAN ("bytes") };
     buffer_clear (&s_cards [position]);
     model_card_encode (&card, &s_cards [position]);
     stage_add (fixture_stage, &(stage_actor_t){ .class = &s_worker_class,
@@ -291,6 +316,7 @@ void
 fixture_begin (size_t workers)
 {
     fixture_context = 400;
+    fixture_engine = false;
     s_set_options ();
     memset (fixture_chats, 0, sizeof fixture_chats);
     memset (&fixture_ended, 0, sizeof fixture_ended);

@@ -28,6 +28,7 @@ typedef struct {
     status_t refusal;          //  Refuses every request with this; 0: none
     bool silent;               //  Accepts, and says nothing
     uint32_t requests;         //  Out: seen
+    uint32_t renderings;       //  Out: conversations rendered for the frontend
     uint32_t cancels;          //  Out: requests that nobody wanted any more
     uint32_t sent;             //  Out: tokens, of all requests
     uint32_t delivered;        //  Out: of the last request
@@ -59,6 +60,7 @@ extern ended_t fixture_ended;
 extern stage_t *fixture_stage;
 extern frontend_options_t fixture_options [2];
 extern uint32_t fixture_context;    //  Of the models added from now on
+extern bool fixture_engine;         //  Their workers make the tokens, and send text
 
 #define URL "http://f0:8000/v1/chat/completions"
 #define CHAT(members) "{\"model\":\"tiny\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]" members "}"
