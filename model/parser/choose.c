@@ -6,6 +6,9 @@
 #include "model/parser/format.h"
 #include "model/parser/text.h"
 
+//  How far back an opener may stand.
+enum { PREFILL_MAX = 1 << 16 };
+
 //  ---- Format ----------------------------------------------------------------------------------------------------------
 
 static bool
@@ -119,8 +122,9 @@ s_open_reasoning (const parser_format_t *format, span_t prompt)
 }
 
 span_t
-parser_prefill (const parser_format_t *format, span_t prompt)
+parser_prefill (const parser_format_t *format, span_t whole)
 {
+    span_t prompt = span_slice (whole, whole.size - (whole.size < PREFILL_MAX ? whole.size : PREFILL_MAX), whole.size);
     const char *const openers [] = { format->section_start, format->call_start };
     if (format->machine == PARSER_HARMONY) {
         size_t start = s_last (prompt, "<|start|>");

@@ -90,7 +90,7 @@ typedef bool (*parser_has_token_t) (void *context, span_t token);
 parser_choice_t parser_choose (span_t template_source, parser_has_token_t has_token, void *context);
 
 //  The end of a rendered prompt that the answer continues: an opener of reasoning (and what stands behind it), the opener of
-//  a call, or the header of a message.  Empty where the answer starts afresh.  Borrowed from the prompt; for
+//  a call, or the header of a message, in its last 64 KiB.  Empty where the answer starts afresh.  Borrowed from the prompt; for
 //  parser_options_t.prefill.
 span_t parser_prefill (const parser_format_t *format, span_t prompt);
 

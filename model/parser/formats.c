@@ -25,6 +25,11 @@
     .machine = PARSER_NAMED, .ids = PARSER_IDS_KIMI, .call_alone = true, .call_start = "<|tool_call_begin|>", \
     .call_end = "<|tool_call_end|>"
 
+#define MINIMAX_TAGS                                                                           \
+    .machine = PARSER_TAGS, .guess_types = true, .section_start = "<minimax:tool_call>",       \
+    .section_end = "</minimax:tool_call>", .call_start = "<invoke name=\"", .name_end = "\">", \
+    .call_end = "</invoke>", .key_start = "<parameter name=\"", .key_end = "\">", .value_end = "</parameter>"
+
 //  ---- Further ways to write calls that a family's row reads, too ----------------------------------------------------------
 
 #define BAR "\xef\xbd\x9c"
@@ -32,7 +37,7 @@
 
 static const parser_format_t s_hermes_tags = { QWEN_TAGS, .section_start = "<tool_call>",
     .section_end = "</tool_call>" };
-static const parser_format_t s_qwen_json = {
+static const parser_format_t s_tagged_json = {
     .machine = PARSER_JSON, .section_start = "<tool_call>", .section_end = "</tool_call>", .call_start = "{"
 };
 static const parser_format_t s_mistral_named = {
@@ -51,9 +56,6 @@ static const parser_format_t s_dsml_v32 = { DSML_TAGS (BAR), .section_start = "<
     .section_end = "</" BAR "DSML" BAR "function_calls>", .also = &s_dsml_bar };
 static const parser_format_t s_kimi_singular = { KIMI_CALL, .section_start = "<|tool_call_section_begin|>",
     .section_end = "<|tool_call_section_end|>" };
-static const parser_format_t s_granite_tag = {
-    .machine = PARSER_JSON, .section_start = "<tool_call>", .section_end = "</tool_call>", .call_start = "{"
-};
 static const parser_format_t s_xlam_fence = {
     .machine = PARSER_JSON, .section_start = "```json", .section_end = "```", .call_start = "{"
 };
@@ -74,8 +76,7 @@ static const parser_format_t s_formats [] = {
         .evidence = { "<|channel|>" } },
     { .name = "deepseek_v4",
         .names = "deepseekv4",
-        .think_start = { "<think>" },
-        .think_end = { "</think>" },
+        THINK,
         DSML_TAGS (BAR),
         .section_start = "<" BAR "DSML" BAR "tool_calls>",
         .section_end = "</" BAR "DSML" BAR "tool_calls>",
@@ -121,21 +122,8 @@ static const parser_format_t s_formats [] = {
         .section_end = "<|tool_calls_section_end|>",
         .evidence = { "<|tool_calls_section_begin|>" },
         .also = &s_kimi_singular },
-    { .name = "minimax_m2",
-        .names = "minimax",
-        THINK,
-        .machine = PARSER_TAGS,
-        .call_alone = false,
-        .guess_types = true,
-        .section_start = "<minimax:tool_call>",
-        .section_end = "</minimax:tool_call>",
-        .call_start = "<invoke name=\"",
-        .name_end = "\">",
-        .call_end = "</invoke>",
-        .key_start = "<parameter name=\"",
-        .key_end = "\">",
-        .value_end = "</parameter>",
-        .evidence = { "<minimax:tool_call>" } },
+    { .name = "minimax_m2", .names = "minimax", THINK, MINIMAX_TAGS, .evidence = { "<minimax:tool_call>" } },
+    { .name = "minimax_append_think", .names = "minimax_m2_append_think", MINIMAX_TAGS },
     { .name = "step3",
         .names = "",
         THINK,
@@ -180,7 +168,7 @@ static const parser_format_t s_formats [] = {
         .section_start = "<tool_call>",
         .section_end = "</tool_call>",
         .evidence = { "<function=" },
-        .also = &s_qwen_json },
+        .also = &s_tagged_json },
     { .name = "glm45",
         .names = "glm glm46",
         THINK,
@@ -271,7 +259,7 @@ static const parser_format_t s_formats [] = {
         .section_start = "<|tool_call|>",
         .call_start = "{",
         .evidence = { "<|tool_call|>" },
-        .also = &s_granite_tag },
+        .also = &s_tagged_json },
     { .name = "longcat",
         .names = "",
         .machine = PARSER_JSON,

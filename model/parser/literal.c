@@ -81,7 +81,7 @@ s_pop (literal_t *self, buffer_t *out)
 
 //  ---- Words -----------------------------------------------------------------------------------------------------------
 
-//  A number as JSON writes it, of any size.
+//  A number as JSON writes it.
 static bool
 s_is_number (span_t word)
 {

@@ -18,7 +18,7 @@
 
 #define MACHINE_WAIT SIZE_MAX
 
-enum { MARKS_MAX = 32, NAME_MAX_BYTES = 256, HEADER_MAX = 512, NAMES = 256 };
+enum { MARKS_MAX = 32, NAME_MAX_BYTES = 256, HEADER_MAX = 512 };
 
 typedef enum {
     IN_TEXT,       //  Outside calls
@@ -57,10 +57,10 @@ struct parser {
     parser_sink_t sink;               //  As given
     parser_counts_t counts;           //  So far
 
-    mark_t marks [MARKS_MAX];    //  What ends plain text
-    size_t mark_count;           //  How many
-    bool is_first [NAMES];       //  Bytes that begin a mark
-    int only_first;              //  The only such byte; -1: there are several
+    mark_t marks [MARKS_MAX];         //  What ends plain text
+    size_t mark_count;                //  How many
+    bool is_first [UINT8_MAX + 1];    //  Bytes that begin a mark
+    int only_first;                   //  The only such byte; -1: there are several
 
     place_t place;             //  Where we are
     channel_t channel;         //  Where text goes

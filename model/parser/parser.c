@@ -540,19 +540,26 @@ parser_feed (parser_t *self, span_t text)
     buffer_append (&self->held, span_slice (text, at, text.size));
 }
 
+//  Completes the arguments of an open call as far as what is there allows.
+static void
+s_close_arguments (parser_t *self)
+{
+    if (self->channel != TO_ARGUMENTS)
+        s_machine (self)->close (self);
+    else if (self->has_arguments && extent_close (&self->extent, &self->out))
+        machine_flush (self);
+}
+
 static void
 s_finish_call (parser_t *self, bool cut)
 {
-    if (!cut && self->channel == TO_ARGUMENTS && self->has_arguments) {
-        if (extent_close (&self->extent, &self->out))
-            machine_flush (self);
-    } else if (!cut && self->channel != TO_ARGUMENTS)
-        s_machine (self)->close (self);
-    if (cut && self->has_arguments) {
-        self->sink.call_end (self->sink.context);
-        self->open = false;
-    } else
+    if (!cut) {
+        s_close_arguments (self);
         machine_end_call (self);
+        return;
+    }
+    self->sink.call_end (self->sink.context);
+    self->open = false;
 }
 
 void

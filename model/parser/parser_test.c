@@ -444,6 +444,59 @@ test_an_interrupted_call_is_closed (void **state)
     RUN (examples);
 }
 
+//  Formats that the table of texts has not.
+static void
+test_formats_beyond_the_table (void **state)
+{
+    static const example_t examples [] = {
+        { SAYS ("step3",
+            "<\xef\xbd\x9ctool_calls_begin\xef\xbd\x9c><\xef\xbd\x9ctool_call_begin\xef\xbd\x9c>function<"
+            "\xef\xbd\x9ctool_sep"
+            "\xef\xbd\x9c><steptml:invoke name=\"f\"><steptml:parameter "
+            "name=\"k\">v</steptml:parameter></steptml:invoke>"
+            "<\xef\xbd\x9ctool_call_end\xef\xbd\x9c><\xef\xbd\x9ctool_calls_end\xef\xbd\x9c>.",
+            ".", "", "f(){\"k\": \"v\"}\n") },
+        { SAYS ("hy_v3",
+            "<tool_calls><tool_call>f<tool_sep><arg_key>k</arg_key><arg_value>[1]</arg_value></tool_call></tool_calls>",
+            "", "", "f(){\"k\": [1]}\n") },
+        { SAYS ("hunyuan",
+            "<tool_calls:opensource><tool_call:opensource>f<tool_sep:opensource></tool_call:opensource></"
+            "tool_calls:opensource>",
+            "", "", "f(){}\n") },
+        { SAYS ("seed_oss", "<seed:think>a</seed:think><seed:tool_call>\n<function=f>\n</function>\n</seed:tool_call>",
+            "", "a", "f(){}\n") },
+        { SAYS ("internlm", "so <|action_start|><|plugin|>{\"name\": \"f\", \"parameters\": {}}<|action_end|>\nand",
+            "so and", "", "f(){}\n") },
+        { SAYS ("lfm2", "<|tool_call_start|>[f(a=-1.5, b=[True, None])]<|tool_call_end|>", "", "",
+            "f(){\"a\": -1.5, \"b\": [true, null]}\n") },
+        { SAYS ("cohere_command4",
+            "<|START_THINKING|>a<|END_THINKING|><|START_ACTION|>[{\"tool_call_id\":\"0\",\"tool_name\":\"f\","
+            "\"parameters\":{}}]"
+            "<|END_ACTION|>",
+            "", "a", "f(0){}\n") },
+        { SAYS ("cohere_command4", "<|START_RESPONSE|>hi<|END_RESPONSE|>", "hi", "", "") },
+        { SAYS (
+            "gigachat3", "<|function_call|>{\"name\": \"f\", \"arguments\": {\"a\": 1}}", "", "", "f(){\"a\": 1}\n") },
+        { SAYS ("functiongemma", "<start_function_call>call:f{k:<escape>a\"b<escape>}<end_function_call>", "", "",
+            "f(){\"k\": \"a\\\"b\"}\n") },
+        { SAYS (
+            "longcat", "<longcat_tool_call>{\"name\":\"f\",\"arguments\":{}}</longcat_tool_call>", "", "", "f(){}\n") },
+        { SAYS ("xlam", "```json\n[{\"name\":\"f\",\"arguments\":{}}]\n```", "", "", "f(){}\n") },
+        { SAYS ("hunyuan_a13b", "<think>\na\n</think>\n<answer>\nb</answer>", "b", "a", "") },
+        { SAYS ("llama4", "<|python_start|>[git_status()]<|python_end|>", "", "", "git_status(){}\n") },
+        { SAYS ("gemma4", "<|channel>thought\na\n<channel|>b", "b", "a", "") },
+        { SAYS (
+            "hermes", "<tool_call>\n<function=git_status>\n</function>\n</tool_call>", "", "", "git_status(){}\n") },
+        { SAYS ("deepseek_v3_2",
+            "<|DSML|invoke name=\"f\">\n<|DSML|parameter name=\"k\" "
+            "string=\"false\">7</|DSML|parameter>\n</|DSML|invoke>\n"
+            "</|DSML|function_calls>",
+            "", "", "f(){\"k\": 7}\n") },
+        { SAYS ("command_r", "Action: ```json\n[{\"tool_name\": \"f\", \"parameters\": {}}]\n```", "", "", "f(){}\n") },
+    };
+    RUN (examples);
+}
+
 //  Arguments may come before the name, as a string, under another key, in OpenAI's wrapping, twice or not at all.
 static void
 test_members_in_any_order (void **state)
@@ -668,83 +721,6 @@ test_endless_input_is_bounded (void **state)
     buffer_fini (&text);
 }
 
-//  ---- The table ---------------------------------------------------------------------------------------------------------
-
-//  No marker is longer than what is looked at before a byte is taken; every row is found by its names.
-static void
-test_rows_are_sound (void **state)
-{
-    size_t count;
-    const parser_format_t *formats = parser_formats (&count);
-    for (size_t i = 0; i < count; i++) {
-        const parser_format_t *row = &formats [i];
-        assert_ptr_equal (parser_find (span_from_string (row->name)), row);
-        for (; row; row = row->also) {
-            const char *const markers [] = { row->section_start, row->section_end, row->call_start, row->call_end,
-                row->name_end, row->key_start, row->key_end, row->value_start, row->value_end, row->quote };
-            for (size_t m = 0; m < sizeof markers / sizeof *markers; m++)
-                assert_true (!markers [m] || (strlen (markers [m]) <= PARSER_MARKER_MAX && *markers [m]));
-        }
-    }
-}
-
-static void
-test_names_of_others_are_known (void **state)
-{
-    static const char *const names [] = { "hermes", "qwen3_coder", "qwen25", "llama3_json", "llama3", "llama4_pythonic",
-        "mistral", "deepseek_v3", "deepseekv31", "deepseek-v3", "deepseek_v32", "deepseekv4", "glm45", "GLM47",
-        "kimi_k2", "minimax-m2", "openai", "gpt-oss", "granite", "granite-20b-fc", "phi4_mini_json", "cohere_command3",
-        "jamba", "internlm", "step3", "seed_oss", "xlam", "gemma4", "gigachat3", "ernie45", "hunyuan_a13b", "hy_v3",
-        "longcat", "nemotron_deci", "deepseek_r1", "deepseek-r1", "qwen3", "qwen3-thinking", "basic", "kimi", "default",
-        "lfm2", "olmo3", "apertus2509" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!parser_find (span_from_string (names [i])))
-            fail_msg ("%s", names [i]);
-    assert_null (parser_find (SPAN ("nobody")));
-    assert_null (parser_find ((span_t){ 0 }));
-}
-
-#define TEMPLATES "tests/data/chat_templates/"
-
-static bool
-s_has_mistral_token (void *context, span_t token)
-{
-    return span_equal_string (token, "[TOOL_CALLS]");
-}
-
-//  The format is read from what the template writes, else from what the vocabulary has, and a sentence says so.
-static void
-test_the_template_says_which_format (void **state)
-{
-    static const char *const chosen [][2] = { { "llama.cpp/ByteDance-Seed-OSS", "seed_oss" },
-        { "llama.cpp/Apertus-8B-Instruct", "apertus" }, { "llama.cpp/GLM-4.6", "glm45" },
-        { "llama.cpp/Kimi-K2-Instruct", "kimi_k2" }, { "dynamo/gemma4_tool", "gemma4" },
-        { "npm/deepseek_v3", "deepseek_v3" }, { "npm/qwen3", "hermes" },
-        { "llama.cpp/deepseek-ai-DeepSeek-V3.1", "deepseek_v3_1" },
-        { "llama.cpp/deepseek-ai-DeepSeek-V3.2", "deepseek_v3_2" }, { "llama.cpp/Qwen3-Coder", "qwen3_coder" },
-        { "llama.cpp/openai-gpt-oss-120b", "harmony" },
-        { "llama.cpp/meetkai-functionary-medium-v3.1", "functionary_v3_1" },
-        { "vllm/tool_chat_template_mistral", "mistral" },
-        { "llama.cpp/meta-llama-Llama-3.2-3B-Instruct", "llama3_json" },
-        { "vllm/tool_chat_template_llama3.2_pythonic", "pythonic" },
-        { "llama.cpp/CohereForAI-c4ai-command-r-plus-tool_use", "command_r" },
-        { "llama.cpp/google-gemma-2-2b-it", "plain" } };
-    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
-        buffer_t path = { 0 };
-        buffer_print (&path, "%s%s.jinja", TEMPLATES, chosen [i][0]);
-        buffer_t source = s_read_file (buffer_string (&path));
-        parser_choice_t choice = parser_choose (buffer_span (&source), NULL, NULL);
-        assert_string_equal (choice.format->name, chosen [i][1]);
-        assert_true (strlen (choice.reason) > 0);
-        buffer_fini (&path);
-        buffer_fini (&source);
-    }
-    parser_choice_t choice = parser_choose (SPAN ("{{ messages }}"), s_has_mistral_token, NULL);
-    assert_string_equal (choice.format->name, "mistral");
-    assert_string_equal (choice.reason, "the vocabulary has the token [TOOL_CALLS]");
-    assert_string_equal (parser_choose ((span_t){ 0 }, NULL, NULL).format->name, "plain");
-}
-
 int
 main (void)
 {
@@ -755,6 +731,7 @@ main (void)
         cmocka_unit_test (test_a_false_marker_is_text),
         cmocka_unit_test (test_markers_in_arguments_stay),
         cmocka_unit_test (test_an_interrupted_call_is_closed),
+        cmocka_unit_test (test_formats_beyond_the_table),
         cmocka_unit_test (test_members_in_any_order),
         cmocka_unit_test (test_reasoning_begins_where_the_prompt_left_it),
         cmocka_unit_test (test_without_tools_calls_are_text),
@@ -762,9 +739,6 @@ main (void)
         cmocka_unit_test (test_any_text_gives_one_result),
         cmocka_unit_test (test_what_waits_is_bounded),
         cmocka_unit_test (test_endless_input_is_bounded),
-        cmocka_unit_test (test_rows_are_sound),
-        cmocka_unit_test (test_names_of_others_are_known),
-        cmocka_unit_test (test_the_template_says_which_format),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -1,5 +1,6 @@
-//  Feeds bytes to the parsers of what models say.  The first byte chooses the format, the second how the rest is cut and what
-//  is asked for; one tool with an argument of each kind is known.  What comes out must not depend on the cut.
+//  Feeds bytes to the parsers of what models say.  The first line names the format (or chooses one by its size), the byte
+//  behind it says how the rest is cut and what is asked for; one tool with an argument of each kind is known.  What comes
+//  out must not depend on the cut.
 
 #include "base/bug.h"
 #include "model/parser/parser.h"
@@ -77,24 +78,32 @@ s_parse (
     parser_destroy (&parser);
 }
 
-int
-LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+static const parser_format_t *
+s_choose (span_t name)
 {
     size_t count;
     const parser_format_t *formats = parser_formats (&count);
+    const parser_format_t *named = parser_find (name);
+    return named ? named : &formats [name.size % count];
+}
+
+int
+LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+{
     json_t *tools = NULL;
-    if (size < 2 || json_parse (span_from_string (s_tools), &tools, NULL))
+    span_t input = span_of (data, size);
+    size_t line = span_find_byte (input, '\n');
+    if (size < line + 2 || json_parse (span_from_string (s_tools), &tools, NULL))
         return 0;
-    const parser_format_t *format = &formats [data [0] % count];
-    span_t text = span_of (data + 2, size - 2);
-    parser_options_t options = {
-        .tools = data [1] & 1 ? tools : NULL, .no_calls = data [1] & 2, .prompted = data [1] & 4
-    };
-    options.prefill = data [1] & 8 ? parser_prefill (format, text) : (span_t){ 0 };
+    const parser_format_t *format = s_choose (span_slice (input, 0, line));
+    uint8_t flags = data [line + 1];
+    span_t text = span_slice (input, line + 2, size);
+    parser_options_t options = { .tools = flags & 1 ? tools : NULL, .no_calls = flags & 2, .prompted = flags & 4 };
+    options.prefill = flags & 8 ? parser_prefill (format, text) : (span_t){ 0 };
     said_t whole = { 0 };
     said_t pieces = { 0 };
-    s_parse (format, &options, text, size, data [1] & 16, &whole);
-    s_parse (format, &options, text, 1 + (data [1] >> 5), data [1] & 16, &pieces);
+    s_parse (format, &options, text, size, flags & 16, &whole);
+    s_parse (format, &options, text, 1 + (flags >> 5), flags & 16, &pieces);
     BUG_ON (!span_equal (buffer_span (&whole.text), buffer_span (&pieces.text)));
     buffer_fini (&whole.text);
     buffer_fini (&pieces.text);
