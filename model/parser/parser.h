@@ -6,7 +6,8 @@
 //  it ends.
 //
 //  What looks like a call and turns out to be none is text again, byte for byte.  A call whose name is known is a
-//  call whatever follows: arguments the model broke are delivered as it wrote them.  Not thread-safe: one owner at a time.
+//  call whatever follows: arguments the model broke are delivered as it wrote them.  Only a call that the end of the answer
+//  cuts before its name is neither: it is dropped and counted.  Not thread-safe: one owner at a time.
 
 #ifndef MODEL_PARSER_PARSER_H
 #define MODEL_PARSER_PARSER_H
@@ -37,7 +38,8 @@ typedef struct {
     bool prompted;                       //  A prompt was looked at: reasoning is open only where prefill opens it
 } parser_options_t;
 
-//  Borrows the format, copies options and sink.  Gives the parser; never NULL.
+//  Borrows the format, copies options and sink.  Gives the parser; never NULL.  A call that the prefill opens is delivered
+//  here already; its text is not.
 parser_t *parser_new (const parser_format_t *format, const parser_options_t *options, const parser_sink_t *sink);
 
 //  Frees it and nulls the caller's pointer.  Nothing is delivered.
