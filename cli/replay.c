@@ -9,7 +9,6 @@
 #include "broker/broker.h"
 #include "cli/command.h"
 #include "cli/environment.h"
-#include "schemas/event.h"
 #include "simulator/stage.h"
 #include "workers/mock/mock.h"
 #include "workers/worker.h"
@@ -107,24 +106,6 @@ typedef struct {
     array_t overlaps;                              //  catalog_overlap_t, scratch
 } fleet_stage_t;
 
-//  What the router believes of all workers but one.
-static uint32_t
-s_elsewhere (void *arg, uint64_t namespace_id, column_t hashes, span_t worker)
-{
-    fleet_stage_t *self = arg;
-    const catalog_t *catalog = router_catalog (stage_find (self->stage, "router/0"));
-    uint64_t source = event_source (worker);
-    uint32_t most = 0;
-    array_cut (&self->overlaps, 0);
-    catalog_match ((catalog_t *)catalog, namespace_id, hashes, &self->overlaps);
-    for (size_t i = 0; i < self->overlaps.count; i++) {
-        const catalog_overlap_t *overlap = array_at (&self->overlaps, i);
-        if (overlap->source != source && overlap->blocks > most)
-            most = overlap->blocks;
-    }
-    return most;
-}
-
 //  The defaults of a table, with nothing said.
 static void
 s_set_defaults (const option_t *table, void *fields, arena_t *memory)
@@ -164,9 +145,7 @@ s_set_options (fleet_stage_t *self, const replay_flags_t *flags, const trace_t *
         .sessions = (size_t)flags->sessions,
         .think_max_ns = flags->think_max_ns,
         .secret = REPLAY_SECRET,
-        .router = "router/0",
-        .elsewhere = s_elsewhere,
-        .arg = self };
+        .router = "router/0" };
 }
 
 static void
@@ -221,6 +200,20 @@ s_check (const replay_flags_t *flags, const trace_t *trace, error_t *error)
     return error_set (error, STATUS_INVALID, "--capacity has no room for one block of %u tokens", trace->block_size);
 }
 
+static void
+s_replay (const trace_t *trace, const replay_flags_t *flags)
+{
+    arena_t memory;
+    fleet_stage_t *fleet = memory_new (sizeof *fleet);
+    arena_init (&memory, SIZE_MAX);
+    s_set_options (fleet, flags, trace, &memory);
+    s_run_fleet (fleet, (uint64_t)flags->seed);
+    s_tell (fleet, flags);
+    stage_destroy (&fleet->stage);
+    memory_free (fleet);
+    arena_fini (&memory);
+}
+
 static result_t
 s_run (const invocation_t *invocation)
 {
@@ -231,25 +224,13 @@ s_run (const invocation_t *invocation)
         command_complain (invocation->command, "%s", error.text);
         return RESULT_USAGE;
     }
-    result_t result = RESULT_USAGE;
-    if (s_check (flags, &trace, &error) != STATUS_OK)
+    status_t status = s_check (flags, &trace, &error);
+    if (status)
         command_complain (invocation->command, "%s", error.text);
-    else {
-        arena_t memory;
-        fleet_stage_t *fleet = memory_new (sizeof *fleet);
-        arena_init (&memory, SIZE_MAX);
-        array_init (&fleet->overlaps, sizeof (catalog_overlap_t));
-        s_set_options (fleet, flags, &trace, &memory);
-        s_run_fleet (fleet, (uint64_t)flags->seed);
-        s_tell (fleet, flags);
-        stage_destroy (&fleet->stage);
-        array_fini (&fleet->overlaps);
-        memory_free (fleet);
-        arena_fini (&memory);
-        result = RESULT_OK;
-    }
+    else
+        s_replay (&trace, flags);
     trace_fini (&trace);
-    return result;
+    return status ? RESULT_USAGE : RESULT_OK;
 }
 
 const command_t replay_command = {

@@ -12,14 +12,16 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "base/random.h"
+#include "kv/catalog/catalog.h"
 #include "kv/table.h"
 #include "runtime/stream.h"
 #include "runtime/timer.h"
+#include "schemas/event.h"
 #include "schemas/route.h"
 #include "schemas/worker.h"
 #include "simulator/replay_prompt.h"
 
-enum { NAME_MAX_BYTES = 64, PARTY_NONE = -1 };
+enum { NAME_MAX_BYTES = 64 };
 
 static const uint64_t MILLION = 1000000, SETTLE_NS = 1000000000, JOIN_NS = 1000000000, CALL_TIMEOUT_NS = 60000000000;
 
@@ -28,10 +30,10 @@ typedef struct {
     size_t number;                 //  In order of first sight
 } party_t;
 
-typedef struct replay replay_t;
+typedef struct replayer replayer_t;
 
 typedef struct {
-    replay_t *replay;                  //  Whose
+    replayer_t *replay;                //  Whose
     const trace_session_t *session;    //  What happens in it
     uint64_t number;                   //  In order of start
     uint64_t key;                      //  Of its tokens
@@ -62,7 +64,7 @@ typedef struct talk {
     bool under_way;                   //  It has arrived and is not over
 } talk_t;
 
-struct replay {
+struct replayer {
     actor_t *actor;              //  Itself
     replay_options_t options;    //  As given
     replay_tally_t tally;        //  Figures
@@ -78,6 +80,8 @@ struct replay {
     arena_t card_arena;          //  Lists of it
     model_card_t model;          //  The same, decoded; spans borrow both
     namespace_t space;           //  Names blocks
+    catalog_t *catalog;          //  Who holds which of them
+    array_t overlaps;            //  Scratch: catalog_overlap_t
     list_t talks;                //  talk_t
     list_t notices;              //  notice_t
     actor_timer_t timer;         //  The next start or arrival
@@ -98,14 +102,14 @@ typedef struct {
 static void
 s_on_noticed (void *state, void *arg, call_result_t result, const void *reply)
 {
-    replay_t *self = state;
+    replayer_t *self = state;
     notice_t *notice = arg;
     list_remove (&self->notices, &notice->link);
     memory_free (notice);
 }
 
 static void
-s_tell_router (replay_t *self, const talk_t *talk, bool finished)
+s_tell_router (replayer_t *self, const talk_t *talk, bool finished)
 {
     notice_t *notice = memory_new (sizeof *notice);
     route_progress_t progress = { .request = span_from_string (talk->request),
@@ -120,7 +124,7 @@ s_tell_router (replay_t *self, const talk_t *talk, bool finished)
 //  ---- Visits and talks ----------------------------------------------------------------------------------------------------
 
 static visit_t *
-s_visit_new (replay_t *self, const trace_session_t *session, uint64_t number)
+s_visit_new (replayer_t *self, const trace_session_t *session, uint64_t number)
 {
     visit_t *visit = memory_new (sizeof *visit);
     visit->replay = self;
@@ -173,7 +177,7 @@ s_request (const talk_t *talk)
 }
 
 static uint64_t
-s_pause (const replay_t *self, uint64_t recorded_ns)
+s_pause (const replayer_t *self, uint64_t recorded_ns)
 {
     return recorded_ns < self->options.think_max_ns ? recorded_ns : self->options.think_max_ns;
 }
@@ -181,7 +185,7 @@ s_pause (const replay_t *self, uint64_t recorded_ns)
 static void s_on_ready (void *state, actor_t *actor, void *arg);
 
 static void
-s_wait (replay_t *self, talk_t *talk)
+s_wait (replayer_t *self, talk_t *talk)
 {
     uint64_t now = actor_now (self->actor);
     uint64_t delay = talk->ready_ns > now ? talk->ready_ns - now : 0;
@@ -190,7 +194,7 @@ s_wait (replay_t *self, talk_t *talk)
 
 //  Subagents that begin after the lead's request `after`.
 static void
-s_spawn (replay_t *self, talk_t *lead, size_t after)
+s_spawn (replayer_t *self, talk_t *lead, size_t after)
 {
     const trace_session_t *session = lead->visit->session;
     for (size_t i = 1; i < session->threads.count; i++) {
@@ -206,7 +210,7 @@ s_spawn (replay_t *self, talk_t *lead, size_t after)
 
 //  It waits for nobody: on to its next request, or to its end.
 static void
-s_go_on (replay_t *self, talk_t *talk)
+s_go_on (replayer_t *self, talk_t *talk)
 {
     if (talk->next < talk->end) {
         s_wait (self, talk);
@@ -223,7 +227,7 @@ s_go_on (replay_t *self, talk_t *talk)
 }
 
 static void
-s_close (replay_t *self)
+s_close (replayer_t *self)
 {
     uint64_t now = actor_now (self->actor);
     for (list_link_t *link = list_first (&self->talks); link; link = list_next (&self->talks, link)) {
@@ -239,7 +243,7 @@ s_close (replay_t *self)
 
 //  The request under way is over, one way or the other.
 static void
-s_leave (replay_t *self, talk_t *talk)
+s_leave (replayer_t *self, talk_t *talk)
 {
     if (talk->routed)
         s_tell_router (self, talk, true);
@@ -258,7 +262,7 @@ s_leave (replay_t *self, talk_t *talk)
 //  ---- A request -----------------------------------------------------------------------------------------------------------
 
 static void
-s_fail (replay_t *self, talk_t *talk, const error_t *why)
+s_fail (replayer_t *self, talk_t *talk, const error_t *why)
 {
     actor_log (self->actor, LOG_WARNING, "request %s failed: %s", talk->request, why->text);
     self->tally.report.failed += self->tally.open;
@@ -268,7 +272,7 @@ s_fail (replay_t *self, talk_t *talk, const error_t *why)
 static uint64_t
 s_on_tokens (void *state, void *arg, uint64_t position, const void *item)
 {
-    replay_t *self = state;
+    replayer_t *self = state;
     talk_t *talk = arg;
     if (talk->first_ns == 0) {
         talk->first_ns = actor_now (self->actor);
@@ -282,7 +286,7 @@ s_on_tokens (void *state, void *arg, uint64_t position, const void *item)
 static void
 s_on_end (void *state, void *arg, call_result_t result, const void *message)
 {
-    replay_t *self = state;
+    replayer_t *self = state;
     talk_t *talk = arg;
     const generate_end_t *end = message;
     if (result != CALL_REPLIED) {
@@ -295,7 +299,7 @@ s_on_end (void *state, void *arg, call_result_t result, const void *message)
 }
 
 static void
-s_generate (replay_t *self, talk_t *talk, uint16_t rank)
+s_generate (replayer_t *self, talk_t *talk, uint16_t rank)
 {
     uint32_t tokens = s_request (talk)->output_tokens;
     generate_t request = { .request = span_from_string (talk->request),
@@ -312,7 +316,7 @@ s_generate (replay_t *self, talk_t *talk, uint16_t rank)
 
 //  The names of the prompt's blocks, valid until the next call.
 static column_t
-s_pack_hashes (replay_t *self, const talk_t *talk)
+s_pack_hashes (replayer_t *self, const talk_t *talk)
 {
     size_t count;
     const hash128_t *hashes = sequence_hashes (talk->prompt.sequence, &count);
@@ -322,8 +326,24 @@ s_pack_hashes (replay_t *self, const talk_t *talk)
     return column_of_hash128 (buffer_span (&self->packed));
 }
 
+//  The most leading blocks of a prompt that a worker other than this one has.
+static uint32_t
+s_elsewhere (replayer_t *self, const talk_t *talk, const party_t *party)
+{
+    uint64_t source = event_source (span_from_string (party->address));
+    uint32_t most = 0;
+    array_cut (&self->overlaps, 0);
+    catalog_match (self->catalog, self->space.id, s_pack_hashes (self, talk), &self->overlaps);
+    for (size_t i = 0; i < self->overlaps.count; i++) {
+        const catalog_overlap_t *overlap = array_at (&self->overlaps, i);
+        if (overlap->source != source && overlap->blocks > most)
+            most = overlap->blocks;
+    }
+    return most;
+}
+
 static void
-s_take_party (replay_t *self, talk_t *talk, const party_t *party)
+s_take_party (replayer_t *self, talk_t *talk, const party_t *party)
 {
     if (talk->party && talk->served.counted) {
         self->tally.report.turns++;
@@ -332,15 +352,14 @@ s_take_party (replay_t *self, talk_t *talk, const party_t *party)
     talk->party = party;
     talk->routed = true;
     talk->served.worker = party->number;
-    if (self->options.elsewhere && talk->served.counted)
-        talk->served.elsewhere_blocks = self->options.elsewhere (
-            self->options.arg, self->space.id, s_pack_hashes (self, talk), span_from_string (party->address));
+    if (talk->served.counted)
+        talk->served.elsewhere_blocks = s_elsewhere (self, talk, party);
 }
 
 static void
 s_on_routed (void *state, void *arg, call_result_t result, const void *message)
 {
-    replay_t *self = state;
+    replayer_t *self = state;
     talk_t *talk = arg;
     const route_reply_t *reply = message;
     error_t error = *call_error (&talk->route);
@@ -377,7 +396,7 @@ s_note_sent (talk_t *talk)
 }
 
 static void
-s_call_router (replay_t *self, talk_t *talk)
+s_call_router (replayer_t *self, talk_t *talk)
 {
     char session [NAME_MAX_BYTES];
     snprintf (session, sizeof session, "s%" PRIu64, talk->visit->number);
@@ -399,7 +418,7 @@ s_call_router (replay_t *self, talk_t *talk)
 static void
 s_on_ready (void *state, actor_t *actor, void *arg)
 {
-    replay_t *self = state;
+    replayer_t *self = state;
     talk_t *talk = arg;
     const trace_request_t *request = s_request (talk);
     uint64_t tail = talk->visit->tails++;
@@ -421,7 +440,7 @@ s_on_ready (void *state, actor_t *actor, void *arg)
 //  ---- Sessions begin --------------------------------------------------------------------------------------------------------
 
 static void
-s_deal_again (replay_t *self)
+s_deal_again (replayer_t *self)
 {
     size_t count = self->options.trace->sessions.count;
     uint32_t *deck = array_append (&self->deck, NULL, count);
@@ -433,7 +452,7 @@ s_deal_again (replay_t *self)
 }
 
 static const trace_session_t *
-s_draw (replay_t *self)
+s_draw (replayer_t *self)
 {
     if (self->deck.count == 0)
         s_deal_again (self);
@@ -445,7 +464,7 @@ s_draw (replay_t *self)
 static void
 s_on_start (void *state, actor_t *actor, void *arg)
 {
-    replay_t *self = state;
+    replayer_t *self = state;
     uint64_t number = self->tally.report.sessions++;
     if (number == self->opening)
         replay_tally_open (&self->tally, actor_now (actor));
@@ -459,7 +478,7 @@ s_on_start (void *state, actor_t *actor, void *arg)
 }
 
 static void
-s_plan_sessions (replay_t *self)
+s_plan_sessions (replayer_t *self)
 {
     const trace_t *trace = self->options.trace;
     uint64_t total_ns = 0;
@@ -479,7 +498,7 @@ static void s_on_arrival (void *state, actor_t *actor, void *arg);
 
 //  To the next arrival, if there is one.
 static void
-s_await_arrival (replay_t *self)
+s_await_arrival (replayer_t *self)
 {
     const trace_thread_t *thread = trace_thread (self->crowd->session, 0);
     if (self->arrivals == thread->requests.count)
@@ -494,7 +513,7 @@ s_await_arrival (replay_t *self)
 static void
 s_on_arrival (void *state, actor_t *actor, void *arg)
 {
-    replay_t *self = state;
+    replayer_t *self = state;
     talk_t *talk = s_talk_new (self->crowd, trace_thread (self->crowd->session, 0), NULL);
     talk->next = self->arrivals++;
     talk->end = self->arrivals;
@@ -503,7 +522,7 @@ s_on_arrival (void *state, actor_t *actor, void *arg)
 }
 
 static void
-s_begin_singles (replay_t *self)
+s_begin_singles (replayer_t *self)
 {
     self->crowd = s_visit_new (self, trace_session (self->options.trace, 0), 0);
     self->began_ns = actor_now (self->actor);
@@ -512,12 +531,32 @@ s_begin_singles (replay_t *self)
     s_await_arrival (self);
 }
 
+//  ---- Following -------------------------------------------------------------------------------------------------------------
+
+static void
+s_on_stored (void *state, actor_t *actor, const origin_t *origin, const void *event)
+{
+    catalog_stored (((replayer_t *)state)->catalog, origin->source, event);
+}
+
+static void
+s_on_removed (void *state, actor_t *actor, const origin_t *origin, const void *event)
+{
+    catalog_removed (((replayer_t *)state)->catalog, origin->source, event);
+}
+
+static void
+s_on_reset (void *state, actor_t *actor, const origin_t *origin)
+{
+    catalog_forget (((replayer_t *)state)->catalog, origin->source);
+}
+
 //  ---- Life ------------------------------------------------------------------------------------------------------------------
 
 static void
 s_on_settled (void *state, actor_t *actor, void *arg)
 {
-    replay_t *self = state;
+    replayer_t *self = state;
     if (self->options.trace->single)
         s_begin_singles (self);
     else {
@@ -527,7 +566,7 @@ s_on_settled (void *state, actor_t *actor, void *arg)
 }
 
 static void
-s_read_card (replay_t *self, span_t card)
+s_read_card (replayer_t *self, span_t card)
 {
     buffer_append (&self->card, card);
     status_t status =
@@ -541,7 +580,7 @@ s_read_card (replay_t *self, span_t card)
 static void
 s_on_worker (void *state, actor_t *actor, const actor_entry_t *entry)
 {
-    replay_t *self = state;
+    replayer_t *self = state;
     if (!entry->has_card || map_get (self->parties, entry->address))
         return;
     if (!self->card.size)
@@ -558,13 +597,15 @@ s_on_worker (void *state, actor_t *actor, const actor_entry_t *entry)
 static status_t
 s_init (void *state, actor_t *actor, const void *options, error_t *error)
 {
-    replay_t *self = state;
+    replayer_t *self = state;
     self->actor = actor;
     self->options = *(const replay_options_t *)options;
     replay_tally_init (&self->tally, self->options.workers);
     random_init (&self->starts, self->options.seed);
     random_init (&self->deals, hash_u64 (self->options.seed));
     array_init (&self->deck, sizeof (uint32_t));
+    array_init (&self->overlaps, sizeof (catalog_overlap_t));
+    self->catalog = catalog_new (NULL);
     self->parties = map_new (0);
     arena_init (&self->card_arena, 1 << 20);
     list_init (&self->talks);
@@ -575,7 +616,7 @@ s_init (void *state, actor_t *actor, const void *options, error_t *error)
 static void
 s_fini (void *state, actor_t *actor)
 {
-    replay_t *self = state;
+    replayer_t *self = state;
     void *party;
     timer_stop (&self->timer);
     for (list_link_t *link; (link = list_first (&self->talks));)
@@ -591,6 +632,8 @@ s_fini (void *state, actor_t *actor)
         memory_free (party);
     map_destroy (&self->parties);
     replay_tally_fini (&self->tally);
+    catalog_destroy (&self->catalog);
+    array_fini (&self->overlaps);
     array_fini (&self->deck);
     arena_fini (&self->card_arena);
     buffer_fini (&self->card);
@@ -600,23 +643,26 @@ s_fini (void *state, actor_t *actor)
 bool
 replay_is_over (const actor_t *replay)
 {
-    return ((const replay_t *)actor_state (replay))->over;
+    return ((const replayer_t *)actor_state (replay))->over;
 }
 
 const replay_report_t *
 replay_report (const actor_t *replay)
 {
-    return &((const replay_t *)actor_state (replay))->tally.report;
+    return &((const replayer_t *)actor_state (replay))->tally.report;
 }
 
 static const actor_handler_t s_handlers [] = {
+    HANDLES_EVENT (kv_stored, s_on_stored),
+    HANDLES_EVENT (kv_removed, s_on_removed),
+    HANDLES_RESET (STREAM_KV, s_on_reset),
     HANDLES_ACTOR ("worker", s_on_worker),
     HANDLERS_END,
 };
 
 const actor_class_t replay_class = {
     .name = "replay",
-    .state_size = sizeof (replay_t),
+    .state_size = sizeof (replayer_t),
     .init = s_init,
     .fini = s_fini,
     .handlers = s_handlers,

@@ -1,8 +1,9 @@
 //  replay - recorded traffic, sent to a fleet again
 //
 //  An actor that stands where frontends and harnesses stand: it asks the router where each request of a trace goes, streams
-//  it from that worker, tells the router how it goes on, and counts.  Router, index, workers and engines are the real ones;
-//  made up are only the tokens (simulator/replay_prompt.h).
+//  it from that worker, tells the router how it goes on, and counts.  It also follows what the workers hold, to know what is
+//  computed twice.  Router, index, workers and engines are the real ones; made up are only the tokens
+//  (simulator/replay_prompt.h).
 //
 //  Sessions are a closed loop.  They begin by a Poisson process at such a rate that, if nothing ever queued, `load` of them
 //  would be alive for each worker; they are drawn from a shuffled deck of the trace, which is dealt again when it is empty,
@@ -17,7 +18,6 @@
 #define SIMULATOR_REPLAY_H
 
 #include "runtime/actor.h"
-#include "schemas/column.h"
 #include "simulator/replay_tally.h"
 #include "simulator/trace.h"
 
@@ -30,9 +30,6 @@ typedef struct {
     uint64_t think_max_ns;    //  Longest pause
     span_t secret;            //  Of the cluster; borrowed for the actor's life
     const char *router;       //  Address; borrowed for the actor's life
-    //  The most leading blocks of these that a worker other than the named one has.  May be NULL.
-    uint32_t (*elsewhere) (void *arg, uint64_t namespace_id, column_t hashes, span_t worker);
-    void *arg;    //  For elsewhere
 } replay_options_t;
 
 //  Service "replay".  Its options are a replay_options_t, copied.

@@ -1,4 +1,4 @@
-//  stage - actors in a small realm, for tests
+//  stage - actors in a small realm, for tests and replays
 //
 //  Each actor of a stage has a process of its own, on a machine that the test names, and all know one broker.  The test
 //  runs virtual time, looks at what the actors hold, and breaks things:
