@@ -486,7 +486,7 @@ s_plan_sessions (replayer_t *self)
         total_ns += trace_duration_ns (trace_session (trace, i), self->options.think_max_ns);
     uint64_t live = self->options.load * self->options.workers;    //  Millionths
     uint64_t mean_ns = total_ns / trace->sessions.count;
-    self->interval_ns = mean_ns / live * MILLION + mean_ns % live * MILLION / live;
+    self->interval_ns = mean_ns / live * MILLION + mean_ns % live * MILLION / live + 1;
     self->sessions = self->options.sessions ? self->options.sessions : trace->sessions.count;
     size_t opening = (size_t)(live * 3 / 2 / MILLION);
     self->opening = opening < self->sessions / 4 ? opening : self->sessions / 4;

@@ -25,7 +25,7 @@ typedef struct {
     const trace_t *trace;     //  Borrowed for the actor's life
     uint64_t seed;            //  Of starts and of the deck
     size_t workers;           //  It begins once so many are there; at least 1
-    uint64_t load;            //  Millionths; at least 1
+    uint64_t load;            //  Millionths; at least 10000
     size_t sessions;          //  How many begin; 0: as many as the trace has
     uint64_t think_max_ns;    //  Longest pause
     span_t secret;            //  Of the cluster; borrowed for the actor's life

@@ -4,7 +4,7 @@
 
 #include "base/json.h"
 
-enum { SINGLE_BLOCK = 512, BLOCK_MAX = 16384, THREADS_MAX = 4096, SECONDS_MAX = 1000000000 };
+enum { SINGLE_BLOCK = 512, BLOCK_MAX = 16384, THREADS_MAX = 4096, SECONDS_MAX = 100000000 };
 
 static const uint64_t SECOND_NS = 1000000000, MS_NS = 1000000;
 
@@ -32,8 +32,7 @@ s_read_u32 (const json_t *row, const char *key, uint64_t max, uint32_t *value, e
     return STATUS_OK;
 }
 
-//  Seconds or the like, rounded down to whole microseconds so that no digit hangs on how a double is rounded; absent: left
-//  as it is.
+//  Seconds or the like, to the microsecond; absent: left as it is.
 static status_t
 s_read_time (const json_t *row, const char *key, uint64_t unit_ns, uint64_t *ns, error_t *error)
 {
