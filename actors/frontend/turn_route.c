@@ -5,8 +5,9 @@
 #include "schemas/route.h"
 
 static const uint64_t RETRY_NS = 200000000;    //  Before a router is asked again, doubled each time
+static const uint64_t MOVE_NS = 10000000;      //  Before another worker is looked for, doubled a few times
 
-enum { ROUTER_ATTEMPTS = 5, FAILURES_MAX = 64 };
+enum { ROUTER_ATTEMPTS = 5, FAILURES_MAX = 64, MOVE_DOUBLINGS = 6 };
 
 //  ---- Routing ---------------------------------------------------------------------------------------------------------
 
@@ -187,5 +188,7 @@ turn_move_on (turn_t *self, status_t status, const char *why)
     else
         metric_add (self->metrics.metrics [COUNTS_RETRIES], 1);
     turn_leave_worker (self);
-    turn_route (self);
+    //  News of the directory that were held up come in a burst: who moves in the middle of it uses up its attempts at once.
+    size_t doublings = self->failures.count < MOVE_DOUBLINGS ? self->failures.count : MOVE_DOUBLINGS;
+    timer_start (&self->wait, frontend->actor, MOVE_NS << doublings, s_on_retry, self);
 }
