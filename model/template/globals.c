@@ -1,5 +1,7 @@
 //  globals - functions that every template can call
 
+#include <stddef.h>
+
 #include "model/template/render.h"
 
 static value_t
@@ -114,6 +116,35 @@ s_moment (int64_t now_s)
     return moment;
 }
 
+//  What prints as a number: which, and how wide.
+static const struct {
+    uint8_t directive;    //  Behind the %
+    size_t offset;        //  In moment_t
+    int width;            //  Filled up with zeros, unless %- says otherwise
+} s_numbers [] = {
+    { 'Y', offsetof (moment_t, year), 1 },
+    { 'm', offsetof (moment_t, month), 2 },
+    { 'd', offsetof (moment_t, day), 2 },
+    { 'H', offsetof (moment_t, hour), 2 },
+    { 'M', offsetof (moment_t, minute), 2 },
+    { 'S', offsetof (moment_t, second), 2 },
+    { 'j', offsetof (moment_t, day_of_year), 3 },
+    { 'w', offsetof (moment_t, weekday), 1 },
+};
+
+static bool
+s_print_number (buffer_t *out, const moment_t *moment, uint8_t directive, bool padded)
+{
+    for (size_t i = 0; i < sizeof s_numbers / sizeof *s_numbers; i++) {
+        if (s_numbers [i].directive != directive)
+            continue;
+        int64_t value = *(const int64_t *)((const char *)moment + s_numbers [i].offset);
+        buffer_print (out, "%0*lld", padded ? s_numbers [i].width : 1, (long long)value);
+        return true;
+    }
+    return false;
+}
+
 static void
 s_print_moment (buffer_t *out, const moment_t *moment, uint8_t directive, bool padded)
 {
@@ -121,22 +152,17 @@ s_print_moment (buffer_t *out, const moment_t *moment, uint8_t directive, bool p
         "September", "October", "November", "December" };
     static const char *const days [] = { "Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday" };
     long long twelve = moment->hour % 12 ? moment->hour % 12 : 12;
-    int width = padded ? 2 : 1;
+    if (s_print_number (out, moment, directive, padded))
+        return;
     switch (directive) {
-    case 'Y':
-        buffer_print (out, "%lld", (long long)moment->year);
-        break;
     case 'y':
         buffer_print (out, "%02lld", (long long)moment->year % 100);
         break;
-    case 'm':
-        buffer_print (out, "%0*lld", width, (long long)moment->month);
-        break;
-    case 'd':
-        buffer_print (out, "%0*lld", width, (long long)moment->day);
-        break;
     case 'e':
         buffer_print (out, "%2lld", (long long)moment->day);
+        break;
+    case 'I':
+        buffer_print (out, "%0*lld", padded ? 2 : 1, twelve);
         break;
     case 'B':
         buffer_append_string (out, months [moment->month - 1]);
@@ -151,47 +177,45 @@ s_print_moment (buffer_t *out, const moment_t *moment, uint8_t directive, bool p
     case 'a':
         buffer_append (out, span_of (days [moment->weekday], 3));
         break;
-    case 'H':
-        buffer_print (out, "%0*lld", width, (long long)moment->hour);
-        break;
-    case 'I':
-        buffer_print (out, "%0*lld", width, twelve);
-        break;
-    case 'M':
-        buffer_print (out, "%0*lld", width, (long long)moment->minute);
-        break;
-    case 'S':
-        buffer_print (out, "%0*lld", width, (long long)moment->second);
-        break;
     case 'p':
         buffer_append_string (out, moment->hour < 12 ? "AM" : "PM");
-        break;
-    case 'j':
-        buffer_print (out, "%0*lld", padded ? 3 : 1, (long long)moment->day_of_year);
-        break;
-    case 'w':
-        buffer_print (out, "%lld", (long long)moment->weekday);
-        break;
-    case 'F':
-        buffer_print (
-            out, "%lld-%02lld-%02lld", (long long)moment->year, (long long)moment->month, (long long)moment->day);
-        break;
-    case 'T':
-        buffer_print (
-            out, "%02lld:%02lld:%02lld", (long long)moment->hour, (long long)moment->minute, (long long)moment->second);
-        break;
-    case 'D':
-        buffer_print (out, "%02lld/%02lld/%02lld", (long long)moment->month, (long long)moment->day,
-            (long long)moment->year % 100);
         break;
     case '%':
         buffer_append_byte (out, '%');
         break;
-    case 'Z':
+    case 'Z':    //  A moment without a zone prints none
     case 'z':
         break;
     default:
         buffer_print (out, "%%%c", directive);
+    }
+}
+
+//  Formats that stand for others.
+static span_t
+s_expand (uint8_t directive)
+{
+    return directive == 'F'   ? SPAN ("%Y-%m-%d")
+           : directive == 'T' ? SPAN ("%H:%M:%S")
+           : directive == 'D' ? SPAN ("%m/%d/%y")
+                              : SPAN ("");
+}
+
+static void
+s_print_format (buffer_t *out, const moment_t *moment, span_t format)
+{
+    for (size_t i = 0; i < format.size; i++) {
+        if (format.data [i] != '%' || i + 1 == format.size) {
+            buffer_append_byte (out, format.data [i]);
+            continue;
+        }
+        bool padded = format.data [i + 1] != '-' || i + 2 == format.size;
+        i += padded ? 1 : 2;
+        span_t expanded = s_expand (format.data [i]);
+        if (expanded.size)
+            s_print_format (out, moment, expanded);
+        else
+            s_print_moment (out, moment, format.data [i], padded);
     }
 }
 
@@ -200,14 +224,6 @@ render_strftime (render_t *self, span_t format)
 {
     buffer_t out = { 0 };
     moment_t moment = s_moment (self->now_s);
-    for (size_t i = 0; i < format.size; i++) {
-        if (format.data [i] != '%' || i + 1 == format.size) {
-            buffer_append_byte (&out, format.data [i]);
-            continue;
-        }
-        bool padded = format.data [i + 1] != '-' || i + 2 == format.size;
-        i += padded ? 1 : 2;
-        s_print_moment (&out, &moment, format.data [i], padded);
-    }
+    s_print_format (&out, &moment, format);
     return value_take_buffer (&self->heap, &out);
 }

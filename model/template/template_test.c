@@ -120,6 +120,21 @@ s_render (const char *source, const char *context_text, buffer_t *out, error_t *
     return status;
 }
 
+//  Expected: datetime (2026, 1, 15, 12).strftime of Python.
+static void
+test_the_moment_prints_as_python_does (void **state)
+{
+    buffer_t out = { 0 };
+    error_t error = { 0 };
+    assert_int_equal (s_render ("{{ strftime_now ('%Y-%m-%d %H:%M:%S|%F %T %D|%-d %-m %-H %-I|%y %e %j %-j %w|%B %b %A "
+                                "%a|%I %p|%%|%Z|') }}",
+                          "{}", &out, &error),
+        STATUS_OK);
+    assert_string_equal (buffer_string (&out), "2026-01-15 12:00:00|2026-01-15 12:00:00 01/15/26|15 1 12 12|26 15 015 "
+                                               "15 4|January Jan Thursday Thu|12 PM|%||");
+    buffer_fini (&out);
+}
+
 static void
 test_harm_is_bounded_and_named (void **state)
 {
@@ -182,6 +197,7 @@ main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_every_published_template_renders_as_jinja_does),
+        cmocka_unit_test (test_the_moment_prints_as_python_does),
         cmocka_unit_test (test_harm_is_bounded_and_named),
         cmocka_unit_test (test_nesting_without_end_is_refused),
     };
