@@ -1,106 +1,151 @@
-//  stator bench - how fast a part is, by itself
+//  stator bench - what a part costs
+
+#include "cli/bench.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-#include "cli/command.h"
-#include "cli/mapping.h"
-#include "cli/tokenizer_file.h"
+#include "runtime/suggest.h"
 
-enum { PASSES = 16 };
+static const bench_t *const s_benches [] = { &bench_tokenizer };
+enum { BENCHES = sizeof s_benches / sizeof *s_benches, NAME_COLUMN = 12 };
 
-//  Time this process has computed: others on the machine do not count.
-static double
-s_seconds (void)
+//  ---- Cells -------------------------------------------------------------------------------------------------------------
+
+void
+bench_cell_begin (bench_cell_t *self, const bench_t *bench, const char *name)
+{
+    *self = (bench_cell_t){ 0 };
+    json_writer_init (&self->json, &self->text);
+    json_write_begin_object (&self->json);
+    bench_cell_text (self, "bench", bench->name);
+    bench_cell_text (self, "cell", name);
+}
+
+void
+bench_cell_print (bench_cell_t *self)
+{
+    json_write_end_object (&self->json);
+    buffer_append_byte (&self->text, '\n');
+    command_print (&self->text);
+    fflush (stdout);
+    buffer_fini (&self->text);
+}
+
+void
+bench_cell_text (bench_cell_t *self, const char *key, const char *value)
+{
+    json_write_key (&self->json, key);
+    json_write_string (&self->json, span_from_string (value));
+}
+
+void
+bench_cell_count (bench_cell_t *self, const char *key, uint64_t value)
+{
+    json_write_key (&self->json, key);
+    json_write_u64 (&self->json, value);
+}
+
+void
+bench_cell_figure (bench_cell_t *self, const char *key, double value)
+{
+    char digits [32];
+    snprintf (digits, sizeof digits, "%.4g", value);
+    json_write_key (&self->json, key);
+    json_write_double (&self->json, strtod (digits, NULL));
+}
+
+void
+bench_cell_ratio (bench_cell_t *self, double ours, double theirs)
+{
+    bench_cell_figure (self, "ratio", ours / theirs);
+}
+
+//  ---- Measuring -----------------------------------------------------------------------------------------------------------
+
+double
+bench_seconds (void)
 {
     struct timespec now;
     clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &now);
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-static void
-s_print_pass (const char *name, double seconds, size_t bytes, size_t tokens)
-{
-    printf ("%-8s %10.3f ms %8.1f MB/s %8.1f M tokens/s\n", name, seconds * 1e3, (double)bytes / seconds / 1e6,
-        (double)tokens / seconds / 1e6);
-}
+//  ---- The verb ------------------------------------------------------------------------------------------------------------
 
-//  Once with nothing remembered, then the best of some passes over the same text.
-static status_t
-s_time_passes (tokenizer_t *tokenizer, span_t text, error_t *error)
-{
-    array_t ids;
-    double best = 0;
-    status_t status = STATUS_OK;
-    array_init (&ids, sizeof (uint32_t));
-    for (size_t pass = 0; pass <= PASSES && !status; pass++) {
-        array_cut (&ids, 0);
-        double start = s_seconds ();
-        status = tokenizer_encode (tokenizer, text, (tokenizer_flags_t){ .parse_special = true }, &ids, error);
-        double took = s_seconds () - start;
-        if (pass == 0)
-            s_print_pass ("cold", took, text.size, ids.count);
-        else if (pass == 1 || took < best)
-            best = took;
-    }
-    if (!status)
-        s_print_pass ("warm", best, text.size, ids.count);
-    array_fini (&ids);
-    return status;
-}
+typedef struct {
+    bool quick;    //  See bench_run_t
+} bench_flags_t;
 
-static status_t
-s_bench_tokenizer (const char *const *words, error_t *error)
-{
-    tokenizer_t *tokenizer = NULL;
-    mapping_t text = { 0 };
-    status_t status = mapping_open (&text, words [1], error);
-    double start = s_seconds ();
-    if (!status)
-        status = tokenizer_file_load (words [0], &tokenizer, error);
-    if (!status) {
-        printf ("%-8s %10.3f ms\n", "load", (s_seconds () - start) * 1e3);
-        status = s_time_passes (tokenizer, text.bytes, error);
-    }
-    tokenizer_destroy (&tokenizer);
-    mapping_close (&text);
-    return status;
-}
-
-static const struct {
-    const char *name;                                              //  What is measured
-    size_t words;                                                  //  How many it takes
-    status_t (*run) (const char *const *words, error_t *error);    //  Measures and prints
-} s_benches [] = {
-    { "tokenizer", 2, s_bench_tokenizer },
+static const option_t s_flags [] = {
+    { .name = "quick",
+        .type = OPTION_BOOL,
+        .offset = offsetof (bench_flags_t, quick),
+        .doc = "Do as little as shows that the bench works; the figures mean nothing." },
+    OPTIONS_END,
 };
+
+static result_t
+s_list (void)
+{
+    for (size_t i = 0; i < BENCHES; i++)
+        printf ("%-*s%s%s%s\n", NAME_COLUMN, s_benches [i]->name, s_benches [i]->arguments,
+            *s_benches [i]->arguments ? ": " : "", s_benches [i]->doc);
+    return RESULT_OK;
+}
+
+static const bench_t *
+s_find (const invocation_t *invocation)
+{
+    suggest_t suggest;
+    suggest_init (&suggest, span_from_string (invocation->words [0]));
+    for (size_t i = 0; i < BENCHES; i++) {
+        if (strcmp (invocation->words [0], s_benches [i]->name) == 0)
+            return s_benches [i];
+        suggest_offer (&suggest, s_benches [i]->name);
+    }
+    const char *best = suggest_best (&suggest);
+    command_complain (invocation->command, "nothing measures '%.100s'%s%s%s", invocation->words [0],
+        best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+    return NULL;
+}
 
 static result_t
 s_run (const invocation_t *invocation)
 {
-    for (size_t i = 0; i < sizeof s_benches / sizeof *s_benches; i++) {
-        error_t error;
-        if (strcmp (invocation->words [0], s_benches [i].name) != 0 || invocation->count != s_benches [i].words + 1)
-            continue;
-        if (s_benches [i].run (invocation->words + 1, &error) == STATUS_OK)
-            return RESULT_OK;
-        command_complain (invocation->command, "%s", error.text);
-        return RESULT_FAILED;
+    if (!invocation->count)
+        return s_list ();
+    const bench_flags_t *flags = invocation->flags;
+    const bench_t *bench = s_find (invocation);
+    bench_run_t run = { .words = invocation->words + 1,
+        .count = invocation->count - 1,
+        .quick = flags->quick,
+        .program = invocation->program };
+    error_t error;
+    if (!bench)
+        return RESULT_USAGE;
+    if (run.count < bench->words_min || run.count > bench->words_max) {
+        command_complain (invocation->command, "usage: stator bench %s %s", bench->name, bench->arguments);
+        return RESULT_USAGE;
     }
-    command_complain (invocation->command, "nothing is measured by '%.100s' with %zu words", invocation->words [0],
-        invocation->count - 1);
-    return RESULT_USAGE;
+    if (bench->run (&run, &error) == STATUS_OK)
+        return RESULT_OK;
+    command_complain (invocation->command, "%s: %s", bench->name, error.text);
+    return RESULT_FAILED;
 }
 
 const command_t bench_command = {
     .name = "bench",
-    .arguments = "tokenizer MODEL TEXT",
-    .doc = "Measure how fast a part is, by itself.",
-    .essay = "bench tokenizer loads MODEL's tokenizer and encodes the file TEXT on one thread: once with nothing "
-             "remembered,\n"
-             "then again. Times are those of this process alone.\n",
-    .words_min = 1,
-    .words_max = 3,
+    .arguments = "[NAME [WORDS]]",
+    .doc = "Measure what a part costs.",
+    .essay =
+        "Without a name, lists what can be measured. A bench prints a JSON object a line: what was measured, in\n"
+        "absolute figures and, as `ratio`, beside something that does the same without Stator. Times are processor\n"
+        "time.\n",
+    .table = s_flags,
+    .flags_size = sizeof (bench_flags_t),
+    .words_max = 8,
     .run = s_run,
 };

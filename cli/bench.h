@@ -1,0 +1,61 @@
+//  bench - what the verbs of `stator bench` share
+//
+//  A bench measures one thing and prints cells: a cell is one JSON object on a line of its own, `bench` and `cell` first,
+//  then absolute figures, and `ratio` where it ran beside something to compare with.  A figure's key ends with its unit.
+//  What others on the machine do must not show: figures are processor time, memory and counts; a wall clock is read only
+//  where the cell is about waiting.
+//
+//  A new bench is a file bench_NAME.c with a bench_t in it, its name below, and its row in bench.c.
+
+#ifndef CLI_BENCH_H
+#define CLI_BENCH_H
+
+#include "base/json_writer.h"
+#include "cli/command.h"
+
+//  A bench as it was asked for.
+typedef struct {
+    const char *const *words;    //  What stands behind its name; borrowed
+    size_t count;                //  How many
+    bool quick;                  //  As little work as shows that it works: the figures mean nothing
+    const char *program;         //  Path of this program
+} bench_run_t;
+
+typedef struct {
+    const char *name;         //  "tokenizer"
+    const char *arguments;    //  "MODEL TEXT"; "" for none
+    const char *doc;          //  One sentence: what is measured, beside what
+    size_t words_min;         //  Words it needs
+    size_t words_max;         //  Words it takes
+    //  Measures and prints.  It fails where something that must hold does not; no figure makes it fail.
+    status_t (*run) (const bench_run_t *run, error_t *error);
+} bench_t;
+
+extern const bench_t bench_tokenizer;
+
+//  ---- Cells -------------------------------------------------------------------------------------------------------------
+
+typedef struct {
+    buffer_t text;         //  The line
+    json_writer_t json;    //  To it
+} bench_cell_t;
+
+//  Begins the cell `name` of a bench; bench_cell_print ends it, which prints the line at once.
+void bench_cell_begin (bench_cell_t *self, const bench_t *bench, const char *name);
+void bench_cell_print (bench_cell_t *self);
+
+void bench_cell_text (bench_cell_t *self, const char *key, const char *value);
+void bench_cell_count (bench_cell_t *self, const char *key, uint64_t value);
+
+//  A measured number, to four digits: more of them were never measured.
+void bench_cell_figure (bench_cell_t *self, const char *key, double value);
+
+//  Appends `ratio`: ours / theirs.
+void bench_cell_ratio (bench_cell_t *self, double ours, double theirs);
+
+//  ---- Measuring -----------------------------------------------------------------------------------------------------------
+
+//  Seconds that all threads of this process have computed.
+double bench_seconds (void);
+
+#endif

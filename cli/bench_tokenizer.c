@@ -1,0 +1,80 @@
+//  stator bench tokenizer - text to token ids on one thread
+
+#include "cli/bench.h"
+#include "cli/mapping.h"
+#include "cli/tokenizer_file.h"
+
+enum { PASSES = 16 };
+
+static void
+s_print_pass (const char *name, double seconds, size_t bytes, size_t tokens)
+{
+    bench_cell_t cell;
+    bench_cell_begin (&cell, &bench_tokenizer, name);
+    bench_cell_count (&cell, "bytes", bytes);
+    bench_cell_count (&cell, "tokens", tokens);
+    bench_cell_figure (&cell, "cpu_ms", seconds * 1e3);
+    bench_cell_figure (&cell, "mb_per_s", (double)bytes / seconds / 1e6);
+    bench_cell_figure (&cell, "tokens_per_s", (double)tokens / seconds);
+    bench_cell_print (&cell);
+}
+
+//  Once with nothing remembered, then the best of some passes over the same text.
+static status_t
+s_time_passes (const bench_run_t *run, tokenizer_t *tokenizer, span_t text, error_t *error)
+{
+    array_t ids;
+    double best = 0;
+    status_t status = STATUS_OK;
+    array_init (&ids, sizeof (uint32_t));
+    for (size_t pass = 0; pass <= (run->quick ? 1 : PASSES) && !status; pass++) {
+        array_cut (&ids, 0);
+        double start = bench_seconds ();
+        status = tokenizer_encode (tokenizer, text, (tokenizer_flags_t){ .parse_special = true }, &ids, error);
+        double took = bench_seconds () - start;
+        if (pass == 0 && !status)
+            s_print_pass ("cold", took, text.size, ids.count);
+        else if (pass == 1 || took < best)
+            best = took;
+    }
+    if (!status)
+        s_print_pass ("warm", best, text.size, ids.count);
+    array_fini (&ids);
+    return status;
+}
+
+static void
+s_print_load (double seconds)
+{
+    bench_cell_t cell;
+    bench_cell_begin (&cell, &bench_tokenizer, "load");
+    bench_cell_figure (&cell, "cpu_ms", seconds * 1e3);
+    bench_cell_print (&cell);
+}
+
+static status_t
+s_run (const bench_run_t *run, error_t *error)
+{
+    tokenizer_t *tokenizer = NULL;
+    mapping_t text = { 0 };
+    status_t status = mapping_open (&text, run->words [1], error);
+    double start = bench_seconds ();
+    if (!status)
+        status = tokenizer_file_load (run->words [0], &tokenizer, error);
+    if (!status) {
+        s_print_load (bench_seconds () - start);
+        status = s_time_passes (run, tokenizer, text.bytes, error);
+    }
+    tokenizer_destroy (&tokenizer);
+    mapping_close (&text);
+    return status;
+}
+
+const bench_t bench_tokenizer = {
+    .name = "tokenizer",
+    .arguments = "MODEL TEXT",
+    .doc = "MODEL's tokenizer loads and encodes the file TEXT on one thread, once with nothing remembered, then again.",
+    .words_min = 2,
+    .words_max = 2,
+    .run = s_run,
+};
