@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "model/template/template.h"
+
 //  ---- Assigning ----
 
 static void
@@ -108,12 +110,28 @@ s_filtered (render_t *self, const node_t *node, value_t *items, size_t count)
     return kept;
 }
 
+//  Notes a seam, where an outermost loop stands between two turns.
+static void
+s_mark_seam (render_t *self)
+{
+    array_t *seams = self->seams;
+    size_t at = self->prompt->size - self->prompt_at;
+    if (!seams || self->out != self->prompt || self->loops != 1)
+        return;
+    size_t count = seams->count - self->seams_from;
+    size_t last = count ? *(size_t *)array_at (seams, seams->count - 1) : 0;
+    if (at > last && count < TEMPLATE_SEAMS_MAX)
+        array_append (seams, &at, 1);
+}
+
 static void
 s_iterate (render_t *self, const node_t *node, value_loop_t *loop)
 {
     scope_t *outer = self->scope;
     value_t loop_value = { .kind = VALUE_LOOP, .as.loop = loop };
+    self->loops++;
     for (; loop->index < loop->count && value_step (&self->heap, 1); loop->index++) {
+        s_mark_seam (self);
         render_push (self, outer);
         render_set (self, SPAN ("loop"), loop_value);
         s_assign (self, node->a, loop->items [loop->index]);
@@ -123,6 +141,8 @@ s_iterate (render_t *self, const node_t *node, value_loop_t *loop)
         if (stop)
             break;
     }
+    s_mark_seam (self);
+    self->loops--;
     self->scope = outer;
 }
 

@@ -29,6 +29,11 @@ typedef enum { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE } flow_t;
 typedef struct {
     value_heap_t heap;    //  Memory, error, steps
     buffer_t *out;        //  What is printed goes here
+    buffer_t *prompt;     //  What is printed outside of captures goes here
+    size_t prompt_at;     //  Its size at first
+    array_t *seams;       //  size_t; NULL: not wanted
+    size_t seams_from;    //  Its elements at first
+    uint32_t loops;       //  Around the statement being executed, macros and captures included
     size_t out_max;       //  Bytes
     scope_t *scope;       //  Innermost
     flow_t flow;          //  A break or continue on its way out

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "model/template/parser.h"
+#include "model/template/syntax.h"
 #include "model/template/render.h"
 
 enum { SOURCE_MAX = 4 << 20, TREE_MAX = 64 << 20, OUTPUT_MAX = 64 << 20, SNIPPET_MAX = 80 };
@@ -53,8 +53,8 @@ template_compile (span_t source, error_t *error)
     self->source = memory_copy (source.data, source.size);
     self->size = source.size;
     arena_init (&self->arena, TREE_MAX);
-    parser_t parser;
-    if (parser_parse (&parser, span_of (self->source, self->size), &self->arena, &self->body, error)) {
+    syntax_t syntax;
+    if (syntax_parse (&syntax, span_of (self->source, self->size), &self->arena, &self->body, error)) {
         s_add_snippet (self, error);
         template_destroy (&self);
     }
@@ -83,12 +83,26 @@ s_set_context (render_t *render, const json_t *context)
         render_set (render, value_copy_text (&render->heap, key).as.text, value_from_json (&render->heap, member));
 }
 
+//  A message that ends where the prompt ends has no seam there.
+static void
+s_drop_last_seam (const render_t *render)
+{
+    array_t *seams = render->seams;
+    if (!seams || seams->count == render->seams_from)
+        return;
+    if (*(size_t *)array_at (seams, seams->count - 1) == render->prompt->size - render->prompt_at)
+        array_cut (seams, seams->count - 1);
+}
+
 status_t
-template_render (const template_t *self, const template_input_t *input, buffer_t *out, error_t *error)
+template_render (const template_t *self, const template_input_t *input, buffer_t *out, array_t *seams, error_t *error)
 {
     size_t before = out->size;
     size_t most = input->output_max ? input->output_max : OUTPUT_MAX;
-    render_t render = { .out = out, .out_max = before + most, .now_s = input->now_s };
+    render_t render = { .out = out, .prompt = out, .prompt_at = before, .out_max = before + most };
+    render.seams = seams;
+    render.seams_from = seams ? seams->count : 0;
+    render.now_s = input->now_s;
     value_heap_init (&render.heap, input->memory_max ? input->memory_max : (size_t)256 << 20,
         input->steps_max ? input->steps_max : 50000000);
     render_push (&render, NULL);
@@ -100,6 +114,10 @@ template_render (const template_t *self, const template_input_t *input, buffer_t
         error_set (error, status, "line %u: %s, in: %.*s", render.line, render.heap.error.text,
             SPAN_ARG (s_line (self, render.line)));
         out->size = before;
+        if (seams)
+            array_cut (seams, render.seams_from);
+    } else {
+        s_drop_last_seam (&render);
     }
     value_heap_fini (&render.heap);
     return status;

@@ -55,6 +55,18 @@ s_string (const json_t *row, const char *key, char out [256])
     span_copy_string (json_string (json_get (row, key)), out, 256);
 }
 
+//  They ascend, inside the prompt.
+static void
+s_check_seams (const array_t *seams, size_t size)
+{
+    size_t last = 0;
+    for (size_t i = 0; i < seams->count; i++) {
+        size_t seam = *(size_t *)array_at (seams, i);
+        assert_true (last < seam && seam < size);
+        last = seam;
+    }
+}
+
 static void
 s_check_row (const json_t *row, const json_t *contexts)
 {
@@ -62,6 +74,8 @@ s_check_row (const json_t *row, const json_t *contexts)
     buffer_t source = { 0 };
     buffer_t out = { 0 };
     error_t error = { 0 };
+    array_t seams;
+    array_init (&seams, sizeof (size_t));
     s_string (row, "template", name);
     s_string (row, "context", context_name);
     snprintf (path, sizeof path, FOLDER "%s", name);
@@ -69,12 +83,14 @@ s_check_row (const json_t *row, const json_t *contexts)
     template_t *template = template_compile (buffer_span (&source), &error);
     json_t *context = s_context (contexts, context_name);
     template_input_t input = { .context = context, .now_s = NOW_S };
-    status_t status = template ? template_render (template, &input, &out, &error) : error.status;
+    status_t status = template ? template_render (template, &input, &out, &seams, &error) : error.status;
     bool wants_error = json_get (row, "error") != NULL;
     if (wants_error != (status != STATUS_OK))
         fail_msg ("%s with %s: %s", name, context_name, status ? error.text : "rendered, but Jinja2 raises");
     if (!wants_error && !span_equal (buffer_span (&out), json_string (json_get (row, "text"))))
         fail_msg ("%s with %s renders otherwise:\n%s", name, context_name, buffer_string (&out));
+    s_check_seams (&seams, out.size);
+    array_fini (&seams);
     template_destroy (&template);
     json_destroy (&context);
     buffer_fini (&source);
@@ -103,6 +119,81 @@ test_every_published_template_renders_as_jinja_does (void **state)
     buffer_fini (&text);
 }
 
+//  ---- Seams ----
+
+//  Renders with seams and writes a bar where they are.
+static void
+s_render_bars (const char *source, const char *context_text, buffer_t *out)
+{
+    json_t *context;
+    buffer_t text = { 0 };
+    array_t seams;
+    array_init (&seams, sizeof (size_t));
+    assert_int_equal (json_parse (span_from_string (context_text), &context, NULL), STATUS_OK);
+    template_t *template = template_compile (span_from_string (source), NULL);
+    template_input_t input = { .context = context };
+    buffer_append_string (&text, "before");
+    array_append (&seams, &(size_t){ 1000 }, 1);
+    assert_int_equal (template_render (template, &input, &text, &seams, NULL), STATUS_OK);
+    span_t prompt = span_slice (buffer_span (&text), strlen ("before"), text.size);
+    size_t at = 0;
+    for (size_t i = 1; i < seams.count; i++) {
+        size_t seam = *(size_t *)array_at (&seams, i);
+        buffer_append (out, span_slice (prompt, at, seam - at));
+        buffer_append_byte (out, '|');
+        at = seam;
+    }
+    buffer_append (out, span_slice (prompt, at, prompt.size));
+    template_destroy (&template);
+    json_destroy (&context);
+    array_fini (&seams);
+    buffer_fini (&text);
+}
+
+static void
+test_seams_lie_where_messages_begin_and_end (void **state)
+{
+    static const struct {
+        const char *source;
+        const char *barred;
+    } rows [] = {
+        { "<s>{% for m in messages %}<{{ m }}>{% endfor %}go", "<s>|<a>|<b>|<c>|go" },
+        { "{% for m in messages %}{{ m }}{% endfor %}", "a|b|c" },
+        { "{% for m in messages %}{{ loop.index }}{% for n in messages %}{{ n }}{% endfor %}{% endfor %}!",
+            "1abc|2abc|3abc|!" },
+        { "{% macro f(x) %}{% for y in x %}{{ y }}{% endfor %}{% endmacro %}{{ f(messages) }}!", "abc!" },
+        { "{% set all %}{% for y in messages %}{{ y }}{% endfor %}{% endset %}{{ all }}!", "abc!" },
+        { "{% for m in messages %}{% if m == 'b' %}{% break %}{% endif %}{{ m }}{% endfor %}!", "a|!" },
+        { "{% for m in messages if m == 'z' %}{% else %}none{% endfor %}", "none" },
+        { "{% for m in messages %}{% endfor %}x", "x" },
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        buffer_t out = { 0 };
+        s_render_bars (rows [i].source, "{\"messages\":[\"a\",\"b\",\"c\"]}", &out);
+        assert_string_equal (buffer_string (&out), rows [i].barred);
+        buffer_fini (&out);
+    }
+}
+
+static void
+test_a_rendering_that_fails_leaves_no_seams (void **state)
+{
+    json_t *context;
+    buffer_t out = { 0 };
+    array_t seams;
+    array_init (&seams, sizeof (size_t));
+    assert_int_equal (json_parse (SPAN ("{\"messages\":[1,2]}"), &context, NULL), STATUS_OK);
+    template_t *template = template_compile (SPAN ("{% for m in messages %}{{ m }}{% endfor %}{{ 1 // 0 }}"), NULL);
+    template_input_t input = { .context = context };
+    assert_int_equal (template_render (template, &input, &out, &seams, NULL), STATUS_INVALID);
+    assert_int_equal (seams.count, 0);
+    assert_int_equal (out.size, 0);
+    template_destroy (&template);
+    json_destroy (&context);
+    array_fini (&seams);
+    buffer_fini (&out);
+}
+
 //  ---- Templates that mean harm ----
 
 static status_t
@@ -114,7 +205,7 @@ s_render (const char *source, const char *context_text, buffer_t *out, error_t *
     template_input_t input = {
         .context = context, .now_s = NOW_S, .output_max = 1 << 20, .memory_max = 4 << 20, .steps_max = 200000
     };
-    status_t status = template ? template_render (template, &input, out, error) : error->status;
+    status_t status = template ? template_render (template, &input, out, NULL, error) : error->status;
     template_destroy (&template);
     json_destroy (&context);
     return status;
@@ -197,6 +288,8 @@ main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_every_published_template_renders_as_jinja_does),
+        cmocka_unit_test (test_seams_lie_where_messages_begin_and_end),
+        cmocka_unit_test (test_a_rendering_that_fails_leaves_no_seams),
         cmocka_unit_test (test_the_moment_prints_as_python_does),
         cmocka_unit_test (test_harm_is_bounded_and_named),
         cmocka_unit_test (test_nesting_without_end_is_refused),

@@ -1,4 +1,4 @@
-#include "model/template/parser.h"
+#include "model/template/syntax.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -9,7 +9,7 @@ enum { DEPTH_MAX = 100 };
 //  ---- What both files use ----
 
 node_t *
-parser_fail (parser_t *self, const char *format, ...)
+syntax_fail (syntax_t *self, const char *format, ...)
 {
     char text [256];
     va_list arguments;
@@ -23,16 +23,16 @@ parser_fail (parser_t *self, const char *format, ...)
 }
 
 static void *
-s_alloc (parser_t *self, size_t size)
+s_alloc (syntax_t *self, size_t size)
 {
     void *memory = arena_new (self->arena, size);
     if (!memory)
-        parser_fail (self, "the template is too large");
+        syntax_fail (self, "the template is too large");
     return memory;
 }
 
 node_t *
-parser_node (parser_t *self, node_kind_t kind)
+syntax_node (syntax_t *self, node_kind_t kind)
 {
     node_t *node = self->failed ? NULL : s_alloc (self, sizeof *node);
     if (!node)
@@ -44,7 +44,7 @@ parser_node (parser_t *self, node_kind_t kind)
 
 //  Room for one more in a row that doubles; NULL where there is none.
 static void *
-s_grow (parser_t *self, void *items, size_t count, size_t *capacity, size_t size)
+s_grow (syntax_t *self, void *items, size_t count, size_t *capacity, size_t size)
 {
     if (count < *capacity || self->failed)
         return self->failed ? NULL : items;
@@ -58,7 +58,7 @@ s_grow (parser_t *self, void *items, size_t count, size_t *capacity, size_t size
 }
 
 void
-parser_add (parser_t *self, nodes_t *nodes, node_t *node)
+syntax_add (syntax_t *self, nodes_t *nodes, node_t *node)
 {
     if (self->failed || !node)
         return;
@@ -70,7 +70,7 @@ parser_add (parser_t *self, nodes_t *nodes, node_t *node)
 }
 
 void
-parser_add_argument (parser_t *self, arguments_t *arguments, argument_t argument)
+syntax_add_argument (syntax_t *self, arguments_t *arguments, argument_t argument)
 {
     if (self->failed)
         return;
@@ -82,123 +82,123 @@ parser_add_argument (parser_t *self, arguments_t *arguments, argument_t argument
 }
 
 void
-parser_next (parser_t *self)
+syntax_next (syntax_t *self)
 {
     if (!self->failed && lexer_next (&self->lexer, &self->token, self->error))
         self->failed = true;
 }
 
 bool
-parser_is (const parser_t *self, token_kind_t kind, const char *text)
+syntax_is (const syntax_t *self, token_kind_t kind, const char *text)
 {
     return self->token.kind == kind && (!text || span_equal_string (self->token.text, text));
 }
 
 bool
-parser_accept (parser_t *self, token_kind_t kind, const char *text)
+syntax_accept (syntax_t *self, token_kind_t kind, const char *text)
 {
-    if (self->failed || !parser_is (self, kind, text))
+    if (self->failed || !syntax_is (self, kind, text))
         return false;
-    parser_next (self);
+    syntax_next (self);
     return true;
 }
 
 void
-parser_expect (parser_t *self, token_kind_t kind, const char *text)
+syntax_expect (syntax_t *self, token_kind_t kind, const char *text)
 {
     static const char *const names [] = {
         [TOKEN_BLOCK_END] = "%}", [TOKEN_PRINT_END] = "}}", [TOKEN_NAME] = "a name", [TOKEN_END] = "the end"
     };
-    if (parser_accept (self, kind, text) || self->failed)
+    if (syntax_accept (self, kind, text) || self->failed)
         return;
-    parser_fail (
+    syntax_fail (
         self, "expected %s, found '%.*s'", text ? text : names [kind], SPAN_ARG (span_slice (self->token.text, 0, 40)));
 }
 
 span_t
-parser_name (parser_t *self)
+syntax_name (syntax_t *self)
 {
     span_t name = self->token.text;
-    parser_expect (self, TOKEN_NAME, NULL);
+    syntax_expect (self, TOKEN_NAME, NULL);
     return name;
 }
 
 //  ---- Statements ----
 
-typedef node_t *(statement_fn)(parser_t *self);
+typedef node_t *(statement_fn)(syntax_t *self);
 
 static bool
-s_at_end_word (const parser_t *self, const char *const *ends)
+s_at_end_word (const syntax_t *self, const char *const *ends)
 {
     for (; *ends; ends++)
-        if (parser_is (self, TOKEN_NAME, *ends))
+        if (syntax_is (self, TOKEN_NAME, *ends))
             return true;
     return false;
 }
 
-static node_t *s_statement (parser_t *self);
+static node_t *s_statement (syntax_t *self);
 
 //  Everything up to a tag whose first word is one of `ends` (NULL-terminated; empty: the template's end).  The word is
 //  the present token afterwards.
 static void
-s_body (parser_t *self, nodes_t *body, const char *const *ends)
+s_body (syntax_t *self, nodes_t *body, const char *const *ends)
 {
     if (++self->depth > DEPTH_MAX)
-        parser_fail (self, "blocks are nested too deep");
+        syntax_fail (self, "blocks are nested too deep");
     while (!self->failed && self->token.kind != TOKEN_END) {
         if (self->token.kind == TOKEN_TEXT) {
-            node_t *node = parser_node (self, NODE_OUTPUT);
+            node_t *node = syntax_node (self, NODE_OUTPUT);
             if (node)
                 node->text = self->token.text;
-            parser_add (self, body, node);
-            parser_next (self);
-        } else if (parser_accept (self, TOKEN_PRINT_BEGIN, NULL)) {
-            node_t *node = parser_node (self, NODE_PRINT);
+            syntax_add (self, body, node);
+            syntax_next (self);
+        } else if (syntax_accept (self, TOKEN_PRINT_BEGIN, NULL)) {
+            node_t *node = syntax_node (self, NODE_PRINT);
             if (node)
-                node->a = parser_expression (self, true);
-            parser_add (self, body, node);
-            parser_expect (self, TOKEN_PRINT_END, NULL);
+                node->a = syntax_expression (self, true);
+            syntax_add (self, body, node);
+            syntax_expect (self, TOKEN_PRINT_END, NULL);
         } else {
-            parser_expect (self, TOKEN_BLOCK_BEGIN, NULL);
+            syntax_expect (self, TOKEN_BLOCK_BEGIN, NULL);
             if (self->failed || s_at_end_word (self, ends))
                 break;
-            parser_add (self, body, s_statement (self));
+            syntax_add (self, body, s_statement (self));
         }
     }
     if (!self->failed && self->token.kind == TOKEN_END && *ends)
-        parser_fail (self, "the template ends inside a block that %s would close", *ends);
+        syntax_fail (self, "the template ends inside a block that %s would close", *ends);
     self->depth--;
 }
 
 static void
-s_close (parser_t *self, const char *word)
+s_close (syntax_t *self, const char *word)
 {
-    parser_expect (self, TOKEN_NAME, word);
+    syntax_expect (self, TOKEN_NAME, word);
     if (!self->failed && self->token.kind == TOKEN_NAME)
-        parser_next (self);    //  {% endmacro name %}
-    parser_expect (self, TOKEN_BLOCK_END, NULL);
+        syntax_next (self);    //  {% endmacro name %}
+    syntax_expect (self, TOKEN_BLOCK_END, NULL);
 }
 
 static node_t *
-s_if (parser_t *self)
+s_if (syntax_t *self)
 {
     static const char *const ends [] = { "endif", "else", "elif", NULL };
     static const char *const last [] = { "endif", NULL };
-    node_t *node = parser_node (self, NODE_IF);
+    node_t *node = syntax_node (self, NODE_IF);
     if (!node)
         return NULL;
-    node->a = parser_expression (self, true);
-    parser_expect (self, TOKEN_BLOCK_END, NULL);
+    node->a = syntax_expression (self, true);
+    syntax_expect (self, TOKEN_BLOCK_END, NULL);
     s_body (self, &node->body, ends);
-    if (parser_accept (self, TOKEN_NAME, "elif")) {
+    if (syntax_accept (self, TOKEN_NAME, "elif")) {
         if (++self->depth > DEPTH_MAX)
-            parser_fail (self, "elif follows elif too often");
-        parser_add (self, &node->otherwise, s_if (self));
+            syntax_fail (self, "elif follows elif too often");
+        syntax_add (self, &node->otherwise, s_if (self));
         self->depth--;
         return node;
     }
-    if (parser_accept (self, TOKEN_NAME, "else")) {
-        parser_expect (self, TOKEN_BLOCK_END, NULL);
+    if (syntax_accept (self, TOKEN_NAME, "else")) {
+        syntax_expect (self, TOKEN_BLOCK_END, NULL);
         s_body (self, &node->otherwise, last);
     }
     s_close (self, "endif");
@@ -206,32 +206,32 @@ s_if (parser_t *self)
 }
 
 static node_t *
-s_for (parser_t *self)
+s_for (syntax_t *self)
 {
     static const char *const ends [] = { "endfor", "else", NULL };
     static const char *const last [] = { "endfor", NULL };
-    node_t *node = parser_node (self, NODE_FOR);
+    node_t *node = syntax_node (self, NODE_FOR);
     if (!node)
         return NULL;
-    node->a = parser_target (self);
-    parser_expect (self, TOKEN_NAME, "in");
-    node->b = parser_expression_no_choice (self);
-    if (parser_is (self, TOKEN_OPERATOR, ",")) {    //  for x in a, b
-        node_t *tuple = parser_node (self, NODE_TUPLE);
-        parser_add (self, &tuple->items, node->b);
-        while (parser_accept (self, TOKEN_OPERATOR, ","))
-            parser_add (self, &tuple->items, parser_expression_no_choice (self));
+    node->a = syntax_target (self);
+    syntax_expect (self, TOKEN_NAME, "in");
+    node->b = syntax_expression_no_choice (self);
+    if (syntax_is (self, TOKEN_OPERATOR, ",")) {    //  for x in a, b
+        node_t *tuple = syntax_node (self, NODE_TUPLE);
+        syntax_add (self, &tuple->items, node->b);
+        while (syntax_accept (self, TOKEN_OPERATOR, ","))
+            syntax_add (self, &tuple->items, syntax_expression_no_choice (self));
         node->b = tuple;
     }
-    if (parser_accept (self, TOKEN_NAME, "if"))
-        node->c = parser_expression (self, false);
-    node->op = parser_accept (self, TOKEN_NAME, "recursive");
-    parser_expect (self, TOKEN_BLOCK_END, NULL);
+    if (syntax_accept (self, TOKEN_NAME, "if"))
+        node->c = syntax_expression (self, false);
+    node->op = syntax_accept (self, TOKEN_NAME, "recursive");
+    syntax_expect (self, TOKEN_BLOCK_END, NULL);
     self->loops++;
     s_body (self, &node->body, ends);
     self->loops--;
-    if (parser_accept (self, TOKEN_NAME, "else")) {
-        parser_expect (self, TOKEN_BLOCK_END, NULL);
+    if (syntax_accept (self, TOKEN_NAME, "else")) {
+        syntax_expect (self, TOKEN_BLOCK_END, NULL);
         s_body (self, &node->otherwise, last);
     }
     s_close (self, "endfor");
@@ -239,37 +239,37 @@ s_for (parser_t *self)
 }
 
 static node_t *
-s_set (parser_t *self)
+s_set (syntax_t *self)
 {
     static const char *const ends [] = { "endset", NULL };
-    node_t *node = parser_node (self, NODE_SET);
+    node_t *node = syntax_node (self, NODE_SET);
     if (!node)
         return NULL;
-    node->a = parser_target (self);
-    if (parser_accept (self, TOKEN_OPERATOR, "=")) {
-        node->b = parser_expression (self, true);
-        parser_expect (self, TOKEN_BLOCK_END, NULL);
+    node->a = syntax_target (self);
+    if (syntax_accept (self, TOKEN_OPERATOR, "=")) {
+        node->b = syntax_expression (self, true);
+        syntax_expect (self, TOKEN_BLOCK_END, NULL);
         return node;
     }
     node->kind = NODE_SET_BLOCK;
-    node->b = parser_filters (self, NULL);
-    parser_expect (self, TOKEN_BLOCK_END, NULL);
+    node->b = syntax_filters (self, NULL);
+    syntax_expect (self, TOKEN_BLOCK_END, NULL);
     s_body (self, &node->body, ends);
     s_close (self, "endset");
     return node;
 }
 
 static node_t *
-s_macro (parser_t *self)
+s_macro (syntax_t *self)
 {
     static const char *const ends [] = { "endmacro", NULL };
-    node_t *node = parser_node (self, NODE_MACRO);
+    node_t *node = syntax_node (self, NODE_MACRO);
     if (!node)
         return NULL;
-    node->text = parser_name (self);
-    parser_expect (self, TOKEN_OPERATOR, "(");
-    parser_parameters (self, &node->arguments);
-    parser_expect (self, TOKEN_BLOCK_END, NULL);
+    node->text = syntax_name (self);
+    syntax_expect (self, TOKEN_OPERATOR, "(");
+    syntax_parameters (self, &node->arguments);
+    syntax_expect (self, TOKEN_BLOCK_END, NULL);
     uint32_t loops = self->loops;
     self->loops = 0;
     s_body (self, &node->body, ends);
@@ -279,68 +279,68 @@ s_macro (parser_t *self)
 }
 
 static node_t *
-s_call_block (parser_t *self)
+s_call_block (syntax_t *self)
 {
     static const char *const ends [] = { "endcall", NULL };
-    node_t *node = parser_node (self, NODE_CALL_BLOCK);
+    node_t *node = syntax_node (self, NODE_CALL_BLOCK);
     if (!node)
         return NULL;
-    if (parser_accept (self, TOKEN_OPERATOR, "("))
-        parser_parameters (self, &node->arguments);
-    node->a = parser_expression (self, false);
+    if (syntax_accept (self, TOKEN_OPERATOR, "("))
+        syntax_parameters (self, &node->arguments);
+    node->a = syntax_expression (self, false);
     if (!self->failed && node->a->kind != NODE_CALL)
-        return parser_fail (self, "a call block needs a call");
-    parser_expect (self, TOKEN_BLOCK_END, NULL);
+        return syntax_fail (self, "a call block needs a call");
+    syntax_expect (self, TOKEN_BLOCK_END, NULL);
     s_body (self, &node->body, ends);
     s_close (self, "endcall");
     return node;
 }
 
 static node_t *
-s_filter_block (parser_t *self)
+s_filter_block (syntax_t *self)
 {
     static const char *const ends [] = { "endfilter", NULL };
-    node_t *node = parser_node (self, NODE_FILTER_BLOCK);
+    node_t *node = syntax_node (self, NODE_FILTER_BLOCK);
     if (!node)
         return NULL;
-    node->b = parser_filters (self, parser_filter (self, NULL));
-    parser_expect (self, TOKEN_BLOCK_END, NULL);
+    node->b = syntax_filters (self, syntax_filter (self, NULL));
+    syntax_expect (self, TOKEN_BLOCK_END, NULL);
     s_body (self, &node->body, ends);
     s_close (self, "endfilter");
     return node;
 }
 
 static node_t *
-s_generation (parser_t *self)
+s_generation (syntax_t *self)
 {
     static const char *const ends [] = { "endgeneration", NULL };
-    node_t *node = parser_node (self, NODE_BLOCK);
+    node_t *node = syntax_node (self, NODE_BLOCK);
     if (!node)
         return NULL;
-    parser_expect (self, TOKEN_BLOCK_END, NULL);
+    syntax_expect (self, TOKEN_BLOCK_END, NULL);
     s_body (self, &node->body, ends);
     s_close (self, "endgeneration");
     return node;
 }
 
 static node_t *
-s_loop_control (parser_t *self, node_kind_t kind, const char *word)
+s_loop_control (syntax_t *self, node_kind_t kind, const char *word)
 {
-    node_t *node = parser_node (self, kind);
+    node_t *node = syntax_node (self, kind);
     if (!self->loops)
-        return parser_fail (self, "'%s' outside of a loop", word);
-    parser_expect (self, TOKEN_BLOCK_END, NULL);
+        return syntax_fail (self, "'%s' outside of a loop", word);
+    syntax_expect (self, TOKEN_BLOCK_END, NULL);
     return node;
 }
 
 static node_t *
-s_break (parser_t *self)
+s_break (syntax_t *self)
 {
     return s_loop_control (self, NODE_BREAK, "break");
 }
 
 static node_t *
-s_continue (parser_t *self)
+s_continue (syntax_t *self)
 {
     return s_loop_control (self, NODE_CONTINUE, "continue");
 }
@@ -361,23 +361,23 @@ static const struct {
 };
 
 static node_t *
-s_statement (parser_t *self)
+s_statement (syntax_t *self)
 {
     for (size_t i = 0; i < sizeof s_statements / sizeof *s_statements; i++)
-        if (parser_accept (self, TOKEN_NAME, s_statements [i].word))
+        if (syntax_accept (self, TOKEN_NAME, s_statements [i].word))
             return s_statements [i].parse (self);
-    return parser_fail (self, "unknown tag '%.*s'", SPAN_ARG (span_slice (self->token.text, 0, 40)));
+    return syntax_fail (self, "unknown tag '%.*s'", SPAN_ARG (span_slice (self->token.text, 0, 40)));
 }
 
 status_t
-parser_parse (parser_t *self, span_t source, arena_t *arena, nodes_t *body, error_t *error)
+syntax_parse (syntax_t *self, span_t source, arena_t *arena, nodes_t *body, error_t *error)
 {
     static const char *const no_ends [] = { NULL };
     error_t unasked;
-    *self = (parser_t){ .arena = arena, .error = error ? error : &unasked };
+    *self = (syntax_t){ .arena = arena, .error = error ? error : &unasked };
     error_clear (self->error);
     lexer_init (&self->lexer, source, arena);
-    parser_next (self);
+    syntax_next (self);
     s_body (self, body, no_ends);
     return self->failed ? self->error->status : STATUS_OK;
 }
