@@ -168,6 +168,19 @@ sequence_extend (sequence_t *self, const uint32_t *tokens, size_t count)
 }
 
 void
+sequence_adopt (sequence_t *self, const uint32_t *tokens, size_t count, const hash128_t *hashes, size_t hash_count)
+{
+    size_t unfinished = s_unfinished (self) + count;
+    BUG_ON (self->next_item < self->items.count || unfinished / self->ns.block_size != hash_count);
+    size_t left = hash_count ? unfinished % self->ns.block_size : count;
+    if (hash_count) {
+        array_append (&self->hashes, hashes, hash_count);
+        s_begin_block (self);
+    }
+    buffer_append (&self->message, span_of (tokens + (count - left), left * sizeof *tokens));
+}
+
+void
 sequence_truncate (sequence_t *self, size_t blocks)
 {
     if (blocks < self->hashes.count)

@@ -47,6 +47,11 @@ status_t sequence_add_item (sequence_t *self, const sequence_item_t *item, error
 //  Returns how many hashes were added.
 size_t sequence_extend (sequence_t *self, const uint32_t *tokens, size_t count);
 
+//  Appends tokens whose hashes are known: `hashes` are those that sequence_extend would add (BUG_ON another number).  No item
+//  reaches into them.
+void sequence_adopt (
+    sequence_t *self, const uint32_t *tokens, size_t count, const hash128_t *hashes, size_t hash_count);
+
 //  Cuts to the first `blocks` blocks (at most what there is); tokens of an unfinished block are forgotten.  An item that
 //  began before the cut stays, for the tokens of it that come again.
 void sequence_truncate (sequence_t *self, size_t blocks);

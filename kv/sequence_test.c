@@ -236,6 +236,33 @@ test_namespaces_do_not_run_into_each_other (void **state)
         }
 }
 
+//  A chain that is told its hashes goes on as the one that made them, wherever the tokens are cut.
+static void
+test_known_hashes_are_taken_over (void **state)
+{
+    namespace_t ns = s_namespace ("card", "", "", 7);
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        random_t random;
+        random_init (&random, seed);
+        sequence_t *made = sequence_new (&ns), *told = sequence_new (&ns);
+        for (size_t at = 0, count; at < 300; at += count) {
+            size_t before, after;
+            count = (size_t)random_below (&random, 20);
+            sequence_hashes (made, &before);
+            sequence_extend (made, s_tokens + at, count);
+            const hash128_t *hashes = sequence_hashes (made, &after);
+            if (random_below (&random, 2))
+                sequence_extend (told, s_tokens + at, count);
+            else
+                sequence_adopt (told, s_tokens + at, count, hashes + before, after - before);
+            assert_int_equal (sequence_tokens (told), sequence_tokens (made));
+            s_assert_same (told, made);
+        }
+        sequence_destroy (&made);
+        sequence_destroy (&told);
+    }
+}
+
 static void
 test_bad_namespaces_are_refused (void **state)
 {
@@ -261,6 +288,7 @@ main (void)
         cmocka_unit_test (test_items_out_of_order_are_refused),
         cmocka_unit_test (test_the_chain_depends_on_the_tokens_alone),
         cmocka_unit_test (test_namespaces_do_not_run_into_each_other),
+        cmocka_unit_test (test_known_hashes_are_taken_over),
         cmocka_unit_test (test_bad_namespaces_are_refused),
     };
     return cmocka_run_group_tests (tests, s_make_tokens, NULL);

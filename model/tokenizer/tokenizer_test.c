@@ -1,128 +1,17 @@
 //  A tokenizer from end to end, with small vocabularies made here: what holds for any text, and what is refused.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "base/json_writer.h"
 #include "base/random.h"
 #include "base/utf8.h"
-#include "model/tokenizer/alphabet.h"
-#include "model/tokenizer/tokenizer.h"
-
-#define QWEN                                                                          \
-    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\\\r\\\\n\\\\p{L}\\\\p{N}]?\\\\p{L}+|\\\\p{N}| " \
-    "?[^\\\\s\\\\p{L}\\\\p{N}]+[\\\\r\\\\n]*"                                         \
-    "|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+"
-
-//  Rules over bytes: both sides of each are bytes or came before.
-static const char *const s_rules [][2] = {
-    { "a", "b" },
-    { "ab", "ab" },
-    { " ", "a" },
-    { "b", "a" },
-    { "a", "a" },
-    { "aa", "aa" },
-    { "\n", "\n" },
-    { " a", "ba" },
-    { "\xf0", "\x9f" },
-    { "\xf0\x9f", "\xa6" },
-    { "ba", "ba" },
-    { "aaaa", "b" },
-};
-enum { RULES = sizeof s_rules / sizeof *s_rules, FIRST_ADDED = 256 + RULES };
+#include "model/tokenizer/tokenizer_fixture.h"
 
 //  ---- Making tokenizers -----------------------------------------------------------------------------------------------
-
-static void
-s_append_alphabet (buffer_t *text, const char *bytes)
-{
-    alphabet_from_bytes (span_from_string (bytes), text);
-}
-
-//  A string of JSON: no control character is among those of the alphabet.
-static void
-s_print_string (buffer_t *out, span_t text)
-{
-    buffer_append_byte (out, '"');
-    for (size_t i = 0; i < text.size; i++) {
-        if (text.data [i] == '"' || text.data [i] == '\\')
-            buffer_append_byte (out, '\\');
-        buffer_append_byte (out, text.data [i]);
-    }
-    buffer_append_byte (out, '"');
-}
-
-static void
-s_print_vocabulary (buffer_t *out)
-{
-    for (unsigned id = 0; id < FIRST_ADDED; id++) {
-        buffer_t token = { 0 };
-        uint8_t byte = (uint8_t)id;
-        if (id < 256)
-            alphabet_from_bytes (span_of (&byte, 1), &token);
-        else {
-            s_append_alphabet (&token, s_rules [id - 256][0]);
-            s_append_alphabet (&token, s_rules [id - 256][1]);
-        }
-        buffer_append_string (out, id ? "," : "");
-        s_print_string (out, buffer_span (&token));
-        buffer_print (out, ":%u", id);
-        buffer_fini (&token);
-    }
-}
-
-static void
-s_print_rules (buffer_t *out)
-{
-    for (size_t i = 0; i < RULES; i++) {
-        buffer_t rule = { 0 };
-        s_append_alphabet (&rule, s_rules [i][0]);
-        buffer_append_byte (&rule, ' ');
-        s_append_alphabet (&rule, s_rules [i][1]);
-        buffer_append_string (out, i ? "," : "");
-        s_print_string (out, buffer_span (&rule));
-        buffer_fini (&rule);
-    }
-}
-
-//  A byte-level tokenizer. added: rows of added_tokens, numbered from FIRST_ADDED on, as JSON.
-static tokenizer_t *
-s_byte_level (const char *pre_tokenizer, const char *added)
-{
-    buffer_t file = { 0 };
-    tokenizer_t *tokenizer;
-    error_t error;
-    buffer_print (&file, "{\"added_tokens\":[%s],\"normalizer\":null,\"pre_tokenizer\":%s,", added, pre_tokenizer);
-    buffer_append_string (&file, "\"decoder\":{\"type\":\"ByteLevel\"},\"model\":{\"type\":\"BPE\",\"vocab\":{");
-    s_print_vocabulary (&file);
-    buffer_append_string (&file, "},\"merges\":[");
-    s_print_rules (&file);
-    buffer_append_string (&file, "]}}");
-    if (tokenizer_load_json (buffer_span (&file), &tokenizer, &error))
-        fail_msg ("%s", error.text);
-    buffer_fini (&file);
-    return tokenizer;
-}
-
-static tokenizer_t *
-s_qwen_like (const char *added)
-{
-    return s_byte_level (
-        "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" QWEN
-        "\"},\"behavior\":\"Isolated\",\"invert\":false},{\"type\":\"ByteLevel\",\"add_prefix_space\":false,"
-        "\"use_regex\":false}]}",
-        added);
-}
 
 //  One piece, whatever the text is.
 static tokenizer_t *
 s_uncut (void)
 {
-    return s_byte_level ("{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":false}", "");
+    return fixture_byte_level ("{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":false}", "");
 }
 
 static void
@@ -166,7 +55,7 @@ s_append_random_bytes (random_t *random, buffer_t *bytes)
 static void
 test_random_bytes_come_back (void **state)
 {
-    tokenizer_t *tokenizer = s_qwen_like ("");
+    tokenizer_t *tokenizer = fixture_qwen_like ("");
     array_t ids;
     array_init (&ids, sizeof (uint32_t));
     for (uint64_t seed = 0; seed < 2000; seed++) {
@@ -189,7 +78,7 @@ test_random_bytes_come_back (void **state)
 static void
 test_a_stream_never_says_half_a_character (void **state)
 {
-    tokenizer_t *tokenizer = s_qwen_like ("");
+    tokenizer_t *tokenizer = fixture_qwen_like ("");
     detokenizer_t detokenizer;
     buffer_t text = { 0 };
     static const uint32_t llama [] = { 256 + 9, 0x99, '!' };
@@ -233,11 +122,11 @@ s_encode_naively (span_t text, array_t *ids)
     for (size_t rule = 0; rule < RULES;) {
         uint32_t sides [2];
         for (size_t side = 0; side < 2; side++) {
-            span_t wanted = span_from_string (s_rules [rule][side]);
+            span_t wanted = span_from_string (fixture_rules [rule][side]);
             sides [side] = wanted.data [0];
             for (uint32_t other = 0; other < RULES && wanted.size > 1; other++) {
                 char made [16];
-                snprintf (made, sizeof made, "%s%s", s_rules [other][0], s_rules [other][1]);
+                snprintf (made, sizeof made, "%s%s", fixture_rules [other][0], fixture_rules [other][1]);
                 if (span_equal_string (wanted, made))
                     sides [side] = 256 + other;
             }
@@ -326,14 +215,14 @@ test_what_was_remembered_is_what_would_be_encoded (void **state)
 {
     static const char *const parts [] = { "ab", "aaaa", " abab", "\n", "    ", " a", "!", "=>", "b", "\xc3\xa9", "1",
         "\t", "'s" };
-    tokenizer_t *warm = s_qwen_like ("");
+    tokenizer_t *warm = fixture_qwen_like ("");
     array_t ids, cold_ids;
     array_init (&ids, sizeof (uint32_t));
     array_init (&cold_ids, sizeof (uint32_t));
     for (uint64_t seed = 0; seed < 300; seed++) {
         random_t random;
         buffer_t text = { 0 };
-        tokenizer_t *cold = s_qwen_like ("");
+        tokenizer_t *cold = fixture_qwen_like ("");
         random_init (&random, seed % 100);
         for (size_t i = 0; i < 30; i++)
             s_append_random_text (&random, &text, parts, sizeof parts / sizeof *parts);
@@ -351,20 +240,16 @@ test_what_was_remembered_is_what_would_be_encoded (void **state)
 
 //  ---- Added tokens ----------------------------------------------------------------------------------------------------
 
-#define ADDED(id, content, flags) "{\"id\":" #id ",\"content\":\"" content "\"" flags "}"
-#define SPECIAL ",\"special\":true"
 #define CHAT                                                                                                        \
     ADDED (268, "<s>", SPECIAL)                                                                                     \
     "," ADDED (269, "<s><s>", SPECIAL) "," ADDED (270, "<end>", SPECIAL) "," ADDED (271, "<t>", "") "," ADDED (272, \
         "<r>",                                                                                                      \
         ",\"rstrip\":true") "," ADDED (273, "wd", ",\"single_word\":true") "," ADDED (274, "<l>", ",\"lstrip\":true")
 
-_Static_assert(FIRST_ADDED == 268, "the added tokens are numbered behind the others");
-
 static void
 test_the_longest_token_at_the_leftmost_place_is_found (void **state)
 {
-    tokenizer_t *tokenizer = s_qwen_like (CHAT);
+    tokenizer_t *tokenizer = fixture_qwen_like (CHAT);
     s_assert_ids (tokenizer, "<s>", (const uint32_t []){ 268 }, 1);
     s_assert_ids (tokenizer, "<s><s><s>", (const uint32_t []){ 269, 268 }, 2);
     s_assert_ids (tokenizer, "a<t>b", (const uint32_t []){ 'a', 271, 'b' }, 3);
@@ -378,7 +263,7 @@ test_the_longest_token_at_the_leftmost_place_is_found (void **state)
 static void
 test_a_users_text_makes_no_special_token (void **state)
 {
-    tokenizer_t *tokenizer = s_qwen_like (CHAT);
+    tokenizer_t *tokenizer = fixture_qwen_like (CHAT);
     array_t ids;
     array_init (&ids, sizeof (uint32_t));
     s_encode (tokenizer, SPAN ("<s><t><end>"), false, &ids);
@@ -392,7 +277,7 @@ test_a_users_text_makes_no_special_token (void **state)
 static void
 test_only_tokens_that_nothing_behind_them_can_change_are_seams (void **state)
 {
-    tokenizer_t *tokenizer = s_qwen_like (CHAT);
+    tokenizer_t *tokenizer = fixture_qwen_like (CHAT);
     assert_false (tokenizer_is_seam (tokenizer, 268));    //  <s><s> begins with it
     assert_true (tokenizer_is_seam (tokenizer, 269));
     assert_true (tokenizer_is_seam (tokenizer, 270));
@@ -415,7 +300,7 @@ test_a_text_cut_at_every_seam_is_the_whole (void **state)
 {
     static const char *const parts [] = { "<s>", "<end>", "<t>", "<r>", "wd", "<l>", "<", "s>", " ", "\n", "a", "ab",
         "wd<t>", "\xcc\x81", "\xff" };
-    tokenizer_t *tokenizer = s_qwen_like (CHAT);
+    tokenizer_t *tokenizer = fixture_qwen_like (CHAT);
     array_t whole, parted, seams;
     array_init (&whole, sizeof (uint32_t));
     array_init (&parted, sizeof (uint32_t));
