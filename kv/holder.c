@@ -34,6 +34,17 @@ holder_pack (const holder_t *holder)
     return (uint64_t)holder->owner << 32 | (uint32_t)holder->rank << 16 | (uint32_t)holder->tier << 8 | holder->kind;
 }
 
+holder_t
+holder_unpack (uint64_t packed)
+{
+    return (holder_t){
+        .owner = (uint32_t)(packed >> 32),
+        .rank = (uint16_t)(packed >> 16),
+        .tier = (uint8_t)(packed >> 8),
+        .kind = (uint8_t)packed,
+    };
+}
+
 holder_table_t *
 holder_table_new (void)
 {

@@ -36,6 +36,9 @@ const char *holder_kind_name (holder_kind_t kind);
 //  One number that differs for different holders.
 uint64_t holder_pack (const holder_t *holder);
 
+//  The holder that packs to this number.
+holder_t holder_unpack (uint64_t packed);
+
 //  Gives the table; never NULL.
 holder_table_t *holder_table_new (void);
 void holder_table_destroy (holder_table_t **self_p);

@@ -361,7 +361,7 @@ s_park (index_t *self, uint32_t seat_number, uint64_t parent, uint64_t hash)
     self->counters.duplicates += again;
     if (again && self->options.once)
         return true;
-    park_add (&self->park, &seat->parked, seat_number, parent, hash);
+    park_add (&self->park, &seat->parked, seat_number, parent, hash, 1);
     seat->digest += index_mix (hash);
     return true;
 }
@@ -404,11 +404,12 @@ s_is_full (const index_t *self, size_t count)
     return stats.bytes >= self->options.memory_limit;
 }
 
+//  known: whether the parent is held.
 static status_t
-s_store_all (index_t *self, store_t *store, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error)
+s_store_all (
+    index_t *self, store_t *store, bool known, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error)
 {
     index_expect (self, hashes, count);
-    bool known = parent == INDEX_ROOT || index_seat_has (self, store->seat, parent, &store->at);
     size_t refused = 0;
     for (size_t i = 0; i < count; i++) {
         if (hashes [i] == INDEX_ROOT) {
@@ -433,8 +434,10 @@ s_store_all (index_t *self, store_t *store, uint64_t parent, const uint64_t *has
     return STATUS_OK;
 }
 
-status_t
-index_store (index_t *self, uint32_t holder, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error)
+//  held: that the parent is held is taken for granted.
+static status_t
+s_store (
+    index_t *self, uint32_t holder, bool held, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error)
 {
     store_t store = { .seat = index_seat_of (self, holder) };
     if (!store.seat)
@@ -445,10 +448,23 @@ index_store (index_t *self, uint32_t holder, uint64_t parent, const uint64_t *ha
             (unsigned long long)self->options.memory_limit, RUN_LIMIT);
     }
     index_seat (self, store.seat)->change = ++self->change;
-    status_t status = s_store_all (self, &store, parent, hashes, count, error);
+    bool known = parent == INDEX_ROOT || index_seat_has (self, store.seat, parent, &store.at) || held;
+    status_t status = s_store_all (self, &store, known, parent, hashes, count, error);
     s_end_store (self, &store);
     index_sweep (self, SWEEP_STEPS + count / 8);
     return status;
+}
+
+status_t
+index_store (index_t *self, uint32_t holder, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error)
+{
+    return s_store (self, holder, false, parent, hashes, count, error);
+}
+
+status_t
+index_restore (index_t *self, uint32_t holder, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error)
+{
+    return s_store (self, holder, true, parent, hashes, count, error);
 }
 
 //  --- remove and clear

@@ -32,7 +32,7 @@
 #include "kv/holder.h"
 
 //  The parent of a first block; never the hash of a block.
-enum { INDEX_ROOT = 0 };
+enum { INDEX_ROOT = 0, INDEX_DIGEST_PARTS = 256 };
 
 typedef struct index index_t;
 
@@ -180,6 +180,10 @@ void index_walk_destroy (index_walk_t **self_p);
 //  The next blocks, at most `max`; *count is 0 at the end.  Looks at no more than some thousand blocks of the index, so it
 //  may give few and go on; *ended tells.  STATUS_STALE when the holder has changed since the walk began: begin again.
 status_t index_walk_next (index_walk_t *self, index_block_t *blocks, size_t max, size_t *count, bool *ended);
+
+//  Adds blocks that a walk gave to the parts of a digest, by the first byte of their hashes.  All parts of a holder together
+//  are its digest; where those of two copies differ, so do their blocks that begin with this byte.
+void index_digest_add (uint64_t parts [INDEX_DIGEST_PARTS], const index_block_t *blocks, size_t count);
 
 //  Sweeps cleared holders out of at most `steps` runs of blocks, for quiet moments.  True while there is more.
 bool index_sweep (index_t *self, size_t steps);

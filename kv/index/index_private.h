@@ -60,6 +60,11 @@ index_holder_of (const index_t *self, uint32_t seat)
 //  Whether a seat has a block; its place, where anybody has it.
 bool index_seat_has (const index_t *self, uint32_t seat, uint64_t hash, place_t *place);
 
+//  As index_store, but for blocks that are known to be held whether or not the parent is: nothing is parked.  The holder has
+//  none of them, and nothing parked.
+status_t index_restore (
+    index_t *self, uint32_t holder, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error);
+
 //  Whether any seat of a set is somebody's.
 bool index_set_is_live (const index_t *self, set_t set);
 

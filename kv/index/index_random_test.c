@@ -16,7 +16,7 @@
 #include <string.h>
 
 #include "base/random.h"
-#include "kv/index/index.h"
+#include "kv/index/snapshot.h"
 
 enum { HOLDERS = 10, BLOCKS = 500, NOBODY = BLOCKS, PATH = BLOCKS };
 
@@ -342,6 +342,31 @@ s_assert_walks (world_t *world)
     index_destroy (&copy);
 }
 
+//  Goes on with what a snapshot of the index was read into.
+static void
+s_reload (world_t *world)
+{
+    buffer_t bytes = { 0 };
+    index_snapshot_t *snapshot = index_snapshot_new (world->index, 7);
+    for (bool ended = false; !ended;)
+        assert_int_equal (index_snapshot_next (snapshot, &bytes, 100, &ended), STATUS_OK);
+    index_snapshot_destroy (&snapshot);
+    index_t *copy = index_new (&world->options);
+    index_load_t load;
+    assert_int_equal (index_load_init (&load, copy, buffer_span (&bytes), NULL), STATUS_OK);
+    while (!load.ended)
+        assert_int_equal (index_load_next (&load, 100, NULL), STATUS_OK);
+    index_load_fini (&load);
+    buffer_fini (&bytes);
+    index_check (copy);
+    assert_int_equal (index_digest_all (copy), index_digest_all (world->index));
+    for (uint32_t slot = 0; slot < HOLDERS; slot++)
+        if (world->numbers [slot] != HOLDER_NONE)
+            world->numbers [slot] = index_holder_find (copy, index_holder (world->index, world->numbers [slot]));
+    index_destroy (&world->index);
+    world->index = copy;
+}
+
 static void
 s_step (world_t *world)
 {
@@ -414,6 +439,8 @@ s_run_configuration (const configuration_t *configuration)
         }
         if (i % 4096 == 0 && world.honest)
             s_assert_walks (&world);
+        if (i % 1000 == 999 && i < operations / 2)
+            s_reload (&world);
     }
     s_assert_something_happened (&world, operations);
     index_destroy (&world.index);

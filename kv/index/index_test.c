@@ -492,6 +492,46 @@ test_a_walk_feeds_a_late_joiner (void **state)
     index_destroy (&index);
 }
 
+static void
+s_digest_parts (const index_t *index, uint32_t holder, uint64_t parts [INDEX_DIGEST_PARTS])
+{
+    index_block_t blocks [3];
+    size_t count;
+    memset (parts, 0, INDEX_DIGEST_PARTS * sizeof *parts);
+    index_walk_t *walk = index_walk_new (index, holder);
+    for (bool ended = false; !ended;) {
+        assert_int_equal (index_walk_next (walk, blocks, 3, &count, &ended), STATUS_OK);
+        index_digest_add (parts, blocks, count);
+    }
+    index_walk_destroy (&walk);
+}
+
+static void
+test_parts_of_a_digest_tell_where_two_copies_differ (void **state)
+{
+    uint64_t hashes [4] = { 1ull << 56, 2ull << 56, 2ull << 56 | 1, 9ull << 56 };
+    uint64_t parts [INDEX_DIGEST_PARTS], others [INDEX_DIGEST_PARTS], sum = 0;
+    index_t *one = index_new (NULL), *other = index_new (NULL);
+    uint32_t a = index_holder_add (one, &(holder_t){ .owner = 1 });
+    uint32_t b = index_holder_add (other, &(holder_t){ .owner = 1 });
+    index_store (one, a, INDEX_ROOT, hashes, 4, NULL);
+    index_store (one, a, INDEX_ROOT, hashes, 1, NULL);
+    index_store (one, a, 77, &(uint64_t){ 0xFFull << 56 }, 1, NULL);
+    index_store (other, b, INDEX_ROOT, hashes, 4, NULL);
+    index_store (other, b, INDEX_ROOT, hashes, 1, NULL);
+    index_store (other, b, 77, &(uint64_t){ 0xFFull << 56 }, 1, NULL);
+    index_remove (other, b, &hashes [2], 1, NULL);
+    s_digest_parts (one, a, parts);
+    s_digest_parts (other, b, others);
+    for (int i = 0; i < INDEX_DIGEST_PARTS; i++) {
+        assert_int_equal (parts [i] != others [i], i == 2);
+        sum += parts [i];
+    }
+    assert_true (sum == index_digest (one, a));
+    index_destroy (&other);
+    index_destroy (&one);
+}
+
 //  A walk of a holder that goes away is stale, even when somebody else gets its number and its seat.
 static void
 test_a_walk_notices_another_holder_in_the_same_place (void **state)
@@ -565,6 +605,7 @@ main (void)
         cmocka_unit_test (test_an_overlap_is_explained),
         cmocka_unit_test (test_digests_do_not_depend_on_order_or_numbers),
         cmocka_unit_test (test_a_walk_feeds_a_late_joiner),
+        cmocka_unit_test (test_parts_of_a_digest_tell_where_two_copies_differ),
         cmocka_unit_test (test_a_walk_notices_another_holder_in_the_same_place),
         cmocka_unit_test (test_a_thousand_holders_of_one_prefix),
     };

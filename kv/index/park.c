@@ -81,11 +81,11 @@ s_unlink (park_t *self, park_list_t *list, uint32_t number)
 }
 
 void
-park_add (park_t *self, park_list_t *list, uint32_t seat, uint64_t parent, uint64_t hash)
+park_add (park_t *self, park_list_t *list, uint32_t seat, uint64_t parent, uint64_t hash, uint32_t references)
 {
     uint32_t number = s_find (self, seat, hash);
     if (number) {
-        s_block (self, number)->references++;
+        s_block (self, number)->references += references;
         return;
     }
     number = table_add (&self->blocks, table_key_of_pair (seat, hash));
@@ -93,7 +93,7 @@ park_add (park_t *self, park_list_t *list, uint32_t seat, uint64_t parent, uint6
     block->hash = hash;
     block->parent = parent;
     block->seat = seat;
-    block->references = 1;
+    block->references = references;
     block->waiter = table_add (&self->waiting, table_key_of_pair (seat, parent));
     ((waiter_t *)table_at (&self->waiting, block->waiter))->block = number;
     s_append (self, list, number);

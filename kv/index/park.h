@@ -40,8 +40,8 @@ uint32_t park_count (const park_t *self);
 //  How often this block of the seat waits; 0 where it does not.
 uint32_t park_references (const park_t *self, uint32_t seat, uint64_t hash);
 
-//  Parks a block that is not parked, or adds a reference to one that is.
-void park_add (park_t *self, park_list_t *list, uint32_t seat, uint64_t parent, uint64_t hash);
+//  Parks a block that is not parked, or adds references to one that is.
+void park_add (park_t *self, park_list_t *list, uint32_t seat, uint64_t parent, uint64_t hash, uint32_t references);
 
 //  Takes one reference from a block, or all; the last one frees it.  Returns how many it took.
 uint32_t park_drop (park_t *self, park_list_t *list, uint32_t seat, uint64_t hash);

@@ -121,3 +121,10 @@ index_walk_next (index_walk_t *self, index_block_t *blocks, size_t max, size_t *
     }
     return STATUS_OK;
 }
+
+void
+index_digest_add (uint64_t parts [INDEX_DIGEST_PARTS], const index_block_t *blocks, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        parts [blocks [i].hash >> 56] += index_mix (blocks [i].hash) * blocks [i].references;
+}

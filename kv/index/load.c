@@ -1,0 +1,254 @@
+//  Every record is checked whole before it is believed, and what is believed is no more trusted than a peer's events: a snapshot
+//  somebody made up gives a wrong index, never a broken one.  At the end each holder's digest says whether all came.
+
+#include <string.h>
+
+#include "base/array.h"
+#include "kv/index/index_private.h"
+#include "kv/index/snapshot.h"
+#include "kv/index/snapshot_private.h"
+
+enum { HOLDERS_MAX = 1 << 20 };
+
+//  A holder of the snapshot.
+typedef struct {
+    uint32_t number;    //  In the index
+    bool known;         //  Whether there was a record of it
+    uint64_t digest;    //  What it should come to
+} loaded_t;
+
+//  A record under way: numbers not read yet.
+typedef struct {
+    uint32_t type;    //  record_type_t
+    span_t words;     //  Left
+} record_t;
+
+static uint64_t
+s_number (span_t bytes, size_t size)
+{
+    uint64_t value = 0;
+    for (size_t i = size; i--;)
+        value = value << 8 | bytes.data [i];
+    return value;
+}
+
+//  Takes a number of `size` bytes; 0 where there is none left.
+static uint64_t
+s_take (span_t *bytes, size_t size)
+{
+    if (bytes->size < size)
+        return 0;
+    uint64_t value = s_number (*bytes, size);
+    *bytes = span_slice (*bytes, size, SIZE_MAX);
+    return value;
+}
+
+static status_t
+s_refuse (const index_load_t *self, error_t *error, const char *what)
+{
+    return error_set (error, STATUS_CORRUPT, "record %llu of the snapshot %s", (unsigned long long)self->records, what);
+}
+
+//  Takes `size` bytes and the check behind them.
+static bool
+s_take_checked (index_load_t *self, size_t size, span_t *bytes)
+{
+    if (self->rest.size < SNAPSHOT_WORD || self->rest.size - SNAPSHOT_WORD < size)
+        return false;
+    *bytes = span_slice (self->rest, 0, size);
+    self->rest = span_slice (self->rest, size, SIZE_MAX);
+    self->check = snapshot_check (*bytes, self->check);
+    return s_take (&self->rest, SNAPSHOT_WORD) == self->check;
+}
+
+status_t
+index_load_init (index_load_t *self, index_t *index, span_t bytes, error_t *error)
+{
+    *self = (index_load_t){ .index = index, .rest = bytes };
+    array_init (&self->holders, sizeof (loaded_t));
+    span_t header;
+    if (!span_starts_with (bytes, SNAPSHOT_MAGIC) || bytes.size < SNAPSHOT_HEADER)
+        return error_set (error, STATUS_CORRUPT, "these bytes are no snapshot of an index");
+    bool whole = s_take_checked (self, SNAPSHOT_HEADER - SNAPSHOT_WORD, &header);
+    s_take (&header, SNAPSHOT_WORD);
+    uint64_t version = s_take (&header, SNAPSHOT_WORD);
+    if (version != SNAPSHOT_VERSION)
+        return error_set (error, STATUS_UNSUPPORTED, "the snapshot has version %llu, and this program reads version %d",
+            (unsigned long long)version, SNAPSHOT_VERSION);
+    self->label = s_take (&header, SNAPSHOT_WORD);
+    return whole ? STATUS_OK : error_set (error, STATUS_CORRUPT, "the snapshot's header is damaged");
+}
+
+void
+index_load_fini (index_load_t *self)
+{
+    array_fini (&self->holders);
+    self->index = NULL;
+}
+
+//  A holder by its number in the snapshot; NULL where there was none.
+static const loaded_t *
+s_holder (const index_load_t *self, uint64_t number)
+{
+    const loaded_t *holder = number < self->holders.count ? array_at (&self->holders, number) : NULL;
+    return holder && holder->known ? holder : NULL;
+}
+
+static status_t
+s_load_holder (index_load_t *self, record_t *record, error_t *error)
+{
+    uint64_t number = s_take (&record->words, SNAPSHOT_WORD), packed = s_take (&record->words, SNAPSHOT_WORD);
+    if (number >= HOLDERS_MAX || s_holder (self, number))
+        return s_refuse (self, error, "is of a holder with an impossible number");
+    if (number >= self->holders.count)
+        array_append (&self->holders, NULL, number + 1 - self->holders.count);
+    holder_t holder = holder_unpack (packed);
+    if (holder.tier >= TIER_COUNT || holder.kind >= HOLDER_KIND_COUNT)
+        return s_refuse (self, error, "is of a holder of no kind there is");
+    if (index_holder_find (self->index, &holder) != HOLDER_NONE)
+        return s_refuse (self, error, "is of a holder that is there already");
+    *(loaded_t *)array_at (&self->holders, number) = (loaded_t){
+        .number = index_holder_add (self->index, &holder),
+        .known = true,
+        .digest = s_take (&record->words, SNAPSHOT_WORD),
+    };
+    return STATUS_OK;
+}
+
+//  Gives blocks in a row to the holders that come next in the record.
+static status_t
+s_load_stretch (
+    index_load_t *self, record_t *record, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error)
+{
+    uint32_t members = (uint32_t)s_take (&record->words, sizeof (uint32_t));
+    if (members > record->words.size / sizeof (uint32_t))
+        return s_refuse (self, error, "ends in a row of holders");
+    for (uint32_t i = 0; i < members; i++) {
+        const loaded_t *holder = s_holder (self, s_take (&record->words, sizeof (uint32_t)));
+        if (!holder)
+            return s_refuse (self, error, "names a holder that is not there");
+        status_t status = index_restore (self->index, holder->number, parent, hashes, count, error);
+        if (status != STATUS_OK)
+            return status;
+    }
+    if (members % 2)
+        s_take (&record->words, sizeof (uint32_t));
+    return STATUS_OK;
+}
+
+static status_t
+s_load_run (index_load_t *self, record_t *record, error_t *error)
+{
+    uint64_t hashes [RUN_MAX];
+    uint64_t parent = s_take (&record->words, SNAPSHOT_WORD), count = s_take (&record->words, SNAPSHOT_WORD);
+    if (count < 1 || count > RUN_MAX || record->words.size < count * SNAPSHOT_WORD)
+        return s_refuse (self, error, "is of a run with an impossible number of blocks");
+    for (uint64_t i = 0; i < count; i++)
+        hashes [i] = s_take (&record->words, SNAPSHOT_WORD);
+    for (uint64_t first = 0; first < count;) {
+        uint64_t end = s_take (&record->words, sizeof (uint32_t));
+        if (end <= first || end > count)
+            return s_refuse (self, error, "has stretches that do not follow each other");
+        uint64_t before = first ? hashes [first - 1] : parent;
+        status_t status = s_load_stretch (self, record, before, hashes + first, end - first, error);
+        if (status != STATUS_OK)
+            return status;
+        first = end;
+    }
+    return STATUS_OK;
+}
+
+static bool
+s_is_count (uint64_t references)
+{
+    return references >= 1 && references <= INT32_MAX;
+}
+
+static status_t
+s_load_more (index_load_t *self, record_t *record, error_t *error)
+{
+    index_t *index = self->index;
+    const loaded_t *holder = s_holder (self, s_take (&record->words, SNAPSHOT_WORD));
+    uint64_t hash = s_take (&record->words, SNAPSHOT_WORD), more = s_take (&record->words, SNAPSHOT_WORD);
+    uint32_t seat = holder ? index_seat_of (index, holder->number) : 0;
+    place_t place;
+    if (!holder || !s_is_count (more) || !index_seat_has (index, seat, hash, &place) ||
+        surplus_count (&index->surplus, seat, hash))
+        return s_refuse (self, error, "has references to what is not held");
+    runs_at (&index->runs, place.run)->repeated = true;
+    surplus_add (&index->surplus, seat, hash, (uint32_t)more);
+    index_seat (index, seat)->digest += index_mix (hash) * more;
+    return STATUS_OK;
+}
+
+static status_t
+s_load_parked (index_load_t *self, record_t *record, error_t *error)
+{
+    index_t *index = self->index;
+    const loaded_t *holder = s_holder (self, s_take (&record->words, SNAPSHOT_WORD));
+    uint64_t hash = s_take (&record->words, SNAPSHOT_WORD), parent = s_take (&record->words, SNAPSHOT_WORD);
+    uint64_t references = s_take (&record->words, SNAPSHOT_WORD);
+    uint32_t seat = holder ? index_seat_of (index, holder->number) : 0;
+    place_t place;
+    if (!holder || !s_is_count (references) || hash == INDEX_ROOT || parent == INDEX_ROOT ||
+        index_references (index, holder->number, hash) || index_seat_has (index, seat, parent, &place))
+        return s_refuse (self, error, "parks a block that cannot be parked");
+    if (park_count (&index->park) >= index->options.parked_limit)
+        return error_set (error, STATUS_LIMIT, "the snapshot has more than %u blocks that wait for their parent",
+            index->options.parked_limit);
+    park_add (&index->park, &index_seat (index, seat)->parked, seat, parent, hash, (uint32_t)references);
+    index_seat (index, seat)->digest += index_mix (hash) * references;
+    return STATUS_OK;
+}
+
+//  The end has come: whether what was read is what was written.
+static status_t
+s_load_end (index_load_t *self, record_t *record, error_t *error)
+{
+    if (s_take (&record->words, SNAPSHOT_WORD) != self->records || self->rest.size)
+        return s_refuse (self, error, "is an end in the middle");
+    for (size_t number = 0; number < self->holders.count; number++) {
+        const loaded_t *holder = s_holder (self, number);
+        if (holder && index_digest (self->index, holder->number) != holder->digest)
+            return error_set (
+                error, STATUS_CORRUPT, "holder %zu of the snapshot has other blocks than its digest says", number);
+    }
+    self->ended = true;
+    return STATUS_OK;
+}
+
+static status_t
+s_load_record (index_load_t *self, error_t *error)
+{
+    static status_t (*const load [RECORD_TYPE_COUNT]) (index_load_t * self, record_t * record, error_t * error) = {
+        [RECORD_HOLDER] = s_load_holder,
+        [RECORD_RUN] = s_load_run,
+        [RECORD_MORE] = s_load_more,
+        [RECORD_PARKED] = s_load_parked,
+        [RECORD_END] = s_load_end,
+    };
+    span_t head = self->rest, bytes;
+    record_t record = { .type = (uint32_t)s_take (&head, sizeof (uint32_t)) };
+    uint64_t size = SNAPSHOT_WORD + s_take (&head, sizeof (uint32_t)) * SNAPSHOT_WORD;
+    if (!s_take_checked (self, size, &bytes))
+        return s_refuse (self, error, "is damaged or cut off");
+    if (record.type >= RECORD_TYPE_COUNT || !load [record.type])
+        return s_refuse (self, error, "is of no type there is");
+    record.words = span_slice (bytes, SNAPSHOT_WORD, SIZE_MAX);
+    status_t status = load [record.type](self, &record, error);
+    if (status == STATUS_OK && record.words.size)
+        return s_refuse (self, error, "is longer than it should be");
+    self->records++;
+    return status;
+}
+
+status_t
+index_load_next (index_load_t *self, size_t size, error_t *error)
+{
+    size_t until = self->rest.size > size ? self->rest.size - size : 0;
+    status_t status;
+    do
+        status = s_load_record (self, error);
+    while (status == STATUS_OK && !self->ended && self->rest.size > until);
+    return status;
+}

@@ -1,0 +1,244 @@
+//  Run by run, so that the cost is that of the index and not of the index times its holders.  Seats of cleared holders, which
+//  wait for the sweep, are left out.  A sweep between two slices does no harm: it takes away only what is left out anyway.
+
+#include "kv/index/snapshot.h"
+
+#include "base/memory.h"
+#include "kv/index/index_private.h"
+#include "kv/index/snapshot_private.h"
+
+enum { STEPS_MAX = 4096 };
+
+typedef enum { PART_HOLDERS, PART_RUNS, PART_PARKED, PART_END } part_t;
+
+struct index_snapshot {
+    const index_t *index;    //  Borrowed
+    uint64_t label;          //  For the header
+    uint64_t change;         //  Last change of the index when it began
+    uint64_t check;          //  The last one written
+    uint64_t records;        //  Written
+    bool begun;              //  Whether the header is written
+    bool ended;              //  Whether the last record is
+    part_t part;             //  What comes next
+    uint32_t at;             //  Next holder, run, or seat
+    buffer_t *bytes;         //  Where to, during a call
+    size_t start;            //  Where the record under way begins there
+};
+
+index_snapshot_t *
+index_snapshot_new (const index_t *index, uint64_t label)
+{
+    index_snapshot_t *self = memory_new (sizeof *self);
+    self->index = index;
+    self->label = label;
+    self->change = index->change;
+    return self;
+}
+
+void
+index_snapshot_destroy (index_snapshot_t **self_p)
+{
+    memory_free (*self_p);
+    *self_p = NULL;
+}
+
+static void
+s_end_checked (index_snapshot_t *self)
+{
+    self->check = snapshot_check (span_slice (buffer_span (self->bytes), self->start, SIZE_MAX), self->check);
+    buffer_append_u64_le (self->bytes, self->check);
+}
+
+static void
+s_write_header (index_snapshot_t *self)
+{
+    self->begun = true;
+    self->start = self->bytes->size;
+    buffer_append (self->bytes, SNAPSHOT_MAGIC);
+    buffer_append_u64_le (self->bytes, SNAPSHOT_VERSION);
+    buffer_append_u64_le (self->bytes, self->label);
+    s_end_checked (self);
+}
+
+static void
+s_begin_record (index_snapshot_t *self, record_type_t type, size_t words)
+{
+    self->start = self->bytes->size;
+    buffer_append_u32_le (self->bytes, type);
+    buffer_append_u32_le (self->bytes, (uint32_t)words);
+}
+
+static void
+s_end_record (index_snapshot_t *self)
+{
+    s_end_checked (self);
+    self->records++;
+}
+
+static void
+s_write_record (index_snapshot_t *self, record_type_t type, const uint64_t *words, size_t count)
+{
+    s_begin_record (self, type, count);
+    for (size_t i = 0; i < count; i++)
+        buffer_append_u64_le (self->bytes, words [i]);
+    s_end_record (self);
+}
+
+static void
+s_write_holder (index_snapshot_t *self, uint32_t number)
+{
+    const holder_t *holder = index_holder (self->index, number);
+    if (holder)
+        s_write_record (
+            self, RECORD_HOLDER, (uint64_t []){ number, holder_pack (holder), index_digest (self->index, number) }, 3);
+}
+
+//  Members of a set that are somebody's.
+static uint32_t
+s_count_live (const index_t *index, const set_view_t *view)
+{
+    uint32_t live = 0;
+    for (uint32_t i = 0; i < view->count; i++)
+        live += index_holder_of (index, view->members [i]) != HOLDER_NONE;
+    return live;
+}
+
+static size_t
+s_stretch_words (uint32_t members)
+{
+    return ((size_t)members + 3) / 2;
+}
+
+static size_t
+s_run_words (const index_t *index, const run_t *run)
+{
+    stretch_t single;
+    const stretch_t *stretches = runs_stretches (run, &single);
+    size_t words = 2 + run->count;
+    for (uint32_t i = 0; i < run->stretch_count; i++) {
+        set_view_t view;
+        sets_view (index->sets, stretches [i].set, &view);
+        words += s_stretch_words (s_count_live (index, &view));
+    }
+    return words;
+}
+
+static void
+s_write_stretch (index_snapshot_t *self, stretch_t stretch)
+{
+    set_view_t view;
+    sets_view (self->index->sets, stretch.set, &view);
+    uint32_t members = s_count_live (self->index, &view);
+    buffer_append_u32_le (self->bytes, stretch.end);
+    buffer_append_u32_le (self->bytes, members);
+    for (uint32_t i = 0; i < view.count; i++)
+        if (index_holder_of (self->index, view.members [i]) != HOLDER_NONE)
+            buffer_append_u32_le (self->bytes, index_holder_of (self->index, view.members [i]));
+    if (members % 2)
+        buffer_append_u32_le (self->bytes, 0);
+}
+
+//  The further references to the blocks of one stretch.
+static void
+s_write_more (index_snapshot_t *self, uint32_t run, uint32_t first, stretch_t stretch)
+{
+    set_view_t view;
+    sets_view (self->index->sets, stretch.set, &view);
+    for (uint32_t i = 0; i < view.count; i++) {
+        uint32_t holder = index_holder_of (self->index, view.members [i]);
+        for (uint32_t offset = first; offset < stretch.end && holder != HOLDER_NONE; offset++) {
+            uint64_t hash = runs_hash (&self->index->runs, (place_t){ run, offset });
+            uint32_t more = surplus_count (&self->index->surplus, view.members [i], hash);
+            if (more)
+                s_write_record (self, RECORD_MORE, (uint64_t []){ holder, hash, more }, 3);
+        }
+    }
+}
+
+static void
+s_write_run (index_snapshot_t *self, uint32_t number)
+{
+    const index_t *index = self->index;
+    if (!runs_has (&index->runs, number))
+        return;
+    const run_t *run = runs_at (&index->runs, number);
+    stretch_t single;
+    const stretch_t *stretches = runs_stretches (run, &single);
+    const uint64_t *hashes = runs_hashes (&index->runs, (place_t){ number, 0 });
+    s_begin_record (self, RECORD_RUN, s_run_words (index, run));
+    buffer_append_u64_le (self->bytes, run->parent);
+    buffer_append_u64_le (self->bytes, run->count);
+    for (uint32_t i = 0; i < run->count; i++)
+        buffer_append_u64_le (self->bytes, hashes [i]);
+    for (uint32_t i = 0; i < run->stretch_count; i++)
+        s_write_stretch (self, stretches [i]);
+    s_end_record (self);
+    for (uint32_t i = 0, first = 0; i < run->stretch_count && run->repeated; first = stretches [i++].end)
+        s_write_more (self, number, first, stretches [i]);
+}
+
+static void
+s_write_parked (index_snapshot_t *self, uint32_t seat)
+{
+    uint32_t holder = index_holder_of (self->index, seat), cursor = TABLE_NONE;
+    parked_t parked;
+    while (park_next (&self->index->park, &index_seat (self->index, seat)->parked, &cursor, &parked))
+        s_write_record (self, RECORD_PARKED, (uint64_t []){ holder, parked.hash, parked.parent, parked.references }, 4);
+}
+
+static void
+s_write_end (index_snapshot_t *self, uint32_t at)
+{
+    (void)at;
+    s_write_record (self, RECORD_END, &self->records, 1);
+    self->ended = true;
+}
+
+//  How many holders, runs, or seats there are to write.
+static uint32_t
+s_bound (const index_snapshot_t *self)
+{
+    switch (self->part) {
+    case PART_HOLDERS:
+        return index_holder_bound (self->index);
+    case PART_RUNS:
+        return runs_bound (&self->index->runs);
+    case PART_PARKED:
+        return (uint32_t)self->index->seats.count;
+    default:
+        return 1;
+    }
+}
+
+//  Writes the next thing there is, or goes on to the next part.
+static void
+s_step (index_snapshot_t *self)
+{
+    static void (*const write []) (index_snapshot_t * self, uint32_t at) = {
+        [PART_HOLDERS] = s_write_holder,
+        [PART_RUNS] = s_write_run,
+        [PART_PARKED] = s_write_parked,
+        [PART_END] = s_write_end,
+    };
+    if (self->at < s_bound (self)) {
+        write [self->part](self, self->at++);
+        return;
+    }
+    self->part++;
+    self->at = 0;
+}
+
+status_t
+index_snapshot_next (index_snapshot_t *self, buffer_t *bytes, size_t size, bool *ended)
+{
+    size_t until = bytes->size + size;
+    if (self->change != self->index->change)
+        return STATUS_STALE;
+    self->bytes = bytes;
+    if (!self->begun)
+        s_write_header (self);
+    for (int steps = STEPS_MAX; !self->ended && steps && bytes->size < until; steps--)
+        s_step (self);
+    *ended = self->ended;
+    return STATUS_OK;
+}

@@ -1,0 +1,260 @@
+//  An index written and read back; bytes that are no such thing.  That nothing is lost whatever an index holds is proved by
+//  index_random_test, which goes on with what it read.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "base/hash.h"
+#include "kv/index/snapshot.h"
+
+enum { LABEL = 4711, CHAIN = 200 };
+
+static const holder_t s_first = { .owner = 70000, .rank = 3, .tier = TIER_DEVICE };
+static const holder_t s_second = { .owner = 2, .tier = TIER_HOST };
+
+//  Two holders, one chain, a hole, a block twice, one that waits for its parent; a third holder came and went, and so did a
+//  fourth's blocks.
+static index_t *
+s_story (void)
+{
+    uint64_t hashes [CHAIN];
+    for (size_t i = 0; i < CHAIN; i++)
+        hashes [i] = hash_u64 (i + 1);
+    index_t *index = index_new (NULL);
+    uint32_t first = index_holder_add (index, &s_first), gone = index_holder_add (index, &(holder_t){ .owner = 9 });
+    uint32_t second = index_holder_add (index, &s_second),
+             cleared = index_holder_add (index, &(holder_t){ .owner = 8 });
+    index_store (index, first, INDEX_ROOT, hashes, CHAIN, NULL);
+    index_store (index, second, INDEX_ROOT, hashes, CHAIN / 2, NULL);
+    index_store (index, gone, INDEX_ROOT, hashes, CHAIN, NULL);
+    index_store (index, cleared, INDEX_ROOT, hashes, CHAIN, NULL);
+    index_remove (index, second, &hashes [10], 1, NULL);
+    index_store (index, first, hashes [4], &hashes [5], 1, NULL);
+    index_store (index, second, 12345, &hashes [CHAIN - 1], 1, NULL);
+    index_retire (index, gone, NULL);
+    index_clear (index, cleared, NULL);
+    return index;
+}
+
+static void
+s_write (const index_t *index, buffer_t *bytes)
+{
+    index_snapshot_t *snapshot = index_snapshot_new (index, LABEL);
+    for (bool ended = false; !ended;)
+        assert_int_equal (index_snapshot_next (snapshot, bytes, 64, &ended), STATUS_OK);
+    index_snapshot_destroy (&snapshot);
+}
+
+//  Reads it in slices; checks the index whatever came of it.
+static status_t
+s_read (index_t *index, span_t bytes, error_t *error)
+{
+    index_load_t load;
+    status_t status = index_load_init (&load, index, bytes, error);
+    while (status == STATUS_OK && !load.ended)
+        status = index_load_next (&load, 64, error);
+    if (status == STATUS_OK)
+        assert_int_equal (load.label, LABEL);
+    index_load_fini (&load);
+    index_check (index);
+    return status;
+}
+
+static status_t
+s_read_new (span_t bytes, error_t *error)
+{
+    index_t *index = index_new (NULL);
+    status_t status = s_read (index, bytes, error);
+    index_destroy (&index);
+    return status;
+}
+
+static void
+test_what_was_written_is_read (void **state)
+{
+    buffer_t bytes = { 0 }, again = { 0 };
+    index_t *index = s_story (), *copy = index_new (NULL);
+    s_write (index, &bytes);
+    assert_int_equal (s_read (copy, buffer_span (&bytes), NULL), STATUS_OK);
+    assert_int_equal (index_digest_all (copy), index_digest_all (index));
+    uint32_t first = index_holder_find (copy, &s_first), second = index_holder_find (copy, &s_second);
+    assert_int_equal (index_references (copy, first, hash_u64 (6)), 2);
+    assert_int_equal (index_references (copy, second, hash_u64 (11)), 0);
+    index_stats_t stats, expected;
+    index_stats (copy, &stats);
+    index_stats (index, &expected);
+    assert_int_equal (stats.memberships, CHAIN + CHAIN / 2 - 1);
+    assert_int_equal (stats.memberships, expected.memberships);
+    assert_int_equal (stats.parked, 1);
+    assert_int_equal (stats.holders, 3);
+    index_check (copy);
+    s_write (copy, &again);
+    assert_int_equal (again.size, bytes.size);    //  Nothing of the cleared holders is in either
+    buffer_fini (&again);
+    buffer_fini (&bytes);
+    index_destroy (&copy);
+    index_destroy (&index);
+}
+
+static void
+test_an_empty_index_is_one_too (void **state)
+{
+    buffer_t bytes = { 0 };
+    index_t *index = index_new (NULL);
+    s_write (index, &bytes);
+    assert_int_equal (s_read_new (buffer_span (&bytes), NULL), STATUS_OK);
+    buffer_fini (&bytes);
+    index_destroy (&index);
+}
+
+//  What is behind a hole counts again when the hole is filled, in the copy too.
+static void
+test_what_is_behind_a_hole_is_still_held (void **state)
+{
+    buffer_t bytes = { 0 };
+    index_t *index = s_story (), *copy = index_new (&(index_options_t){ .parked_limit = 1 });
+    s_write (index, &bytes);
+    assert_int_equal (s_read (copy, buffer_span (&bytes), NULL), STATUS_OK);
+    uint64_t hashes [CHAIN / 2];
+    for (size_t i = 0; i < CHAIN / 2; i++)
+        hashes [i] = hash_u64 (i + 1);
+    uint32_t second = index_holder_find (copy, &s_second);
+    assert_int_equal (index_explain (copy, second, hashes, CHAIN / 2).overlap, 10);
+    index_store (copy, second, hashes [9], &hashes [10], 1, NULL);
+    assert_int_equal (index_explain (copy, second, hashes, CHAIN / 2).overlap, CHAIN / 2);
+    buffer_fini (&bytes);
+    index_destroy (&copy);
+    index_destroy (&index);
+}
+
+static void
+test_a_change_makes_a_snapshot_stale (void **state)
+{
+    buffer_t bytes = { 0 };
+    bool ended;
+    index_t *index = s_story ();
+    index_snapshot_t *snapshot = index_snapshot_new (index, LABEL);
+    assert_int_equal (index_snapshot_next (snapshot, &bytes, 64, &ended), STATUS_OK);
+    while (index_sweep (index, 1))
+        ;
+    assert_int_equal (index_snapshot_next (snapshot, &bytes, 64, &ended), STATUS_OK);
+    index_clear (index, index_holder_find (index, &s_first), NULL);
+    assert_int_equal (index_snapshot_next (snapshot, &bytes, 64, &ended), STATUS_STALE);
+    index_snapshot_destroy (&snapshot);
+    buffer_fini (&bytes);
+    index_destroy (&index);
+}
+
+static void
+test_nothing_is_written_that_a_bound_would_refuse (void **state)
+{
+    buffer_t bytes = { 0 };
+    error_t error;
+    index_t *index = s_story (), *none_parked = index_new (&(index_options_t){ .memory_limit = 0 });
+    index_t *small = index_new (&(index_options_t){ .memory_limit = 1, .parked_limit = 1 });
+    s_write (index, &bytes);
+    assert_int_equal (s_read (none_parked, buffer_span (&bytes), &error), STATUS_LIMIT);
+    assert_string_equal (error.text, "the snapshot has more than 0 blocks that wait for their parent");
+    assert_int_equal (s_read (small, buffer_span (&bytes), NULL), STATUS_LIMIT);
+    buffer_fini (&bytes);
+    index_destroy (&small);
+    index_destroy (&none_parked);
+    index_destroy (&index);
+}
+
+static void
+test_damage_is_noticed (void **state)
+{
+    buffer_t bytes = { 0 };
+    error_t error;
+    index_t *index = s_story ();
+    s_write (index, &bytes);
+    for (size_t size = 0; size < bytes.size; size++)
+        assert_int_equal (s_read_new (span_slice (buffer_span (&bytes), 0, size), NULL), STATUS_CORRUPT);
+    for (size_t at = 0; at < bytes.size; at++) {
+        bytes.data [at] ^= 1 << at % 8;
+        status_t status = s_read_new (buffer_span (&bytes), &error);
+        assert_true (status == STATUS_CORRUPT || (status == STATUS_UNSUPPORTED && at >= 8 && at < 16));
+        bytes.data [at] ^= 1 << at % 8;
+    }
+    buffer_append_byte (&bytes, 0);
+    assert_int_equal (s_read_new (buffer_span (&bytes), NULL), STATUS_CORRUPT);
+    buffer_fini (&bytes);
+    index_destroy (&index);
+}
+
+//  Somebody's records with checks that are right: a head, its numbers, and what is said of them.
+typedef struct {
+    uint32_t type;            //  Of the record
+    uint64_t numbers [10];    //  Behind the head
+    uint32_t count;           //  Of them
+    const char *error;        //  NULL: fine
+} forged_t;
+
+static void
+s_forge (buffer_t *bytes, const forged_t *record, uint64_t *check)
+{
+    size_t start = bytes->size;
+    buffer_append_u32_le (bytes, record->type);
+    buffer_append_u32_le (bytes, record->count);
+    for (uint32_t i = 0; i < record->count; i++)
+        buffer_append_u64_le (bytes, record->numbers [i]);
+    *check = hash_bytes (span_slice (buffer_span (bytes), start, SIZE_MAX), *check);
+    buffer_append_u64_le (bytes, *check);
+}
+
+static void
+test_what_cannot_be_is_refused_though_its_checks_are_right (void **state)
+{
+    static const forged_t cases [] = {
+        { 9, { 0 }, 0, "record 1 of the snapshot is of no type there is" },
+        { 1, { 0, 2ull << 32, 0 }, 3, "record 1 of the snapshot is of a holder with an impossible number" },
+        { 1, { 1ull << 40, 2ull << 32, 0 }, 3, "record 1 of the snapshot is of a holder with an impossible number" },
+        { 1, { 1, 1ull << 32, 0 }, 3, "record 1 of the snapshot is of a holder that is there already" },
+        { 1, { 1, 9ull << 8, 0 }, 3, "record 1 of the snapshot is of a holder of no kind there is" },
+        { 2, { 0, 129 }, 2, "record 1 of the snapshot is of a run with an impossible number of blocks" },
+        { 2, { 0, 2, 5, 6, 1ull << 32 | 3, 0 }, 6,
+            "record 1 of the snapshot has stretches that do not follow each other" },
+        { 2, { 0, 1, 5, 1ull << 32 | 1, 7 }, 5, "record 1 of the snapshot names a holder that is not there" },
+        { 2, { 0, 1, 5, 9ull << 32 | 1, 0 }, 5, "record 1 of the snapshot ends in a row of holders" },
+        { 2, { 0, 1, 5, 1ull << 32 | 1, 0, 0 }, 6, "record 1 of the snapshot is longer than it should be" },
+        { 2, { 0, 1, 0, 1ull << 32 | 1, 0 }, 5, "block 0 of a store has hash 0, which is no block's" },
+        { 3, { 0, 5, 1 }, 3, "record 1 of the snapshot has references to what is not held" },
+        { 4, { 0, 5, 0, 1 }, 4, "record 1 of the snapshot parks a block that cannot be parked" },
+        { 4, { 0, 5, 6, 1ull << 32 }, 4, "record 1 of the snapshot parks a block that cannot be parked" },
+        { 5, { 2 }, 1, "record 1 of the snapshot is an end in the middle" },
+        { 5, { 1 }, 1, "holder 0 of the snapshot has other blocks than its digest says" },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        buffer_t bytes = { 0 };
+        error_t error;
+        buffer_append (&bytes, SPAN ("STATORIX"));
+        buffer_append_u64_le (&bytes, 1);
+        buffer_append_u64_le (&bytes, LABEL);
+        uint64_t check = hash_bytes (buffer_span (&bytes), 0);
+        buffer_append_u64_le (&bytes, check);
+        s_forge (&bytes, &(forged_t){ 1, { 0, 1ull << 32, 1 }, 3, NULL }, &check);
+        s_forge (&bytes, &cases [i], &check);
+        assert_true (s_read_new (buffer_span (&bytes), &error) != STATUS_OK);
+        assert_string_equal (error.text, cases [i].error);
+        buffer_fini (&bytes);
+    }
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_what_was_written_is_read),
+        cmocka_unit_test (test_an_empty_index_is_one_too),
+        cmocka_unit_test (test_what_is_behind_a_hole_is_still_held),
+        cmocka_unit_test (test_a_change_makes_a_snapshot_stale),
+        cmocka_unit_test (test_nothing_is_written_that_a_bound_would_refuse),
+        cmocka_unit_test (test_damage_is_noticed),
+        cmocka_unit_test (test_what_cannot_be_is_refused_though_its_checks_are_right),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
