@@ -29,6 +29,8 @@ typedef enum {
     API_OVERLOADED,        //  Everybody who could is full
     API_TIMEOUT,           //  No token came in time
     API_WORKER_FAILED,     //  Workers failed, and going on elsewhere did not help
+    API_CANNOT_MIGRATE,    //  The worker failed, and an answer of this kind does not go on elsewhere
+    API_RETRIES_SPENT,     //  The worker failed, and no more may be tried elsewhere now
     API_INTERNAL,          //  Ours
     API_ERROR_COUNT
 } api_error_kind_t;

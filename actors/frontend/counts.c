@@ -54,6 +54,9 @@ static const model_metric_t s_model_metrics [COUNTS_MODEL_COUNT] = {
 static const metric_desc_t s_requests = COUNTER ("stator_requests_total", "Requests answered.");
 static const metric_desc_t s_migrations =
     COUNTER ("stator_migrations_total", "Answers that went on at another worker.");
+static const metric_desc_t s_given_up =
+    COUNTER ("stator_retries_refused_total", "Requests that their worker failed and no other one was given.");
+static const metric_desc_t s_retries_left = GAUGE ("stator_retry_budget", "Retries that may be made now.");
 static const metric_desc_t s_receipts = COUNTER ("stator_hint_receipts_total", "Hints answered.");
 static const metric_desc_t s_running = GAUGE ("stator_requests_running", "Requests in progress.");
 static const metric_desc_t s_waiting = GAUGE ("stator_requests_waiting", "Of these, without a first token.");
@@ -115,6 +118,7 @@ counts_init (counts_t *self, metrics_t *metrics)
         .silent_notices = metrics_get (metrics, &s_silent_notices, NULL),
         .unscraped = metrics_get (metrics, &s_unscraped, NULL),
         .conflicts = metrics_get (metrics, &s_conflicts, NULL),
+        .retries_left = metrics_get (metrics, &s_retries_left, NULL),
     };
 }
 
@@ -156,14 +160,26 @@ counts_answered (counts_t *self, span_t model, int code)
     buffer_fini (&labels);
 }
 
-void
-counts_migrated (counts_t *self, span_t model, const char *reason)
+static void
+s_count_reason (counts_t *self, const metric_desc_t *metric, span_t model, const char *reason)
 {
     buffer_t labels = { 0 };
     s_label_model (&labels, model);
     buffer_print (&labels, ",reason=\"%s\"", reason);
-    metric_add (metrics_get (self->all, &s_migrations, buffer_string (&labels)), 1);
+    metric_add (metrics_get (self->all, metric, buffer_string (&labels)), 1);
     buffer_fini (&labels);
+}
+
+void
+counts_migrated (counts_t *self, span_t model, const char *reason)
+{
+    s_count_reason (self, &s_migrations, model, reason);
+}
+
+void
+counts_given_up (counts_t *self, span_t model, const char *reason)
+{
+    s_count_reason (self, &s_given_up, model, reason);
 }
 
 void

@@ -38,6 +38,7 @@ typedef struct {
     metric_t *silent_notices;    //  Routers that could not be told of progress
     metric_t *conflicts;         //  Cards that share a name and differ in fingerprint
     metric_t *unscraped;         //  Actors that did not say their metrics in time
+    metric_t *retries_left;      //  Of the retry budget
 } counts_t;
 
 //  metrics: borrowed as long as the counts.
@@ -54,6 +55,9 @@ void counts_answered (counts_t *self, span_t model, int code);
 
 //  A request in progress moved to another worker.  reason: a status's name.
 void counts_migrated (counts_t *self, span_t model, const char *reason);
+
+//  A worker failed a request that is not given to another one.  reason: why not.
+void counts_given_up (counts_t *self, span_t model, const char *reason);
 
 //  What became of the hints.
 void counts_receipts (counts_t *self, const hints_t *hints);

@@ -178,6 +178,7 @@ s_init (void *self_, actor_t *actor, const void *options_, error_t *error)
     for (size_t i = 0; i < options->models.count; i++)
         models_expect (self->models, span_from_string (options->models.items [i]));
     counts_init (&self->counts, actor_metrics (actor));
+    retry_budget_init (&self->retries, &options->retries, actor_now (actor));
     notices_init (&self->notices, &self->counts, s_on_idle, self);
     client_leftovers_init (&self->leftovers, s_on_idle, self);
     s_note_port (self);
@@ -218,6 +219,8 @@ s_reload (void *self_, actor_t *actor, const void *options_)
     self->options.route_timeout_ns = options->route_timeout_ns;
     self->options.stall_timeout_ns = options->stall_timeout_ns;
     self->options.attempts = options->attempts;
+    self->options.migrate_unseeded = options->migrate_unseeded;
+    retry_budget_set (&self->retries, &options->retries, actor_now (actor));
 }
 
 static void
@@ -236,6 +239,7 @@ s_measure (void *self_, actor_t *actor)
     listener_figures_t figures;
     actor_port (actor)->table->listener_figures (self->listener, &figures);
     counts_listener (&self->counts, &figures);
+    metric_set (self->counts.retries_left, (int64_t)retry_budget_left (&self->retries, actor_now (actor)));
 }
 
 static const actor_handler_t s_handlers [] = {

@@ -3,6 +3,7 @@
 #ifndef ACTORS_FRONTEND_FRONTEND_OPTIONS_H
 #define ACTORS_FRONTEND_FRONTEND_OPTIONS_H
 
+#include "actors/frontend/retry_budget.h"
 #include "runtime/option.h"
 
 typedef struct {
@@ -22,6 +23,8 @@ typedef struct {
     uint64_t route_timeout_ns;    //  For the router's decision
     uint64_t stall_timeout_ns;    //  Without a token; 0: none
     int64_t attempts;             //  Workers tried for one request
+    retry_limits_t retries;       //  Of all requests together
+    bool migrate_unseeded;        //  What is drawn without a seed may go on elsewhere
     //  Filled in by whoever starts it, in no table.
     span_t secret;              //  Of the cluster
     option_strings_t models;    //  Names that the configuration promises, aliases too

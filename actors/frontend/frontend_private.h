@@ -16,6 +16,7 @@ typedef struct {
     port_listener_t *listener;       //  Where harnesses connect
     models_t *models;                //  What can be asked for
     counts_t counts;                 //  What is counted
+    retry_budget_t retries;          //  What may be tried elsewhere
     notices_t notices;               //  To routers, under way
     client_leftovers_t leftovers;    //  Handed-over responses that still wait for credit
     list_t turns;                    //  turn_t, in progress

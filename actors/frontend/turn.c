@@ -251,6 +251,7 @@ turn_begin (turn_t *self)
         turn_fail (self, &error);
         return;
     }
+    retry_budget_add (&self->frontend->retries, actor_now (self->frontend->actor));
     s_describe_answer (self);
     turn_encode (self);
 }

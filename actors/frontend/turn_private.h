@@ -4,8 +4,9 @@
 //      turn.c            begins, ends
 //      turn_work.c       does what takes long in a job
 //      turn_encode.c     makes the tokens of the prompt
-//      turn_route.c      asks a router who serves it; again, when a worker failed
+//      turn_route.c      asks a router who serves it
 //      turn_generate.c   takes the worker's tokens
+//      turn_move.c       goes on elsewhere, when a worker failed
 
 #ifndef ACTORS_FRONTEND_TURN_PRIVATE_H
 #define ACTORS_FRONTEND_TURN_PRIVATE_H
@@ -16,7 +17,7 @@
 #include "kv/sequence.h"
 #include "runtime/stream.h"
 
-enum { TURN_ID_SIZE = 128, TRACE_SIZE = 55 };
+enum { TURN_ID_SIZE = 128, TRACE_SIZE = 55, TURN_FAILURES_MAX = 64 };
 
 //  A worker that failed a request.  Restarted, it is another one.
 typedef struct {
@@ -115,13 +116,14 @@ uint32_t turn_generated (const turn_t *self);
 
 void turn_encode (turn_t *self);
 void turn_route (turn_t *self);
+void turn_route_later (turn_t *self, uint64_t delay_ns);
 
 //  Hashes the tokens that are not hashed yet.  Work.
 void turn_extend_chain (turn_t *self);
 
 void turn_generate (turn_t *self);
 
-//  The worker failed: goes on at another one, from the tokens that are there.
+//  The worker failed: goes on at another one, from the tokens that are there, or says why it does not.
 void turn_move_on (turn_t *self, status_t status, const char *why);
 
 //  ---- Ends ----

@@ -5,17 +5,10 @@
 #include "schemas/route.h"
 
 static const uint64_t RETRY_NS = 200000000;    //  Before a router is asked again, doubled each time
-static const uint64_t MOVE_NS = 10000000;      //  Before another worker is looked for, doubled a few times
 
-enum { ROUTER_ATTEMPTS = 5, FAILURES_MAX = 64, MOVE_DOUBLINGS = 6 };
+enum { ROUTER_ATTEMPTS = 5 };
 
 //  ---- Routing ---------------------------------------------------------------------------------------------------------
-
-static void
-s_on_retry (void *state, actor_t *actor, void *arg)
-{
-    turn_route (arg);
-}
 
 //  Routers are restarted, and so are workers that failed: it is asked again for some seconds.
 static void
@@ -25,7 +18,7 @@ s_ask_again (turn_t *self, api_error_kind_t kind, const char *why)
         turn_fail_from (self, kind, "The request could not be placed", why);
         return;
     }
-    timer_start (&self->wait, self->frontend->actor, RETRY_NS << self->route_attempts, s_on_retry, self);
+    turn_route_later (self, RETRY_NS << self->route_attempts);
 }
 
 static void
@@ -97,7 +90,7 @@ turn_extend_chain (turn_t *self)
 
 //  Workers that failed it and were not restarted since.
 static size_t
-s_exclude (const turn_t *self, span_t excluded [FAILURES_MAX])
+s_exclude (const turn_t *self, span_t excluded [TURN_FAILURES_MAX])
 {
     size_t count = 0;
     for (size_t i = 0; i < self->failures.count; i++) {
@@ -113,7 +106,7 @@ s_exclude (const turn_t *self, span_t excluded [FAILURES_MAX])
 static void
 s_call_router (turn_t *self)
 {
-    span_t excluded [FAILURES_MAX];
+    span_t excluded [TURN_FAILURES_MAX];
     size_t excluded_count = s_exclude (self, excluded);
     size_t count;
     const hash128_t *hashes = sequence_hashes (self->chain, &count);
@@ -156,39 +149,14 @@ turn_route (turn_t *self)
     s_call_router (self);
 }
 
-//  ---- Moving on -------------------------------------------------------------------------------------------------------
-
-//  A request that is wrong for one worker is wrong for all.
-static bool
-s_is_hopeless (status_t status)
+static void
+s_on_retry (void *state, actor_t *actor, void *arg)
 {
-    return status == STATUS_INVALID || status == STATUS_UNSUPPORTED;
+    turn_route (arg);
 }
 
 void
-turn_move_on (turn_t *self, status_t status, const char *why)
+turn_route_later (turn_t *self, uint64_t delay_ns)
 {
-    frontend_t *frontend = self->frontend;
-    if (s_is_hopeless (status)) {
-        turn_fail_from (self, api_error_from_status (status), self->worker, why);
-        return;
-    }
-    actor_log (frontend->actor, LOG_WARNING, "request %s moves on from %s after %" PRIu32 " tokens: %s",
-        self->request_id, self->worker, turn_generated (self), why);
-    if (self->failures.count + 1 >= (size_t)frontend->options.attempts || self->failures.count == FAILURES_MAX) {
-        api_error_kind_t kind = api_error_from_status (status);
-        turn_fail_from (self, kind == API_NO_WORKER ? API_WORKER_FAILED : kind, self->worker, why);
-        return;
-    }
-    turn_failure_t *failure = array_add (&self->failures);
-    span_copy_string (span_from_string (self->worker), failure->address, sizeof failure->address);
-    failure->incarnation = self->incarnation;
-    if (turn_generated (self))
-        counts_migrated (&frontend->counts, self->model_name, status_name (status));
-    else
-        metric_add (self->metrics.metrics [COUNTS_RETRIES], 1);
-    turn_leave_worker (self);
-    //  News of the directory that were held up come in a burst: who moves in the middle of it uses up its attempts at once.
-    size_t doublings = self->failures.count < MOVE_DOUBLINGS ? self->failures.count : MOVE_DOUBLINGS;
-    timer_start (&self->wait, frontend->actor, MOVE_NS << doublings, s_on_retry, self);
+    timer_start (&self->wait, self->frontend->actor, delay_ns, s_on_retry, self);
 }

@@ -109,6 +109,120 @@ test_what_an_engine_refuses_is_not_tried_elsewhere (void **state)
     fixture_end ();
 }
 
+//  Workers that are restarted one after the other: whoever is sent to the next one the moment that his own is gone comes
+//  just before its end, and has soon tried as many as are allowed.
+static void
+test_workers_that_die_in_a_row_do_not_use_up_the_attempts (void **state)
+{
+    static const char *const workers [] = { "worker/a", "worker/b", "worker/c" };
+    fixture_begin (3);
+    for (size_t i = 0; i < 3; i++)
+        fixture_scripts [i].pause_ns = 100 * REALM_MS;
+    chat_t *chat = fixture_ask (CHAT (",\"stream\":true,\"max_tokens\":60"));
+    stage_run (fixture_stage, REALM_SECOND);
+    for (size_t i = 0; i < 3; i++) {
+        realm_process_signal (stage_process (fixture_stage, workers [i]), PROCESS_SIGNAL_KILL);
+        stage_run (fixture_stage, 3 * REALM_MS);
+    }
+    for (size_t i = 0; i < 3; i++)
+        stage_start (fixture_stage, workers [i]);
+    stage_run (fixture_stage, 20 * REALM_SECOND);
+    assert_true (chat->ended && chat->end == STATUS_OK);
+    fixture_check_streamed (chat, 60, "length");
+    assert_in_range (fixture_ended.last.migrations, 1, 2);
+    fixture_check_router_is_idle ();
+    fixture_end ();
+}
+
+//  ---- What is not tried elsewhere ---------------------------------------------------------------------------------------
+
+static int64_t
+s_metric (const char *metric, const char *label)
+{
+    metrics_t *metrics = actor_metrics (stage_find (fixture_stage, "frontend/0"));
+    size_t cursor = 0;
+    const char *name, *labels;
+    int64_t value, sum = 0;
+    while (metrics_next (metrics, &cursor, &name, &labels, &value))
+        if (strcmp (name, metric) == 0 && strstr (labels ? labels : "", label))
+            sum += value;
+    return sum;
+}
+
+//  A fleet in which everything fails is asked little more often than there are requests.
+static void
+test_retries_are_paid_from_a_budget (void **state)
+{
+    fixture_begin (0);
+    frontend_options_t options = fixture_options [0];
+    options.retries = (retry_limits_t){ .share = 500000, .burst = 3 };
+    actor_reload (stage_find (fixture_stage, "frontend/0"), &options);
+    for (size_t i = 0; i < 3; i++)
+        fixture_add_worker (i, "tiny", 7);
+    stage_run (fixture_stage, 2 * REALM_SECOND);
+    for (size_t i = 0; i < 3; i++)
+        fixture_scripts [i].refusal = STATUS_IO;
+    enum { REQUESTS = 8, RETRIES = 3 + (REQUESTS - 1) / 2 };
+    for (size_t i = 0; i < REQUESTS; i++) {
+        chat_t *chat = fixture_fetch (i, URL, CHAT (""), NULL, 0);
+        stage_run (fixture_stage, REALM_SECOND);
+        assert_int_equal (chat->status, 502);
+    }
+    uint32_t asked = 0;
+    for (size_t i = 0; i < 3; i++)
+        asked += fixture_scripts [i].requests;
+    assert_int_equal (asked, REQUESTS + RETRIES);
+    assert_int_equal (s_metric ("stator_retries_total", ""), RETRIES);
+    assert_int_equal (s_metric ("stator_retries_refused_total", "reason=\"budget\"") +
+                          s_metric ("stator_retries_refused_total", "reason=\"attempts\""),
+        REQUESTS);
+    assert_true (s_metric ("stator_retries_refused_total", "reason=\"budget\"") >= REQUESTS - RETRIES);
+    chat_t *last = &fixture_chats [REQUESTS - 1];
+    assert_true (fixture_contains (last, "\"code\":\"retry_budget_spent\""));
+    assert_true (fixture_contains (last, "not today; no other worker is tried, because the retry budget"));
+    assert_string_equal (fixture_ended.reason, "retry_budget_spent");
+    fixture_check_router_is_idle ();
+    fixture_end ();
+}
+
+//  Which answers go on elsewhere where what is drawn without a seed may not.
+static void
+test_what_is_drawn_without_a_seed_can_be_kept_from_moving (void **state)
+{
+    static const struct {
+        const char *body;    //  What is asked
+        uint32_t begun;      //  Tokens that were there when the worker failed
+        bool may_migrate;    //  frontend.migrate_unseeded
+        bool goes_on;        //  Expected
+    } cases [] = {
+        { CHAT (",\"stream\":true,\"max_tokens\":50"), 30, true, true },
+        { CHAT (",\"stream\":true,\"max_tokens\":50"), 30, false, false },
+        { CHAT (",\"stream\":true,\"max_tokens\":50,\"temperature\":0.5"), 30, false, false },
+        { CHAT (",\"stream\":true,\"max_tokens\":50,\"temperature\":0"), 30, false, true },
+        { CHAT (",\"stream\":true,\"max_tokens\":50,\"top_k\":1"), 30, false, true },
+        { CHAT (",\"stream\":true,\"max_tokens\":50,\"seed\":3"), 30, false, true },
+        { CHAT (",\"stream\":true,\"max_tokens\":50"), 0, false, true },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fixture_begin (2);
+        frontend_options_t options = fixture_options [0];
+        options.migrate_unseeded = cases [i].may_migrate;
+        actor_reload (stage_find (fixture_stage, "frontend/0"), &options);
+        fixture_scripts [0].fail_after = fixture_scripts [1].fail_after = cases [i].begun;
+        fixture_scripts [0].refusal = cases [i].begun ? STATUS_OK : STATUS_IO;
+        chat_t *chat = fixture_ask (cases [i].body);
+        stage_run (fixture_stage, 2 * REALM_SECOND);
+        assert_true (chat->ended);
+        assert_int_equal (fixture_ended.last.migrations, cases [i].goes_on);
+        fixture_check_streamed (chat, cases [i].goes_on ? 50 : 30, cases [i].goes_on ? "length" : "");
+        assert_int_equal (fixture_contains (chat, "\"code\":\"cannot_migrate\""), !cases [i].goes_on);
+        assert_int_equal (fixture_contains (chat, "because it is drawn without a seed"), !cases [i].goes_on);
+        assert_int_equal (s_metric ("stator_retries_refused_total", "reason=\"unseeded\""), cases [i].goes_on ? 0 : 1);
+        fixture_check_router_is_idle ();
+        fixture_end ();
+    }
+}
+
 //  ---- Clients that leave, or read slowly --------------------------------------------------------------------------------
 
 static void
@@ -438,6 +552,9 @@ main (void)
         cmocka_unit_test (test_a_worker_that_says_nothing_is_left),
         cmocka_unit_test (test_when_nobody_can_the_client_hears_it_in_the_stream),
         cmocka_unit_test (test_what_an_engine_refuses_is_not_tried_elsewhere),
+        cmocka_unit_test (test_workers_that_die_in_a_row_do_not_use_up_the_attempts),
+        cmocka_unit_test (test_retries_are_paid_from_a_budget),
+        cmocka_unit_test (test_what_is_drawn_without_a_seed_can_be_kept_from_moving),
         cmocka_unit_test (test_a_client_that_leaves_is_heard_by_the_worker),
         cmocka_unit_test (test_a_slow_reader_holds_the_worker_back),
         cmocka_unit_test (test_a_slow_reader_holds_back_the_owner_of_its_session),

@@ -269,6 +269,8 @@ s_set_options (void)
             .route_timeout_ns = 30 * REALM_SECOND,
             .stall_timeout_ns = 60 * REALM_SECOND,
             .attempts = 3,
+            .retries = { .share = 200000, .floor = 10, .burst = 100 },
+            .migrate_unseeded = true,
             .secret = SPAN ("secret"),
             .models = { s_promised, 2 } };
 }
