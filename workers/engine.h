@@ -63,8 +63,8 @@ typedef struct {
     const namespace_t *(*on_ready) (void *arg, const model_card_t *card);
     //  The engine went away or came back without having changed.  why: a sentence; NULL where it is well.
     void (*on_health) (void *arg, const char *why);
-    //  Its prompt is being computed: there is life, though no token.
-    void (*on_progress) (void *arg, void *request);
+    //  So many more tokens of its prompt were computed, in this time; none: there is life, but no measurement.
+    void (*on_progress) (void *arg, void *request, uint32_t tokens, uint64_t took_ns);
     //  This request, and no other, may be cancelled before it returns.
     void (*on_tokens) (void *arg, void *request, const engine_tokens_t *tokens);
     //  The run is gone when this returns.
@@ -99,7 +99,7 @@ typedef struct {
     //  Nobody wants it any more: it ends now, without on_end.
     void (*cancel) (engine_t *self, engine_run_t *run);
 
-    //  Fills in all but the rank.
+    //  Fills in all but the rank.  Tokens that are expected in the cache are not to be computed.
     void (*load) (const engine_t *self, worker_load_t *load);
 
     //  A conversation (JSON, as render's message has it) to the prompt; text to ids.  Answers exactly once, unless closed.

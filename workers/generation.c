@@ -17,6 +17,7 @@ struct generation {
     engine_run_t *run;            //  NULL once the engine has ended
     uint32_t max_tokens;          //  At most this many
     uint32_t received;            //  From the engine
+    uint64_t told_ns;             //  When the last of them came; 0: none yet
     array_t tokens;               //  uint32_t, parked
     array_t sizes;                //  uint32_t, bytes of text of each
     uint64_t taken_ns;            //  When the reader last took some, or nothing was parked
@@ -93,8 +94,11 @@ static bool
 s_start_run (generation_t *self, const engine_request_t *ask, error_t *error)
 {
     self->run = s_engine_class (self)->start (self->worker->engine, ask, self, error);
-    self->worker->runs += self->run != NULL;
-    return self->run != NULL;
+    if (!self->run)
+        return false;
+    self->worker->runs++;
+    worker_watch (self->worker);
+    return true;
 }
 
 static void
@@ -146,6 +150,18 @@ generation_fail_all (worker_t *worker, status_t status, const char *why)
         if (self->run)
             generation_fail (self, status, why);
     }
+}
+
+uint64_t
+generation_longest_prompt (const worker_t *worker)
+{
+    uint64_t longest = 0;
+    for (list_link_t *link = list_first (&worker->generations); link; link = list_next (&worker->generations, link)) {
+        const generation_t *self = LIST_ENTRY (link, generation_t, link);
+        if (self->run && !self->told_ns && self->request->tokens.count > longest)
+            longest = self->request->tokens.count;
+    }
+    return longest;
 }
 
 void
@@ -300,9 +316,20 @@ generation_check_readers (worker_t *worker)
 //  ---- What the engine says ----------------------------------------------------------------------------------------------
 
 void
-generation_on_progress (void *worker, void *generation)
+generation_on_progress (void *worker_, void *generation, uint32_t tokens, uint64_t took_ns)
 {
+    worker_t *worker = worker_;
     worker_moved (worker);
+    pace_computed (&worker->pace, tokens, took_ns);
+}
+
+static void
+s_note_told (generation_t *self)
+{
+    uint64_t now_ns = actor_now (self->worker->actor);
+    if (self->told_ns)
+        pace_told (&self->worker->pace, now_ns - self->told_ns);
+    self->told_ns = now_ns;
 }
 
 //  The engine says more than it was asked for: what was asked for is the answer.
@@ -335,6 +362,7 @@ generation_on_tokens (void *worker_, void *generation, const engine_tokens_t *to
     worker_moved (worker);
     if (s_is_probe (self))
         return;
+    s_note_told (self);
     engine_tokens_t wanted = *tokens;
     bool overrun = wanted.count > self->max_tokens - self->received;
     if (overrun)

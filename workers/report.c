@@ -260,7 +260,6 @@ s_on_beat (void *self_, actor_t *actor, void *arg)
     if (self->known)
         s_publish_load (self);
     s_wait_heartbeat (self);
-    worker_check_movement (self);
     generation_check_readers (self);
 }
 

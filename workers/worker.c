@@ -4,7 +4,7 @@
 #include "schemas/event.h"
 #include "workers/worker_private.h"
 
-enum { ASKS_MAX = 256 };
+enum { ASKS_MAX = 256, PATIENCE = 5 };
 
 static const uint64_t MS = 1000000;
 
@@ -95,6 +95,28 @@ worker_probe_ended (worker_t *self, bool alive)
     s_set_suspect (self, false);
 }
 
+//  A sign of life comes with the end of a prompt at the latest: what waits for its turn is no part of that.
+static uint64_t
+s_patience_ns (const worker_t *self)
+{
+    worker_load_t load = { 0 };
+    self->class->load (self->engine, &load);
+    uint64_t longest = generation_longest_prompt (self);
+    uint64_t tokens = load.prefill_tokens < longest ? load.prefill_tokens : longest;
+    uint64_t patience_ns = PATIENCE * pace_expected_ns (&self->pace, tokens);
+    return patience_ns > self->options.suspect_after_ns ? patience_ns : self->options.suspect_after_ns;
+}
+
+static void
+s_become_suspect (worker_t *self, uint64_t still_ns)
+{
+    report_count (self, COUNT_SUSPECT, 1);
+    actor_log (self->actor, LOG_WARNING, "the engine has work but moved no token for %llu s: suspect",
+        (unsigned long long)(still_ns / (1000 * MS)));
+    s_set_suspect (self, true);
+    generation_fail_all (self, STATUS_UNREACHABLE, "the engine has work but moves no token");
+}
+
 //  Every time that a suspect engine has stood still for long enough, it is asked once more.
 static void
 s_probe (worker_t *self)
@@ -105,21 +127,38 @@ s_probe (worker_t *self)
     self->probe = generation_start_probe (self);
 }
 
-void
-worker_check_movement (worker_t *self)
+static void s_on_watch (void *self_, actor_t *actor, void *arg);
+
+//  Never later than the least patience from now: what is expected may become less meanwhile.
+static void
+s_look_again (worker_t *self, uint64_t delay_ns)
 {
-    uint64_t still_ns = actor_now (self->actor) - self->moved_ns;
-    if (!self->known || still_ns < self->options.suspect_after_ns)
+    uint64_t least_ns = self->options.suspect_after_ns;
+    timer_start (&self->watch, self->actor, delay_ns < least_ns ? delay_ns : least_ns, s_on_watch, NULL);
+}
+
+static void
+s_on_watch (void *self_, actor_t *actor, void *arg)
+{
+    worker_t *self = self_;
+    if (!self->runs && !self->suspect)
         return;
-    if (!self->suspect && self->runs) {
-        report_count (self, COUNT_SUSPECT, 1);
-        actor_log (self->actor, LOG_WARNING, "the engine has work but moved no token for %llu s: suspect",
-            (unsigned long long)(still_ns / (1000 * MS)));
-        s_set_suspect (self, true);
-        generation_fail_all (self, STATUS_UNREACHABLE, "the engine has work but moves no token");
-    }
-    if (self->suspect)
+    uint64_t still_ns = actor_now (actor) - self->moved_ns;
+    uint64_t patience_ns = s_patience_ns (self);
+    if (still_ns >= patience_ns) {
+        if (!self->suspect)
+            s_become_suspect (self, still_ns);
         s_probe (self);
+        still_ns = 0;
+    }
+    s_look_again (self, patience_ns - still_ns);
+}
+
+void
+worker_watch (worker_t *self)
+{
+    if (!timer_is_running (&self->watch))
+        s_look_again (self, self->options.suspect_after_ns);
 }
 
 //  ---- Generate ----------------------------------------------------------------------------------------------------------
@@ -367,6 +406,7 @@ s_init (void *self_, actor_t *actor, const void *setup, error_t *error)
     message_memory_init (&self->names_memory);
     message_memory_init (&self->card_memory);
     self->holdings = holdings_new ();
+    pace_init (&self->pace);
     actor_set_ready (actor, false);
     if (s_take_setup (self, setup, error) || s_open_engine (self, setup, error)) {
         report_stop (self);
@@ -387,6 +427,7 @@ s_fini (void *self_, actor_t *actor)
     self->class->close (self->engine);
     report_stop (self);
     timer_stop (&self->overfull);
+    timer_stop (&self->watch);
     for (list_link_t *link; (link = list_first (&self->asks));)
         s_end_ask (LIST_ENTRY (link, ask_t, link));
     s_free (self);

@@ -10,9 +10,9 @@
 //  * Credit: an engine cannot be stopped.  What is beyond the credit waits here, bounded by max_tokens, parked_max (the
 //    slowest reader goes first) and the actor's memory; whatever is cut off for it is counted.
 //  * Cancel reaches the engine within the same turn.
-//  * Health: an engine that says it is unwell takes no new work.  One that says it is well but moves no token is suspect:
-//    its streams are failed, so that they go on elsewhere, and it gets nothing until a request of one token has gone
-//    through it.
+//  * Health: an engine that says it is unwell takes no new work.  One that says it is well but moves no token is suspect
+//    after `suspect_after`, or five times as long as it should have needed (pace.h), whichever is longer: its streams are
+//    failed, so that they go on elsewhere, and it gets nothing until a request of one token has gone through it.
 //  * Drain: what runs is finished, what is new is refused.
 //
 //  A resumed generation (`delivered` > 0) is a prompt that ends with earlier output: max_tokens counts what is still to

@@ -44,11 +44,12 @@ const option_t worker_options_table [] = {
         .doc = "A request whose tokens wait for so long while its reader takes none is given up." },
     { .name = "suspect_after",
         .type = OPTION_DURATION,
-        .fallback = "30s",
+        .fallback = "10s",
         .min = 1000000,
         .max = INT64_MAX,
         .offset = FIELD (suspect_after_ns),
-        .doc = "An engine that has work but moves no token for so long gets no more, and its requests go elsewhere.",
+        .doc = "An engine that has work but moves no token for so long, and for five times as long as it should have "
+               "needed by its own pace, gets no more work, and its requests go elsewhere.",
         .advice = "Whatever its health check says. It is tried again with one token." },
     OPTIONS_END
 };

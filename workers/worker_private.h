@@ -10,6 +10,7 @@
 #include "runtime/timer.h"
 #include "schemas/message_memory.h"
 #include "workers/holdings.h"
+#include "workers/pace.h"
 #include "workers/worker.h"
 
 typedef struct worker worker_t;
@@ -52,6 +53,8 @@ struct worker {
     uint32_t runs;                       //  Of the generations, those the engine has not ended
     generation_t *probe;                 //  A request of one token, while suspect
     uint64_t moved_ns;                   //  When the engine last showed life
+    pace_t pace;                         //  When it should again
+    actor_timer_t watch;                 //  Then it is suspect; runs while it has work
     holdings_t *holdings;                //  Blocks told to the fleet
     buffer_t packed;                     //  Scratch: hashes of one event
     array_t gone;                        //  Scratch: hash128_t
@@ -74,7 +77,7 @@ status_t generation_start (
 generation_t *generation_start_probe (worker_t *worker);
 
 //  The callbacks of the engine's watch on a request.
-void generation_on_progress (void *worker, void *generation);
+void generation_on_progress (void *worker, void *generation, uint32_t tokens, uint64_t took_ns);
 void generation_on_tokens (void *worker, void *generation, const engine_tokens_t *tokens);
 void generation_on_end (void *worker, void *generation, const engine_end_t *end);
 
@@ -83,6 +86,9 @@ void generation_fail (generation_t *self, status_t status, const char *why);
 
 //  Gives up what nobody has read for too long.
 void generation_check_readers (worker_t *worker);
+
+//  The longest prompt of which no token has come.
+uint64_t generation_longest_prompt (const worker_t *worker);
 
 //  Fails all that the engine has not ended.
 void generation_fail_all (worker_t *worker, status_t status, const char *why);
@@ -96,14 +102,14 @@ void generation_drop_all (worker_t *worker);
 //  The engine showed life.
 void worker_moved (worker_t *self);
 
+//  It has work: from now on it is looked whether it moves.
+void worker_watch (worker_t *self);
+
 //  A generation is over: a draining worker may be done.
 void worker_generation_ended (worker_t *self);
 
 //  The probe is over.
 void worker_probe_ended (worker_t *self, bool alive);
-
-//  Looks whether the engine stands still.
-void worker_check_movement (worker_t *self);
 
 //  ---- report.c ----------------------------------------------------------------------------------------------------------
 

@@ -93,9 +93,12 @@ s_cancel (engine_t *self, engine_run_t *run)
     s_free_run (self, run);
 }
 
+//  It never says that it has computed a prompt, but by a token.
 static void
 s_load (const engine_t *self, worker_load_t *load)
 {
+    for (size_t i = 0; i < self->run_count; i++)
+        load->prefill_tokens += self->runs [i]->request.tokens.count;
     load->running = (uint32_t)self->run_count;
     load->kv_capacity = 100;
 }
@@ -141,6 +144,12 @@ static void
 s_say_ten (void)
 {
     s_say (10);
+}
+
+static void
+s_say_one (void)
+{
+    s_say (1);
 }
 
 static void
@@ -323,7 +332,14 @@ test_blocks_are_told_once_and_go_with_the_engine (void **state)
 static void
 s_show_life (void)
 {
-    s_engine->watch.on_progress (s_engine->watch.arg, s_engine->runs [0]->arg);
+    s_engine->watch.on_progress (s_engine->watch.arg, s_engine->runs [0]->arg, 0, 0);
+}
+
+//  At 200 tokens a second.
+static void
+s_compute_fifty_tokens (void)
+{
+    s_engine->watch.on_progress (s_engine->watch.arg, s_engine->runs [0]->arg, 50, 250000000);
 }
 
 //  A long prompt is no reason for suspicion as long as it moves; an answer nobody reads is none either.
@@ -334,7 +350,7 @@ test_progress_is_life (void **state)
     generate_t request = stage_request ("hello", 10);
     talk_t *talk = stage_generate (&request, 3, 0);
     for (int i = 0; i < 5; i++) {
-        stage_run_ms (20000);
+        stage_run_ms (9000);
         s_act (s_show_life);
     }
     s_act (s_say_ten);
@@ -354,18 +370,92 @@ s_answer_probe (void)
     s_end_well ();
 }
 
+//  Long prompts are computed for longer than short ones, by a fast engine for a shorter time: it may take five times what
+//  is expected, and ten seconds.  The requests differ in nothing but their prompts.
+static void
+test_patience_follows_from_what_was_measured (void **state)
+{
+    static const struct {
+        size_t prompt;           //  Tokens
+        int measurements;        //  Of an engine that computes 200 tokens a second
+        uint64_t patience_ms;    //  Until it is suspect
+    } cases [] = {
+        { 5, 0, 10000 },       //  The least
+        { 900, 0, 49600 },     //  Of an engine that is not known: 100 tokens a second, and a second
+        { 900, 40, 27500 },    //  Measured
+        { 300, 40, 12500 },
+        { 100, 40, 10000 },
+    };
+    char prompt [1000];
+    memset (prompt, 'x', sizeof prompt);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        s_begin ();
+        prompt [cases [i].prompt] = '\0';
+        generate_t request = stage_request (prompt, 10);
+        talk_t *talk = stage_generate (&request, 100, 0);
+        stage_run_ms (50);
+        for (int j = 0; j < cases [i].measurements; j++)
+            s_act (s_compute_fifty_tokens);
+        stage_run_ms (cases [i].patience_ms - 400);
+        assert_false (talk->ended);
+        stage_run_ms (800);
+        assert_true (talk->ended);
+        assert_int_equal (talk->status, STATUS_UNREACHABLE);
+        assert_int_equal (stage_metric ("stator_worker_suspect_total"), 1);
+        stage_end ();
+        prompt [cases [i].prompt] = 'x';
+    }
+}
+
+//  What it expected of a long prompt is no excuse once that is computed.
+static void
+test_patience_ends_with_the_prompt (void **state)
+{
+    s_begin ();
+    char prompt [901] = { 0 };
+    memset (prompt, 'x', 900);
+    generate_t request = stage_request (prompt, 20);
+    talk_t *talk = stage_generate (&request, 100, 0);
+    stage_run_ms (3000);
+    s_act (s_say_ten);
+    stage_run_ms (9500);
+    assert_false (talk->ended);
+    stage_run_ms (1000);
+    assert_int_equal (talk->status, STATUS_UNREACHABLE);
+    stage_end ();
+}
+
+//  Ten seconds without a token are nothing for an engine that needs three from one to the next.
+static void
+test_a_slow_engine_is_not_suspect (void **state)
+{
+    s_begin ();
+    generate_t request = stage_request ("hello", 60);
+    talk_t *talk = stage_generate (&request, 100, 0);
+    stage_run_ms (50);
+    for (int i = 0; i < 40; i++) {
+        s_act (s_say_one);
+        stage_run_ms (2900);
+    }
+    stage_run_ms (10000);
+    assert_false (talk->ended);
+    stage_run_ms (5000);
+    assert_int_equal (talk->status, STATUS_UNREACHABLE);
+    stage_end ();
+}
+
 static void
 test_a_suspect_engine_is_probed_until_it_answers (void **state)
 {
     s_begin ();
     generate_t request = stage_request ("hello", 10);
     talk_t *talk = stage_generate (&request, 100, 0);
-    stage_run_ms (33000);
+    stage_run_ms (11000);
     assert_int_equal (talk->status, STATUS_UNREACHABLE);
     assert_int_equal (s_engine->cancelled, 1);
     assert_int_equal (s_engine->run_count, 1);
     assert_true (stage_observed ()->draining);
-    stage_run_ms (62000);
+    stage_run_ms (20000);
     assert_int_equal (s_engine->cancelled, 3);
     assert_int_equal (s_engine->run_count, 1);
     s_act (s_answer_probe);
@@ -387,7 +477,7 @@ test_an_engine_that_was_restarted_is_not_suspect (void **state)
     s_begin ();
     generate_t request = stage_request ("hello", 10);
     stage_generate (&request, 100, 0);
-    stage_run_ms (33000);
+    stage_run_ms (11000);
     assert_true (stage_observed ()->draining);
     s_act (s_restart);
     assert_false (stage_observed ()->draining);
@@ -418,7 +508,7 @@ test_too_many_at_once_are_refused (void **state)
         .requests_max = 2,
         .parked_max = 1000,
         .read_timeout_ns = 300000000000,
-        .suspect_after_ns = 30000000000 };
+        .suspect_after_ns = 10000000000 };
     stage_begin (1, &(worker_setup_t){ .engine = &s_puppet, .common = &common });
     generate_t request = stage_request ("hello", 10);
     talk_t *first = stage_generate (&request, 100, 0);
@@ -464,6 +554,9 @@ main (void)
         cmocka_unit_test (test_an_unwell_engine_takes_no_new_work),
         cmocka_unit_test (test_blocks_are_told_once_and_go_with_the_engine),
         cmocka_unit_test (test_progress_is_life),
+        cmocka_unit_test (test_patience_follows_from_what_was_measured),
+        cmocka_unit_test (test_patience_ends_with_the_prompt),
+        cmocka_unit_test (test_a_slow_engine_is_not_suspect),
         cmocka_unit_test (test_a_suspect_engine_is_probed_until_it_answers),
         cmocka_unit_test (test_an_engine_that_was_restarted_is_not_suspect),
         cmocka_unit_test (test_a_hint_the_engine_acts_on_is_accepted),

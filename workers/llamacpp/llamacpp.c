@@ -115,7 +115,8 @@ s_unprocessed (const list_t *runs)
     uint64_t tokens = 0;
     for (list_link_t *link = list_first (runs); link; link = list_next (runs, link)) {
         const engine_run_t *run = LIST_ENTRY (link, engine_run_t, link);
-        tokens += run->request.tokens.count - run->processed;
+        //  Before it says what it has found, it is believed to find what it should.
+        tokens += run->request.tokens.count - (run->processed ? run->processed : run->end.predicted_tokens);
     }
     return tokens;
 }

@@ -31,6 +31,7 @@ struct engine {
     slots_t *slots;                //  and what its slots hold
     list_t waiting;                //  engine_run_t without a slot, in order of arrival
     list_t running;                //  engine_run_t in a slot
+    uint64_t computed_ns;          //  When it last said that it computed some of a prompt
     engine_run_t *telling;         //  Whose report is under way; NULL once it is gone
     wire_chunk_t chunk;            //  Scratch
 };
@@ -49,6 +50,7 @@ struct engine_run {
     array_t tokens;              //  uint32_t: not yet told
     array_t sizes;               //  uint32_t: bytes of text of each
     buffer_t text;               //  Their bytes
+    uint64_t started_ns;         //  When it got its slot
     uint64_t processed;          //  Tokens of the prompt computed
     uint64_t generated;          //  Tokens received
     size_t in_slot;              //  As the engine said at the end; SIZE_MAX: it did not

@@ -126,6 +126,25 @@ s_note_reused (engine_run_t *self, uint64_t tokens)
     slots_reused (self->engine->slots, self->slot, tokens);
 }
 
+//  Prompts that are computed at the same time share the engine: each report has the time since the last one of any.
+static void
+s_take_progress (engine_run_t *self, const wire_chunk_t *chunk)
+{
+    engine_t *engine = self->engine;
+    uint64_t now_ns = actor_now (engine->actor);
+    uint64_t since_ns = self->started_ns > engine->computed_ns ? self->started_ns : engine->computed_ns;
+    uint64_t before = self->processed;
+    if (!before) {
+        s_note_reused (self, chunk->cached);
+        before = chunk->cached;
+    }
+    self->processed = chunk->processed;
+    slots_computed (engine->slots, self->slot, chunk->processed);
+    engine->computed_ns = now_ns;
+    uint32_t computed = chunk->processed > before ? (uint32_t)(chunk->processed - before) : 0;
+    engine->watch.on_progress (engine->watch.arg, self->arg, computed, now_ns - since_ns);
+}
+
 static void
 s_take_tokens (engine_run_t *self, const wire_chunk_t *chunk)
 {
@@ -193,13 +212,8 @@ s_on_event (void *arg, span_t type, span_t data)
     }
     if (chunk->failed)
         s_take_failure (self, &chunk->error);
-    if (chunk->has_progress) {
-        if (!self->processed)
-            s_note_reused (self, chunk->cached);
-        self->processed = chunk->processed;
-        slots_computed (engine->slots, self->slot, chunk->processed);
-        engine->watch.on_progress (engine->watch.arg, self->arg);
-    }
+    if (chunk->has_progress)
+        s_take_progress (self, chunk);
     if (chunk->tokens.count)
         s_take_tokens (self, chunk);
     if (chunk->stop)
@@ -268,6 +282,7 @@ s_start (engine_run_t *self, uint32_t slot)
     list_remove (&engine->waiting, &self->link);
     list_append (&engine->running, &self->link);
     self->slot = slot;
+    self->started_ns = actor_now (engine->actor);
     self->end.prompt_tokens = (uint32_t)self->request.tokens.count;
     self->end.predicted_tokens = (uint32_t)slots_begin (engine->slots, slot, self->request.tokens);
 

@@ -35,6 +35,7 @@ struct engine_run {
     uint32_t delivered;        //  Earlier output
     uint32_t cached_tokens;    //  Of the prompt
     uint32_t to_compute;       //  Of the prompt: what was not in the cache when last looked; 0 once it is computed
+    uint64_t compute_ns;       //  What that takes, once it is begun
     uint64_t produced;         //  Position of the next token of the answer
     uint64_t told;             //  The worker knows those before it
     uint64_t named;            //  Tokens of the answer before it are in `sequence`
@@ -77,7 +78,8 @@ s_start_prefill (engine_t *self, engine_run_t *run)
     run->state = RUN_PREFILL;
     self->prefill = run;
     uint64_t fresh = run->prompt_tokens - run->cached_tokens;
-    timing_start (&self->timing.prefill, s_scaled (self, timing_prefill_ns (fresh, run->cached_tokens)));
+    run->compute_ns = s_scaled (self, timing_prefill_ns (fresh, run->cached_tokens));
+    timing_start (&self->timing.prefill, run->compute_ns);
 }
 
 //  `found` leading blocks of a request that is to be computed are there.  At least the last token is computed always.
@@ -228,6 +230,7 @@ s_end_prefill (engine_t *self)
 {
     engine_run_t *run = self->prefill;
     self->prefill = NULL;
+    self->watch.on_progress (self->watch.arg, run->arg, run->to_compute, run->compute_ns);
     s_forget_prefill (self, run);
     run->state = RUN_DECODING;
     list_append (&self->decoding, &run->link);
@@ -311,7 +314,7 @@ s_tell (engine_t *self)
         s_tell_run (self, LIST_ENTRY (link, engine_run_t, link));
     }
     if (self->prefill)
-        self->watch.on_progress (self->watch.arg, self->prefill->arg);
+        self->watch.on_progress (self->watch.arg, self->prefill->arg, 0, 0);
 }
 
 static void
