@@ -67,8 +67,8 @@ s_is_plain (uint8_t byte)
     return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
 }
 
-static void
-s_escape_ascii (buffer_t *out, uint8_t byte)
+void
+json_escape_byte (buffer_t *out, uint8_t byte)
 {
     static const char short_forms [] = "\"\"\\\\\bb\ff\nn\rr\tt";
     for (size_t i = 0; i + 1 < sizeof short_forms; i += 2)
@@ -87,7 +87,7 @@ s_escape_one (buffer_t *out, span_t text)
     if (size > 1)
         buffer_append (out, span_slice (text, 0, size));
     else if (size == 1)
-        s_escape_ascii (out, text.data [0]);
+        json_escape_byte (out, text.data [0]);
     else
         buffer_append (out, SPAN ("\xef\xbf\xbd"));
     return size ? size : 1;

@@ -9,7 +9,8 @@
 //
 //  - JSON:    { "name": "f", "arguments": {...} }, alone or in an array, parted by commas or semicolons;
 //  - NAMED:   header, then the arguments as one JSON object; the name is in the header;
-//  - TAGS:    name NAME_END, then per argument KEY_START key KEY_END ... VALUE_START value VALUE_END;
+//  - TAGS:    name NAME_END, then per argument KEY_START key KEY_END ... VALUE_START value VALUE_END, or nested
+//             KEY_START key KEY_END value VALUE_END key KEY_END, where a value may again be such tags;
 //  - LITERAL: f(a=1, b='x') in Python's notation, or call:f{a:1,b:<|"|>x<|"|>};
 //  - HARMONY: messages with a header each; the channel and the recipient say what a message is.
 //
@@ -20,7 +21,7 @@
 
 #include "base/span.h"
 
-enum { PARSER_MARKER_MAX = 64, PARSER_ALTERNATIVES = 3 };
+enum { PARSER_MARKER_MAX = 64, PARSER_ALTERNATIVES = 3, PARSER_SILENT = 5 };
 
 typedef enum {
     PARSER_PLAIN,      //  No tool calls
@@ -47,13 +48,15 @@ struct parser_format {
     parser_ids_t ids;                                 //  Of calls without one
     const char *think_start [PARSER_ALTERNATIVES];    //  Openers of reasoning
     const char *think_end [PARSER_ALTERNATIVES];      //  Its closers
-    const char *silent [PARSER_ALTERNATIVES];         //  Wrappers of text: dropped
+    const char *silent [PARSER_SILENT];               //  Wrappers of text: dropped
     bool think_open;                                  //  Reasoning is open at the start, where no prompt says so
     bool calls_end_thinking;                          //  A call inside open reasoning is a call and ends it
     bool call_alone;                                  //  CALL_START may stand outside a section
     bool trim_newline;                                //  One newline at both ends of a value is not part of it
     bool guess_types;                                 //  A value of unknown type is JSON if it can be, else text
     bool name_is_key;                                 //  JSON: {"f": {...}}
+    bool nested;                                      //  TAGS: keys are tags themselves, also inside values
+    bool entities;                                    //  TAGS: names and keys write &quot; and &amp;
     const char *section_start;                        //  Before the first call
     const char *section_end;                          //  Behind the last one
     const char *call_start;                           //  Before a call
@@ -64,7 +67,7 @@ struct parser_format {
     const char *key_start;                            //  TAGS: before a key
     const char *key_end;                              //  TAGS: behind it
     const char *value_start;                          //  TAGS: before a value; NULL: right behind KEY_END
-    const char *value_end;                            //  TAGS: behind it
+    const char *value_end;                            //  TAGS: behind it; nested: before the key that follows there
     const char *quote;                                //  LITERAL: around strings, beside ' and "
     const char *evidence [PARSER_ALTERNATIVES];       //  A template that writes this format contains one of these
     const char *evidence_too;                         //  And this

@@ -1,16 +1,8 @@
 //  The table of formats: sound rows, everybody's names, and the choice by templates (tests/data/chat_templates).
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "base/buffer.h"
-#include "model/parser/format.h"
+#include "tests/parsers/said.h"
 
 #define TEMPLATES "tests/data/chat_templates/"
 
@@ -32,34 +24,70 @@ test_rows_are_sound (void **state)
     }
 }
 
+//  What vLLM, SGLang and Dynamo call their parsers of tool calls and of reasoning, and the row that reads them.
+static const char *const s_others [][2] = {
+    { "hermes", "hermes qwen qwen25 qwen3 granite4 trinity holo2" },
+    { "qwen3_coder", "qwen3_coder qwen3_xml mimo step3p5 nemotron_nano nemotron3 nemotron_3 nemotron_v3" },
+    { "seed_oss", "seed_oss" },
+    { "llama3_json", "llama3_json llama3 llama4_json" },
+    { "pythonic", "pythonic llama4_pythonic" },
+    { "mistral", "mistral" },
+    { "deepseek_v3", "deepseek_v3 deepseekv3 deepseek-v3" },
+    { "deepseek_v3_1", "deepseek_v31 deepseekv31 deepseek_v3_1" },
+    { "deepseek_v3_2", "deepseek_v32 deepseekv32 deepseek_v3_2" },
+    { "deepseek_v4", "deepseek_v4 deepseekv4 deepseek-v4" },
+    { "glm45", "glm glm45 poolside_v1 ling3 spark25" },
+    { "glm47", "glm47" },
+    { "kimi_k2", "kimi_k2 kimi_k25" },
+    { "kimi_k3", "kimi_k3 kimi-k3" },
+    { "minimax_m2", "minimax_m2 minimax-m2 minimax" },
+    { "minimax_append_think", "minimax_m2_append_think minimax-append-think minimax_append_think" },
+    { "minimax_m3", "minimax_m3 minimax-m3" },
+    { "harmony", "openai gpt-oss harmony openai_gptoss gpt_oss" },
+    { "granite", "granite" },
+    { "granite_20b_fc", "granite-20b-fc" },
+    { "phi4", "phi4_mini_json phi4" },
+    { "cohere_command4", "cohere_command3 cohere_command4" },
+    { "jamba", "jamba" },
+    { "internlm", "internlm interns1" },
+    { "nemotron_deci", "nemotron_deci" },
+    { "step3", "step3" },
+    { "hunyuan_a13b", "hunyuan_a13b" },
+    { "hy_v3", "hy_v3 hunyuan" },
+    { "longcat", "longcat" },
+    { "xlam", "xlam" },
+    { "apertus", "apertus apertus2509" },
+    { "lfm2", "lfm2" },
+    { "gemma4", "gemma4" },
+    { "functiongemma", "functiongemma" },
+    { "gigachat3", "gigachat3 gigachat35" },
+    { "ernie45", "ernie45" },
+    { "olmo3", "olmo3" },
+    { "minicpm5", "minicpm5" },
+    { "inkling", "inkling" },
+    { "solar_open2", "solar_open2" },
+    { "dots", "dots" },
+    { "k2_horizon", "k2_horizon" },
+    { "muse", "muse" },
+    { "default", "default" },
+    { "deepseek_r1", "deepseek_r1 deepseek-r1 qwen3-thinking" },
+    { "basic", "basic telechat4" },
+    { "kimi", "kimi" },
+};
+
 static void
 test_names_of_others_are_known (void **state)
 {
-    static const char *const names [] = { "hermes", "qwen3_coder", "qwen25", "llama3_json", "llama3", "llama4_pythonic",
-        "mistral", "deepseek_v3", "deepseekv31", "deepseek-v3", "deepseek_v32", "deepseekv4", "glm45", "GLM47",
-        "kimi_k2", "minimax-m2", "openai", "gpt-oss", "minimax_append_think", "granite", "granite-20b-fc",
-        "phi4_mini_json", "cohere_command3", "jamba", "internlm", "step3", "seed_oss", "xlam", "gemma4", "gigachat3",
-        "ernie45", "hunyuan_a13b", "hy_v3", "longcat", "nemotron_deci", "deepseek_r1", "deepseek-r1", "qwen3",
-        "qwen3-thinking", "basic", "kimi", "default", "lfm2", "olmo3", "apertus2509" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (!parser_find (span_from_string (names [i])))
-            fail_msg ("%s", names [i]);
+    for (size_t i = 0; i < sizeof s_others / sizeof *s_others; i++)
+        for (span_t rest = span_from_string (s_others [i][1]), name; rest.size;) {
+            name = span_slice (rest, 0, span_find_byte (rest, ' '));
+            const parser_format_t *row = parser_find (name);
+            if (!row || strcmp (row->name, s_others [i][0]) != 0)
+                fail_msg ("%.*s is %s", SPAN_ARG (name), row ? row->name : "nothing");
+            rest = span_slice (rest, name.size + 1, rest.size);
+        }
     assert_null (parser_find (SPAN ("nobody")));
     assert_null (parser_find ((span_t){ 0 }));
-}
-
-static buffer_t
-s_read_file (const char *path)
-{
-    buffer_t text = { 0 };
-    FILE *file = fopen (path, "rb");
-    assert_non_null (file);
-    for (size_t got = 1; got;) {
-        got = fread (buffer_reserve (&text, 1 << 16), 1, 1 << 16, file);
-        buffer_commit (&text, got);
-    }
-    fclose (file);
-    return text;
 }
 
 static bool
@@ -80,7 +108,8 @@ test_the_template_says_which_format (void **state)
         { "llama.cpp/deepseek-ai-DeepSeek-V3.2", "deepseek_v3_2" }, { "llama.cpp/Qwen3-Coder", "qwen3_coder" },
         { "llama.cpp/openai-gpt-oss-120b", "harmony" },
         { "llama.cpp/meetkai-functionary-medium-v3.1", "functionary_v3_1" },
-        { "vllm/tool_chat_template_mistral", "mistral" },
+        { "vllm/tool_chat_template_mistral", "mistral" }, { "llama.cpp/LFM2-8B-A1B", "lfm2" },
+        { "llama.cpp/GigaChat3-10B-A1.8B", "gigachat3" }, { "llama.cpp/unsloth-Apriel-1.5", "apriel" },
         { "llama.cpp/meta-llama-Llama-3.2-3B-Instruct", "llama3_json" },
         { "vllm/tool_chat_template_llama3.2_pythonic", "pythonic" },
         { "llama.cpp/CohereForAI-c4ai-command-r-plus-tool_use", "command_r" },
@@ -88,7 +117,7 @@ test_the_template_says_which_format (void **state)
     for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
         buffer_t path = { 0 };
         buffer_print (&path, "%s%s.jinja", TEMPLATES, chosen [i][0]);
-        buffer_t source = s_read_file (buffer_string (&path));
+        buffer_t source = said_read_file (buffer_string (&path));
         parser_choice_t choice = parser_choose (buffer_span (&source), NULL, NULL);
         assert_string_equal (choice.format->name, chosen [i][1]);
         assert_true (strlen (choice.reason) > 0);

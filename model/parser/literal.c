@@ -266,6 +266,8 @@ s_string (literal_t *self, span_t text, bool last, buffer_t *out)
         s_close_string (self, out);
         return strlen (self->quote);
     }
+    if (last && text_is_cut (text, span_from_string (self->quote)))
+        return text.size;
     text_escape (out, span_slice (text, 0, 1));
     return 1;
 }

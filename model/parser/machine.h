@@ -90,6 +90,10 @@ struct parser {
     bool has_arguments;      //  Something was delivered
     literal_t literal;       //  LITERAL
     buffer_t value;          //  TAGS: a value whose type is not settled
+    buffer_t closer;         //  TAGS: what ends a nested value
+    buffer_t opener;         //  TAGS: a tag like its own inside it
+    uint32_t nesting;        //  TAGS: how many of those are open
+    schema_t schema;         //  TAGS: what the tool says of it
     schema_types_t types;    //  TAGS: its types
     size_t value_limit;      //  TAGS: bytes of it that may wait; beyond, it is a string
     bool value_begun;        //  TAGS: behind its first byte
@@ -118,6 +122,13 @@ size_t machine_release (parser_t *self);
 
 //  Whether one of the markers that end a call stands at the start of a text.
 text_match_t machine_match_end (const parser_t *self, span_t text, bool last);
+
+//  Goes on through arguments that are one JSON object: delivers what belongs to them.  Returns what was taken; *ended where
+//  they are complete, or a marker ends the call that they are in.
+size_t machine_read_object (parser_t *self, span_t text, bool last, bool *ended);
+
+//  Delivers what makes them whole.
+void machine_close_object (parser_t *self);
 
 //  Characters that names of tools have.
 bool machine_is_name (span_t name);

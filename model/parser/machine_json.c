@@ -15,6 +15,7 @@ static const struct {
     { "tool_name", READ_NAME },
     { "arguments", READ_ARGUMENTS },
     { "parameters", READ_ARGUMENTS },
+    { "args", READ_ARGUMENTS },
     { "id", READ_ID },
     { "tool_call_id", READ_ID },
     { "type", READ_OTHER },

@@ -94,32 +94,16 @@ s_header (parser_t *self, span_t text, bool last)
     return 1;
 }
 
-static void
-s_close (parser_t *self)
-{
-    if (self->has_arguments && extent_close (&self->extent, &self->out))
-        machine_flush (self);
-}
-
 static size_t
 s_arguments (parser_t *self, span_t text, bool last)
 {
-    bool odd = false;
-    size_t taken = self->extent.done ? 0 : extent_feed (&self->extent, text, &odd);
-    if (taken) {
-        machine_arguments (self, span_slice (text, 0, taken));
+    bool ended;
+    size_t taken = machine_read_object (self, text, last, &ended);
+    if (!ended)
         return taken;
-    }
-    text_match_t end = odd ? machine_match_end (self, text, last) : TEXT_WHOLE;
-    if (end == TEXT_PARTIAL)
-        return MACHINE_WAIT;
-    if (end == TEXT_WHOLE) {
-        s_close (self);
-        machine_end_call (self);
-        return 0;
-    }
-    machine_arguments (self, span_slice (text, 0, 1));
-    return 1;
+    machine_close_object (self);
+    machine_end_call (self);
+    return 0;
 }
 
 static size_t
@@ -128,4 +112,4 @@ s_step (parser_t *self, span_t text, bool last)
     return self->phase == HEADER ? s_header (self, text, last) : s_arguments (self, text, last);
 }
 
-const machine_t machine_named = { .begin = s_begin, .step = s_step, .close = s_close };
+const machine_t machine_named = { .begin = s_begin, .step = s_step, .close = machine_close_object };

@@ -3,18 +3,21 @@
 //      <function=f> <parameter=k> v </parameter> ... </function>
 //      f <arg_key>k</arg_key> <arg_value>v</arg_value> ...
 //      <invoke name="f"> <parameter name="k" string="true">v</parameter> ... </invoke>
+//      <invoke name="f"> <k>v</k> <o> <a>1</a> <b>2</b> </o> ... </invoke>
 //
 //  A value says nothing of its type; the tool's schema does.  A string goes out as it comes; anything else waits for its end.
-//  VALUE_END inside a value is part of it unless a tag of the call follows.
+//  VALUE_END inside a value is part of it unless a tag of the call follows.  Where an object stands in place of the first
+//  argument, it is all of them.
 
 #include <string.h>
 
 #include "model/parser/machine.h"
+#include "model/parser/nested.h"
 
-enum { NAME, BODY, KEY, ATTRIBUTES, VALUE };
+enum { NAME, BODY, KEY, ATTRIBUTES, VALUE, OBJECT, BEHIND_OBJECT };
 
-//  Blanks between VALUE_END and the tag that proves it.
-enum { GAP_MAX = 64, NULL_MAX = 8 };
+//  Blanks between VALUE_END and the tag that proves it; bytes of a closer that is made of the key.
+enum { GAP_MAX = 64, NULL_MAX = 8, CLOSER_MAX = 128 };
 
 static void
 s_begin (parser_t *self)
@@ -23,27 +26,54 @@ s_begin (parser_t *self)
     buffer_clear (&self->word);
 }
 
+//  Text of a name or a key, entities read where the row writes them.  Borrowed from the text or from `room`.
+static span_t
+s_plain (const parser_t *self, span_t text, buffer_t *room)
+{
+    static const char *const entities [][2] = { { "&quot;", "\"" }, { "&lt;", "<" }, { "&gt;", ">" },
+        { "&amp;", "&" } };
+    if (!self->row->entities || span_find_byte (text, '&') == text.size)
+        return text;
+    while (text.size) {
+        size_t size = 1, which = 0;
+        while (which < 4 && text_match (text, entities [which][0], true) != TEXT_WHOLE)
+            which++;
+        if (which < 4)
+            size = strlen (entities [which][0]);
+        buffer_append (room, which < 4 ? span_from_string (entities [which][1]) : span_slice (text, 0, 1));
+        text = span_slice (text, size, text.size);
+    }
+    return buffer_span (room);
+}
+
 static size_t
 s_begin_call (parser_t *self)
 {
+    buffer_t room = { 0 };
     span_t name = span_trim (buffer_span (&self->word));
     if (name.size > 1 && name.data [0] == '"')
         name = span_slice (name, 1, name.size - 1 - (name.data [name.size - 1] == '"'));
     self->phase = BODY;
-    return machine_begin_call (self, name, (span_t){ 0 }) ? 0 : machine_release (self);
+    bool begun = machine_begin_call (self, s_plain (self, name, &room), (span_t){ 0 });
+    buffer_fini (&room);
+    return begun ? 0 : machine_release (self);
 }
 
-//  The first of these that stands at the start; *which is its place in the list.
+//  The longest of these that stands at the start; *which is its place in the list.  Partial where a longer one may be.
 static text_match_t
 s_match_any (span_t text, const char *const markers [], size_t count, bool last, size_t *which)
 {
     text_match_t found = TEXT_DIFFERS;
-    for (*which = 0; *which < count; (*which)++) {
-        text_match_t match = text_match (text, markers [*which], last);
-        if (match == TEXT_WHOLE)
-            return match;
+    size_t longest = 0;
+    for (size_t i = 0; i < count; i++) {
+        text_match_t match = text_match (text, markers [i], last);
         if (match == TEXT_PARTIAL)
+            return match;
+        if (match == TEXT_WHOLE && strlen (markers [i]) > longest) {
+            longest = strlen (markers [i]);
+            *which = i;
             found = match;
+        }
     }
     return found;
 }
@@ -70,9 +100,20 @@ s_name (parser_t *self, span_t text, bool last)
 static void
 s_end_call (parser_t *self)
 {
-    if (self->has_arguments)
+    if (self->has_arguments && self->phase == BODY)
         machine_arguments (self, SPAN ("}"));
     machine_end_call (self);
+}
+
+//  Between tags: what is none of them says nothing.
+static size_t
+s_skip (parser_t *self, uint8_t byte)
+{
+    if (byte != '{' || self->has_arguments)
+        return 1;
+    self->phase = OBJECT;
+    extent_init (&self->extent);
+    return 0;
 }
 
 static size_t
@@ -88,6 +129,8 @@ s_body (parser_t *self, span_t text, bool last)
     if (match == TEXT_PARTIAL)
         return MACHINE_WAIT;
     if (match != TEXT_WHOLE)
+        return s_skip (self, text.data [0]);
+    if (which == 0 && self->phase == BEHIND_OBJECT)
         return 1;
     if (which == 0) {
         self->phase = KEY;
@@ -98,36 +141,89 @@ s_body (parser_t *self, span_t text, bool last)
     return 0;
 }
 
-//  What a value's tag or its schema says of its type.
-static schema_types_t
-s_types (const parser_t *self, span_t key, span_t attributes)
+static size_t
+s_object (parser_t *self, span_t text, bool last)
 {
-    bool known;
-    if (text_find (attributes, "string=\"true\"") != SIZE_MAX)
-        return SCHEMA_STRING;
-    if (text_find (attributes, "string=\"false\"") != SIZE_MAX)
-        return 0;
-    schema_types_t types = schema_types (self->tool, key, &known);
-    return known || self->row->guess_types ? types : SCHEMA_STRING;
+    bool ended;
+    size_t taken = machine_read_object (self, text, last, &ended);
+    if (!ended)
+        return taken;
+    machine_close_object (self);
+    self->phase = BEHIND_OBJECT;
+    return 0;
+}
+
+//  ---- Keys ------------------------------------------------------------------------------------------------------------
+
+//  What stands between key and value may say the type.
+static bool
+s_types_by_attribute (span_t attributes, schema_types_t *types)
+{
+    static const struct {
+        const char *text;        //  In the attributes
+        schema_types_t types;    //  What it says; 0: JSON
+    } says [] = { { "string=\"true\"", SCHEMA_STRING }, { "string=\"false\"", 0 }, { "type=\"string\"", SCHEMA_STRING },
+        { "type=\"", 0 }, { "arg_type>string<", SCHEMA_STRING }, { "arg_type>", 0 } };
+    for (size_t i = 0; i < sizeof says / sizeof *says; i++)
+        if (text_find (attributes, says [i].text) != SIZE_MAX) {
+            *types = says [i].types;
+            return true;
+        }
+    return false;
+}
+
+static schema_types_t
+s_types (const parser_t *self, span_t attributes)
+{
+    schema_types_t types;
+    if (s_types_by_attribute (attributes, &types))
+        return types;
+    return self->schema.schema || self->row->guess_types ? schema_types (self->schema) : SCHEMA_STRING;
+}
+
+//  What ends a nested value has its key in it.  False where that is too long to be looked for.
+static bool
+s_make_closer (parser_t *self, span_t key)
+{
+    const parser_format_t *row = self->row;
+    buffer_clear (&self->closer);
+    buffer_clear (&self->opener);
+    buffer_append_string (&self->closer, row->value_end);
+    buffer_append_string (&self->opener, row->key_start);
+    self->nesting = 0;
+    if (!row->nested)
+        return true;
+    buffer_append (&self->closer, key);
+    buffer_append_string (&self->closer, row->key_end);
+    buffer_append (&self->opener, key);
+    buffer_append_string (&self->opener, row->key_end);
+    return key.size && key.data [0] != '/' && self->closer.size <= CLOSER_MAX;
 }
 
 //  What stands between KEY_START and the value is in `word`; the key is its first `size` bytes.
 static void
 s_begin_value (parser_t *self, size_t size)
 {
+    buffer_t room = { 0 };
     span_t word = buffer_span (&self->word);
-    span_t key = span_trim (span_slice (word, 0, size));
-    self->types = s_types (self, key, span_slice (word, size, word.size));
+    span_t written = span_slice (word, 0, size);
+    span_t key = s_plain (self, span_trim (written), &room);
+    bool whole = s_make_closer (self, written);
+    self->schema = schema_of_argument (self->tool, key);
+    self->types = s_types (self, span_slice (word, size, word.size));
     self->value_limit = self->types == SCHEMA_STRING                   ? 0
                         : self->types == (SCHEMA_STRING | SCHEMA_NULL) ? NULL_MAX
                                                                        : PARSER_HOLD_MAX;
-    buffer_append_string (&self->out, self->has_arguments ? ", \"" : "{\"");
-    text_escape (&self->out, key);
-    buffer_append_string (&self->out, "\": ");
+    self->phase = whole ? VALUE : BODY;
     self->value_begun = self->value_string = false;
     buffer_clear (&self->value);
-    self->phase = VALUE;
-    machine_flush (self);
+    if (whole) {
+        buffer_append_string (&self->out, self->has_arguments ? ", \"" : "{\"");
+        text_escape (&self->out, key);
+        buffer_append_string (&self->out, "\": ");
+        machine_flush (self);
+    }
+    buffer_fini (&room);
 }
 
 static size_t
@@ -181,6 +277,8 @@ s_value_end (parser_t *self)
         buffer_append_byte (&self->out, '"');
     else if (self->types == SCHEMA_STRING)
         buffer_append_string (&self->out, "\"\"");
+    else if (self->row->nested)
+        nested_render (self->row, buffer_span (&self->value), self->schema, &self->out);
     else
         schema_render (&self->out, buffer_span (&self->value), self->types);
     machine_flush (self);
@@ -188,22 +286,41 @@ s_value_end (parser_t *self)
     self->phase = BODY;
 }
 
-//  VALUE_END at the start, and a tag of the call behind it.
+//  What ends the value at the start, and a tag of the call behind it.
 static text_match_t
 s_match_value_end (const parser_t *self, span_t text, bool last)
 {
     const parser_format_t *row = self->row;
     const char *const tags [] = { row->key_start, row->call_end, row->section_end, row->call_start };
-    text_match_t match = text_match (text, row->value_end, last);
+    text_match_t match = text_match_span (text, buffer_span (&self->closer), last);
     if (match != TEXT_WHOLE)
         return match;
-    span_t rest = span_slice (text, strlen (row->value_end), text.size);
+    span_t rest = span_slice (text, self->closer.size, text.size);
     size_t blanks = text_blanks (span_slice (rest, 0, GAP_MAX));
     rest = span_slice (rest, blanks, rest.size);
     size_t which;
     if (!rest.size || blanks == GAP_MAX)
         return last || blanks == GAP_MAX ? TEXT_WHOLE : TEXT_PARTIAL;
-    return s_match_any (rest, tags, 4, last, &which);
+    bool cut = last && rest.size > 1 && s_match_any (rest, tags, 4, false, &which) == TEXT_PARTIAL;
+    return cut ? TEXT_WHOLE : s_match_any (rest, tags, 4, last, &which);
+}
+
+//  A nested value may have tags like its own in it: their ends are not its end.  Returns the bytes of such a tag, 0 where none
+//  stands at the start, MACHINE_WAIT where one may.
+static size_t
+s_inner_tag (parser_t *self, span_t text, bool last)
+{
+    if (!self->row->nested)
+        return 0;
+    text_match_t opens = text_match_span (text, buffer_span (&self->opener), last);
+    text_match_t closes = self->nesting ? text_match_span (text, buffer_span (&self->closer), last) : TEXT_DIFFERS;
+    if (opens == TEXT_PARTIAL || closes == TEXT_PARTIAL)
+        return MACHINE_WAIT;
+    if (opens == TEXT_WHOLE)
+        self->nesting++;
+    if (closes == TEXT_WHOLE)
+        self->nesting--;
+    return opens == TEXT_WHOLE ? self->opener.size : closes == TEXT_WHOLE ? self->closer.size : 0;
 }
 
 //  Bytes up to what may be the value's end.
@@ -230,13 +347,22 @@ s_value (parser_t *self, span_t text, bool last)
         s_value_piece (self, span_slice (text, 0, run - newline));
         return run - newline;
     }
+    size_t inner = s_inner_tag (self, text, last);
+    if (inner == MACHINE_WAIT)
+        return inner;
+    if (inner) {
+        s_value_piece (self, span_slice (text, 0, inner));
+        return inner;
+    }
     text_match_t end = s_match_value_end (self, span_slice (text, newline, text.size), last);
     if (end == TEXT_PARTIAL)
         return MACHINE_WAIT;
     if (end == TEXT_WHOLE) {
         s_value_end (self);
-        return newline + strlen (self->row->value_end);
+        return newline + self->closer.size;
     }
+    if (last && text_is_cut (span_slice (text, newline, text.size), buffer_span (&self->closer)))
+        return text.size;
     s_value_piece (self, span_slice (text, 0, 1));
     return 1;
 }
@@ -248,7 +374,10 @@ s_step (parser_t *self, span_t text, bool last)
     case NAME:
         return s_name (self, text, last);
     case BODY:
+    case BEHIND_OBJECT:
         return s_body (self, text, last);
+    case OBJECT:
+        return s_object (self, text, last);
     case VALUE:
         return s_value (self, text, last);
     default:
@@ -261,7 +390,9 @@ s_close (parser_t *self)
 {
     if (self->phase == VALUE)
         s_value_end (self);
-    if (self->has_arguments)
+    if (self->phase == OBJECT)
+        machine_close_object (self);
+    else if (self->has_arguments && self->phase != BEHIND_OBJECT)
         machine_arguments (self, SPAN ("}"));
 }
 

@@ -14,7 +14,7 @@ s_add_mark (parser_t *self, const char *text, mark_kind_t kind, const parser_for
     if (!text || !*text)
         return;
     for (size_t i = 0; i < self->mark_count; i++)
-        if (strcmp (self->marks [i].text, text) == 0)
+        if (self->marks [i].kind == kind && strcmp (self->marks [i].text, text) == 0)
             return;
     BUG_ON (self->mark_count == MARKS_MAX || strlen (text) > PARSER_MARKER_MAX);
     self->marks [self->mark_count++] = (mark_t){ .text = text, .kind = kind, .row = row };
@@ -35,13 +35,12 @@ static void
 s_add_text_marks (parser_t *self)
 {
     const parser_format_t *thinking = self->options.reasoning ? self->options.reasoning : self->format;
-    for (size_t i = 0; i < PARSER_ALTERNATIVES; i++) {
-        if (!self->options.no_reasoning) {
-            s_add_mark (self, thinking->think_start [i], MARK_THINK_START, thinking);
-            s_add_mark (self, thinking->think_end [i], MARK_THINK_END, thinking);
-        }
-        s_add_mark (self, self->format->silent [i], MARK_SILENT, self->format);
+    for (size_t i = 0; i < PARSER_ALTERNATIVES && !self->options.no_reasoning; i++) {
+        s_add_mark (self, thinking->think_start [i], MARK_THINK_START, thinking);
+        s_add_mark (self, thinking->think_end [i], MARK_THINK_END, thinking);
     }
+    for (size_t i = 0; i < PARSER_SILENT; i++)
+        s_add_mark (self, self->format->silent [i], MARK_SILENT, self->format);
 }
 
 static void
@@ -119,16 +118,27 @@ s_find_mark (const parser_t *self, span_t text, bool last, const mark_t **found)
 
 //  ---- What machines call ------------------------------------------------------------------------------------------------
 
+//  The body of a message to a tool.  What follows a complete value is no part of it.
+static void
+s_say_arguments (parser_t *self, span_t text)
+{
+    bool odd;
+    size_t at = 0;
+    while (at < text.size && !self->extent.done) {
+        at += extent_feed (&self->extent, span_slice (text, at, text.size), &odd);
+        at += odd;
+    }
+    machine_arguments (self, span_slice (text, 0, at));
+    self->counts.dropped += text.size - at;
+}
+
 void
 machine_say (parser_t *self, span_t text)
 {
     if (!text.size)
         return;
     if (self->channel == TO_ARGUMENTS) {
-        bool odd;
-        machine_arguments (self, text);
-        for (size_t at = 0; at < text.size && !self->extent.done; at++)
-            at += extent_feed (&self->extent, span_slice (text, at, text.size), &odd);
+        s_say_arguments (self, text);
         return;
     }
     self->fresh = self->fresh && text_blanks (text) == text.size;
@@ -230,6 +240,30 @@ machine_match_end (const parser_t *self, span_t text, bool last)
             found = match;
     }
     return found;
+}
+
+size_t
+machine_read_object (parser_t *self, span_t text, bool last, bool *ended)
+{
+    bool odd = false;
+    size_t taken = self->extent.done ? 0 : extent_feed (&self->extent, text, &odd);
+    *ended = false;
+    if (!taken) {
+        text_match_t end = odd ? machine_match_end (self, text, last) : TEXT_WHOLE;
+        if (end == TEXT_PARTIAL)
+            return MACHINE_WAIT;
+        *ended = end == TEXT_WHOLE;
+        taken = !*ended;
+    }
+    machine_arguments (self, span_slice (text, 0, taken));
+    return taken;
+}
+
+void
+machine_close_object (parser_t *self)
+{
+    if (self->has_arguments && extent_close (&self->extent, &self->out))
+        machine_flush (self);
 }
 
 //  ---- Text ------------------------------------------------------------------------------------------------------------
@@ -427,6 +461,19 @@ s_match_section (const parser_t *self, span_t text, bool last, const char **tag)
     return found;
 }
 
+//  Behind a call, the beginning of a tag with which the answer ends is a tag that was cut.
+static bool
+s_is_cut_tag (const parser_t *self, span_t text)
+{
+    const parser_format_t *row = self->row;
+    const char *const tags [] = { row->call_start, row->section_end, row->call_end, row->between [0],
+        row->between [1] };
+    for (size_t i = 0; i < sizeof tags / sizeof *tags && self->section_calls; i++)
+        if (tags [i] && text_is_cut (text, span_from_string (tags [i])))
+            return true;
+    return false;
+}
+
 static size_t
 s_step_section (parser_t *self, span_t text, bool last)
 {
@@ -447,10 +494,14 @@ s_step_section (parser_t *self, span_t text, bool last)
     bool lists = row->machine == PARSER_JSON || row->machine == PARSER_LITERAL;
     if (lists && s_punctuation (self, text.data [0]))
         return 1;
-    if (row->machine == PARSER_LITERAL && !row->call_start && machine_is_name (span_slice (text, 0, 1)) &&
-        (self->array || !self->section_calls)) {
+    bool follows = self->array || !self->section_calls || row->section_end;
+    if (row->machine == PARSER_LITERAL && !row->call_start && follows && machine_is_name (span_slice (text, 0, 1))) {
         s_enter_call (self);
         return 0;
+    }
+    if (last && s_is_cut_tag (self, text)) {
+        self->counts.dropped += text.size;
+        return text.size;
     }
     return s_no_more_calls (self);
 }
@@ -567,12 +618,12 @@ parser_finish (parser_t *self, bool cut)
 {
     s_steps (self, buffer_span (&self->held), true);
     buffer_clear (&self->held);
-    bool only_opener = self->place == IN_SECTION && !cut && !self->section_calls;
+    bool only_opener = self->place == IN_SECTION && !cut;
     if (self->open)
         s_finish_call (self, cut);
     else if (self->place == IN_HEADER)
         self->counts.dropped += self->word.size;
-    else if (self->raw.size && (self->guarded || only_opener))
+    else if (self->raw.size && !self->section_calls && (self->guarded || only_opener))
         machine_release (self);
     else
         self->counts.dropped += self->raw.size;
@@ -609,7 +660,8 @@ parser_destroy (parser_t **self_p)
     parser_t *self = *self_p;
     if (!self)
         return;
-    buffer_t *const buffers [] = { &self->held, &self->raw, &self->out, &self->word, &self->id, &self->value };
+    buffer_t *const buffers [] = { &self->held, &self->raw, &self->out, &self->word, &self->id, &self->value,
+        &self->closer, &self->opener };
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         buffer_fini (buffers [i]);
     memory_free (self);

@@ -55,7 +55,7 @@ void parser_finish (parser_t *self, bool cut);
 typedef struct {
     uint64_t calls;          //  Begun
     uint64_t false_calls;    //  Looked like calls and were text
-    uint64_t dropped;        //  Bytes of calls that ended before their name was known
+    uint64_t dropped;        //  Bytes of calls that ended before their name was known, or behind their arguments
 } parser_counts_t;
 
 //  What was seen so far.

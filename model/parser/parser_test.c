@@ -1,181 +1,14 @@
 //  Parsers against texts of every format (tests/data/streams), however they are cut, and against what models do when they
 //  err.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <string.h>
 
-#include <cmocka.h>
-
-#include "base/json_writer.h"
-#include "base/memory.h"
 #include "base/random.h"
-#include "model/parser/parser.h"
+#include "tests/parsers/said.h"
 
 #define FOLDER "tests/data/streams/"
 
-//  ---- What a parser said ------------------------------------------------------------------------------------------------
-
-typedef struct {
-    buffer_t content;      //  All of it
-    buffer_t reasoning;    //  All of it
-    buffer_t calls;        //  name(id)arguments, a line each
-    bool open;             //  A call is
-    uint32_t count;        //  Calls that ended
-    size_t waiting;        //  Bytes fed and not delivered, where text is all there is
-} said_t;
-
-static void
-s_on_content (void *context, span_t text)
-{
-    said_t *said = context;
-    assert_false (said->open);
-    buffer_append (&said->content, text);
-}
-
-static void
-s_on_reasoning (void *context, span_t text)
-{
-    said_t *said = context;
-    assert_false (said->open);
-    buffer_append (&said->reasoning, text);
-}
-
-static void
-s_on_begin (void *context, span_t name, span_t id)
-{
-    said_t *said = context;
-    assert_false (said->open);
-    assert_true (name.size > 0);
-    said->open = true;
-    buffer_append (&said->calls, name);
-    buffer_append_byte (&said->calls, '(');
-    buffer_append (&said->calls, id);
-    buffer_append_byte (&said->calls, ')');
-}
-
-static void
-s_on_arguments (void *context, span_t json)
-{
-    said_t *said = context;
-    assert_true (said->open);
-    buffer_append (&said->calls, json);
-}
-
-static void
-s_on_end (void *context)
-{
-    said_t *said = context;
-    assert_true (said->open);
-    said->open = false;
-    said->count++;
-    buffer_append_byte (&said->calls, '\n');
-}
-
-static parser_sink_t
-s_sink (said_t *said)
-{
-    return (parser_sink_t){ said, s_on_content, s_on_reasoning, s_on_begin, s_on_arguments, s_on_end };
-}
-
-static void
-s_said_fini (said_t *said)
-{
-    buffer_fini (&said->content);
-    buffer_fini (&said->reasoning);
-    buffer_fini (&said->calls);
-}
-
-//  How a text is cut: whole, into bytes, or at random from a seed.
-enum { WHOLE = 0, BYTES = 1 };
-
-static size_t
-s_piece (random_t *random, uint64_t split)
-{
-    if (split == WHOLE)
-        return SIZE_MAX;
-    return split == BYTES ? 1 : 1 + random_below (random, random_below (random, 2) ? 4 : 40);
-}
-
-static parser_counts_t
-s_parse (
-    const parser_format_t *format, const parser_options_t *options, span_t text, uint64_t split, bool cut, said_t *said)
-{
-    random_t random;
-    parser_sink_t sink = s_sink (said);
-    *said = (said_t){ 0 };
-    random_init (&random, split);
-    parser_t *parser = parser_new (format, options, &sink);
-    for (size_t at = 0; at < text.size;) {
-        span_t piece = span_slice (text, at, s_piece (&random, split));
-        parser_feed (parser, piece);
-        at += piece.size;
-    }
-    parser_finish (parser, cut);
-    parser_counts_t counts = parser_counts (parser);
-    parser_destroy (&parser);
-    assert_false (said->open);
-    assert_int_equal (counts.calls, said->count);
-    return counts;
-}
-
-static void
-s_assert_same (const said_t *a, const said_t *b, uint64_t split, const char *what)
-{
-    bool same = span_equal (buffer_span (&a->content), buffer_span (&b->content)) &&
-                span_equal (buffer_span (&a->reasoning), buffer_span (&b->reasoning)) &&
-                span_equal (buffer_span (&a->calls), buffer_span (&b->calls));
-    if (!same)
-        print_error ("%s: split %llu differs from whole:\n  content   %.*s | %.*s\n  reasoning %.*s | %.*s\n  calls    "
-                     " %.*s | %.*s\n",
-            what, (unsigned long long)split, SPAN_ARG (buffer_span (&a->content)), SPAN_ARG (buffer_span (&b->content)),
-            SPAN_ARG (buffer_span (&a->reasoning)), SPAN_ARG (buffer_span (&b->reasoning)),
-            SPAN_ARG (buffer_span (&a->calls)), SPAN_ARG (buffer_span (&b->calls)));
-    assert_true (same);
-}
-
-//  Parses whole, in bytes, and cut at random; the same each time.  Leaves what was said.
-static parser_counts_t
-s_parse_all_ways (const parser_format_t *format, const parser_options_t *options, span_t text, bool cut, said_t *said)
-{
-    parser_counts_t counts = s_parse (format, options, text, WHOLE, cut, said);
-    for (uint64_t split = BYTES; split < 12; split++) {
-        said_t other;
-        s_parse (format, options, text, split, cut, &other);
-        s_assert_same (said, &other, split, format->name);
-        s_said_fini (&other);
-    }
-    return counts;
-}
-
 //  ---- Golden rows -------------------------------------------------------------------------------------------------------
-
-static buffer_t
-s_read_file (const char *path)
-{
-    buffer_t text = { 0 };
-    FILE *file = fopen (path, "rb");
-    assert_non_null (file);
-    for (size_t got = 1; got;) {
-        got = fread (buffer_reserve (&text, 1 << 16), 1, 1 << 16, file);
-        buffer_commit (&text, got);
-    }
-    fclose (file);
-    return text;
-}
-
-static json_t *
-s_parse_json (span_t text)
-{
-    json_t *json = NULL;
-    error_t error = { 0 };
-    if (json_parse (text, &json, &error))
-        fail_msg ("%s in %.*s", error.text, SPAN_ARG (text));
-    return json;
-}
 
 //  Calls of a row in the form that s_normal_calls gives ours.
 static void
@@ -197,23 +30,12 @@ s_normal_calls (span_t calls, buffer_t *out)
         span_t line = span_slice (calls, 0, size);
         buffer_append (out, span_slice (line, 0, span_find_byte (line, '(')));
         size_t arguments = span_find_byte (line, ')') + 1;
-        json_t *json = s_parse_json (span_slice (line, arguments, line.size));
+        json_t *json = said_parse_json (span_slice (line, arguments, line.size));
         json_render (json, out);
         buffer_append_byte (out, '\n');
         json_destroy (&json);
         calls = span_slice (calls, size + 1, calls.size);
     }
-}
-
-static void
-s_assert_text (const char *what, span_t got, span_t expected, bool loosely)
-{
-    if (loosely) {
-        got = span_trim (got);
-        expected = span_trim (expected);
-    }
-    if (!span_equal (got, expected))
-        fail_msg ("%s: got \"%.*s\", expected \"%.*s\"", what, SPAN_ARG (got), SPAN_ARG (expected));
 }
 
 static void
@@ -223,9 +45,9 @@ s_check_row (const char *what, const json_t *row, const said_t *said, bool loose
     buffer_t expected = { 0 };
     s_expected_calls (json_get (row, "calls"), &expected);
     s_normal_calls (buffer_span (&said->calls), &got);
-    s_assert_text (what, buffer_span (&got), buffer_span (&expected), false);
-    s_assert_text (what, buffer_span (&said->content), json_string (json_get (row, "normal_text")), loosely);
-    s_assert_text (what, buffer_span (&said->reasoning), json_string (json_get (row, "reasoning")), loosely);
+    said_assert_text (what, buffer_span (&got), buffer_span (&expected), false);
+    said_assert_text (what, buffer_span (&said->content), json_string (json_get (row, "normal_text")), loosely);
+    said_assert_text (what, buffer_span (&said->reasoning), json_string (json_get (row, "reasoning")), loosely);
     buffer_fini (&got);
     buffer_fini (&expected);
 }
@@ -242,9 +64,9 @@ s_run_row (const json_t *row, const json_t *tools, const char *name_key, span_t 
     buffer_print (&what, "%.*s/%.*s", SPAN_ARG (name), SPAN_ARG (note));
     if (!format)
         fail_msg ("no format %s", buffer_string (&what));
-    s_parse_all_ways (format, &options, text, false, &said);
+    said_parse_all_ways (format, &options, text, false, &said);
     s_check_row (buffer_string (&what), row, &said, loosely);
-    s_said_fini (&said);
+    said_fini (&said);
     buffer_fini (&what);
 }
 
@@ -252,12 +74,12 @@ static size_t
 s_for_each_row (const char *path, void (*each) (const json_t *row, const json_t *tools))
 {
     size_t rows = 0;
-    buffer_t text = s_read_file (path);
-    buffer_t tools_text = s_read_file (FOLDER "tools_common.json");
-    json_t *tools = s_parse_json (buffer_span (&tools_text));
+    buffer_t text = said_read_file (path);
+    buffer_t tools_text = said_read_file (FOLDER "tools_common.json");
+    json_t *tools = said_parse_json (buffer_span (&tools_text));
     for (span_t rest = buffer_span (&text); rest.size;) {
         size_t size = span_find_byte (rest, '\n');
-        json_t *row = s_parse_json (span_slice (rest, 0, size));
+        json_t *row = said_parse_json (span_slice (rest, 0, size));
         each (row, tools);
         json_destroy (&row);
         rows++;
@@ -324,23 +146,26 @@ s_run_example (const example_t *example, const json_t *tools)
     assert_non_null (format);
     parser_options_t options = { .tools = tools, .no_calls = example->no_calls, .prompted = example->prompt != NULL };
     options.prefill = parser_prefill (format, span_from_string (example->prompt));
-    s_parse_all_ways (format, &options, span_from_string (example->text), example->cut, &said);
-    s_assert_text (example->text, buffer_span (&said.calls), span_from_string (example->calls), false);
-    s_assert_text (example->text, buffer_span (&said.content), span_from_string (example->content), false);
-    s_assert_text (example->text, buffer_span (&said.reasoning), span_from_string (example->reasoning), false);
-    s_said_fini (&said);
+    said_parse_all_ways (format, &options, span_from_string (example->text), example->cut, &said);
+    said_assert_text (example->text, buffer_span (&said.calls), span_from_string (example->calls), false);
+    said_assert_text (example->text, buffer_span (&said.content), span_from_string (example->content), false);
+    said_assert_text (example->text, buffer_span (&said.reasoning), span_from_string (example->reasoning), false);
+    said_fini (&said);
 }
 
 static void
 s_run_examples (const example_t *examples, size_t count)
 {
-    buffer_t text = s_read_file (FOLDER "tools_common.json");
-    json_t *tools = s_parse_json (buffer_span (&text));
+    buffer_t text = said_read_file (FOLDER "tools_common.json");
+    json_t *tools = said_parse_json (buffer_span (&text));
     for (size_t i = 0; i < count; i++)
         s_run_example (&examples [i], tools);
     json_destroy (&tools);
     buffer_fini (&text);
 }
+
+//  MiniMax's mark before every tag.
+#define NS "]<]minimax[>["
 
 #define RUN(examples) s_run_examples (examples, sizeof examples / sizeof *examples)
 
@@ -492,6 +317,66 @@ test_formats_beyond_the_table (void **state)
             "string=\"false\">7</|DSML|parameter>\n</|DSML|invoke>\n"
             "</|DSML|function_calls>",
             "", "", "f(){\"k\": 7}\n") },
+        { SAYS ("kimi_k3",
+            "<|open|>think<|sep|>a<|close|>think<|sep|><|open|>response<|sep|>b<|close|>response<|sep|><|open|>tools<|"
+            "sep|>"
+            "<|open|>call tool=\"f&quot;\" index=\"1\"<|sep|>f<|close|>call<|sep|><|open|>call tool=\"g\" "
+            "index=\"2\"<|sep|>"
+            "<|open|>argument key=\"k&amp;\" type=\"string\"<|sep|>1<|close|>argument<|sep|><|open|>argument key=\"n\" "
+            "type=\"number\"<|sep|>1<|close|>argument<|sep|><|close|>call<|sep|><|open|>call tool=\"h\" "
+            "index=\"3\"<|sep|><|open|>json type=\"object\"<|sep|>{\"x\": "
+            "\"}\"}<|close|>json<|sep|><|close|>call<|sep|>"
+            "<|close|>tools<|sep|><|close|>message<|sep|><|end_of_msg|>",
+            "b<|open|>tools<|sep|><|open|>call tool=\"f&quot;\" index=\"1\"<|sep|>f<|close|>call<|sep|>", "a",
+            "g(){\"k&\": \"1\", \"n\": 1}\nh(){\"x\": \"}\"}\n") },
+        { SAYS ("minimax_m3",
+            "<mm:think>a</mm:think>b" NS "<tool_call>\n" NS "<invoke name=\"f\">\n" NS "</invokes>" NS "<o>" NS
+            "<a>1" NS "</a>" NS "<o>x" NS "</o>" NS "<l>" NS "<item>1" NS "</item>" NS "<item>" NS "<k>v" NS "</k>" NS
+            "</item>" NS "</l>" NS "<t>u" NS "</t>" NS "<t>v" NS "</t>" NS "</o>\n" NS "<s>w" NS "</s>" NS
+            "</invoke>" NS "</tool_call>c",
+            "bc", "a",
+            "f(){\"o\": {\"a\": 1, \"o\": \"x\", \"l\": [1, {\"k\": \"v\"}], \"t\": [\"u\", \"v\"]}, \"s\": "
+            "\"w\"}\n") },
+        { SAYS ("minimax_m3",
+            NS "<tool_call>" NS "<invoke name=\"edit\">" NS "<path>1" NS "</path>" NS "<opts>" NS "</opts>" NS
+               "<lines>" NS "<item>1" NS "</item>" NS "</lines>" NS "</invoke>" NS "</tool_call>",
+            "", "", "edit(){\"path\": \"1\", \"opts\": {}, \"lines\": [1]}\n") },
+        { SAYS ("solar_open2",
+            "<|think:start|>a<|think:end|><|tool_call:start|>f\n<|tool_arg:start|>k<|tool_arg:value|>v<|tool_arg:end|>"
+            "\n"
+            "<|tool_call:end|>",
+            "", "a", "f(){\"k\": \"v\"}\n") },
+        { SAYS ("k2_horizon",
+            "<ifm|think_fast>a</ifm|think_fast><ifm|tool_calls>\n<ifm|tool_call>f\n<ifm|arg_key>k</ifm|arg_key>\n"
+            "<ifm|arg_type>string</ifm|arg_type><ifm|arg_value>1</ifm|arg_value>\n</ifm|tool_call>\n</ifm|tool_calls>",
+            "", "a", "f(){\"k\": \"1\"}\n") },
+        { SAYS ("dots",
+            "<dots_function_call>\n<invoke name=\"f\">\n<parameter name=\"k\">v</parameter>\n</invoke>\n"
+            "</dots_function_call>",
+            "", "", "f(){\"k\": \"v\"}\n") },
+        { SAYS ("dots", "<dots_function_call>{\"name\": \"f\", \"arguments\": {}}</dots_function_call>", "", "",
+            "f(){}\n") },
+        { SAYS ("muse",
+            "<atem:function_calls><atem:invoke name=\"f\"><atem:parameter name=\"k\">[1]</atem:parameter></atem:invoke>"
+            "</atem:function_calls>",
+            "", "", "f(){\"k\": [1]}\n") },
+        { SAYS ("minicpm5", "a<function name=\"f\"><param name=\"k\">v</param></function>", "a", "",
+            "f(){\"k\": \"v\"}\n") },
+        { SAYS ("inkling",
+            "<|content_thinking|>a<|end_message|><|message_model|><|content_text|>b<|end_message|><|content_invoke_"
+            "tool_json|>"
+            "{\"name\":\"f\",\"args\":{}}<|end_message|><|content_model_end_sampling|>",
+            "b", "a", "f(){}\n") },
+        { SAYS ("olmo3", "<function_calls>\nf(a=null)\ng()\n</function_calls>", "", "", "f(){\"a\": null}\ng(){}\n") },
+        { SAYS ("apriel",
+              "a\n[BEGIN FINAL RESPONSE]\nb\n<tool_calls>[{\"name\": \"f\", \"arguments\": {}}]</tool_calls>", "b\n",
+              "a", "f(){}\n"),
+            .prompt = "<|begin_assistant|>\nHere are my reasoning steps:\n" },
+        { SAYS ("gigachat3",
+            "a<|message_sep|>\n\nfunction call<|role_sep|>\n{\"name\": \"f\", \"arguments\": {}}<|message_sep|>", "a",
+            "", "f(){}\n") },
+        { SAYS ("qwen3_coder", "<tool_call>\n<function=f>\n{\"a\": \"</function>\"}\n</function>\n</tool_call>", "", "",
+            "f(){\"a\": \"</function>\"}\n") },
         { SAYS ("command_r", "Action: ```json\n[{\"tool_name\": \"f\", \"parameters\": {}}]\n```", "", "", "f(){}\n") },
     };
     RUN (examples);
@@ -591,7 +476,7 @@ test_values_have_the_type_of_the_schema (void **state)
         { "o", "{'a': (1, None)}", "{\"a\": [1, null]}" }, { "m", "null", "null" }, { "m", "nullify", "\"nullify\"" },
         { "m", "a longer one", "\"a longer one\"" }, { "r", "7", "7" }, { "u", "7", "7" }, { "u", "7x", "\"7x\"" },
         { "loop", "1", "1" }, { "unknown", "7", "\"7\"" } };
-    json_t *tools = s_parse_json (span_from_string (schema));
+    json_t *tools = said_parse_json (span_from_string (schema));
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         buffer_t text = { 0 };
         buffer_t expected = { 0 };
@@ -600,9 +485,9 @@ test_values_have_the_type_of_the_schema (void **state)
         buffer_print (
             &text, "<function=f>\n<parameter=%s>\n%s\n</parameter>\n</function>", values [i][0], values [i][1]);
         buffer_print (&expected, "f(){\"%s\": %s}\n", values [i][0], values [i][2]);
-        s_parse_all_ways (parser_find (SPAN ("qwen3_coder")), &options, buffer_span (&text), false, &said);
-        s_assert_text (values [i][1], buffer_span (&said.calls), buffer_span (&expected), false);
-        s_said_fini (&said);
+        said_parse_all_ways (parser_find (SPAN ("qwen3_coder")), &options, buffer_span (&text), false, &said);
+        said_assert_text (values [i][1], buffer_span (&said.calls), buffer_span (&expected), false);
+        said_fini (&said);
         buffer_fini (&text);
         buffer_fini (&expected);
     }
@@ -648,10 +533,10 @@ test_any_text_gives_one_result (void **state)
         buffer_t text = { 0 };
         said_t said;
         s_draw_text (&random, format, &text);
-        s_parse_all_ways (format, &options, buffer_span (&text), random_below (&random, 2), &said);
+        said_parse_all_ways (format, &options, buffer_span (&text), random_below (&random, 2), &said);
         assert_true (said.content.size + said.reasoning.size <= text.size);
         assert_true (!options.no_calls || said.count == 0);
-        s_said_fini (&said);
+        said_fini (&said);
         buffer_fini (&text);
     }
 }
@@ -666,7 +551,7 @@ test_what_waits_is_bounded (void **state)
     random_init (&random, 7);
     for (size_t i = 0; i < count; i++) {
         said_t said = { 0 };
-        parser_sink_t sink = s_sink (&said);
+        parser_sink_t sink = said_sink (&said);
         parser_options_t options = { .prompted = true };
         parser_t *parser = parser_new (&formats [i], &options, &sink);
         span_t opener =
@@ -683,7 +568,7 @@ test_what_waits_is_bounded (void **state)
         parser_finish (parser, false);
         assert_int_equal (said.content.size, fed);
         parser_destroy (&parser);
-        s_said_fini (&said);
+        said_fini (&said);
     }
 }
 
@@ -707,7 +592,7 @@ test_endless_input_is_bounded (void **state)
     buffer_commit (&text, SIZE);
     for (size_t i = 0; i < sizeof openers / sizeof *openers; i++) {
         said_t said = { 0 };
-        parser_sink_t sink = s_sink (&said);
+        parser_sink_t sink = said_sink (&said);
         parser_options_t options = { 0 };
         parser_t *parser = parser_new (parser_find (span_from_string (openers [i][0])), &options, &sink);
         parser_feed (parser, span_from_string (openers [i][1]));
@@ -716,7 +601,7 @@ test_endless_input_is_bounded (void **state)
         assert_true (said.count || out + PARSER_HOLD_MAX + PARSER_HOLD_MARKER >= SIZE || i == 7);
         parser_finish (parser, false);
         parser_destroy (&parser);
-        s_said_fini (&said);
+        said_fini (&said);
     }
     buffer_fini (&text);
 }

@@ -116,15 +116,69 @@ s_types (const json_t *root, const json_t *schema, uint32_t depth)
 }
 
 schema_types_t
-schema_types (const json_t *tool, span_t argument, bool *known)
+schema_types (schema_t self)
+{
+    return s_types (self.root, self.schema, 0);
+}
+
+//  ---- Places ----------------------------------------------------------------------------------------------------------
+
+typedef const json_t *(place_fn)(const json_t *schema, span_t name);
+
+//  What a schema, or one that it stands for, has at a place.  NULL: nothing.
+static const json_t *
+s_search (const json_t *root, const json_t *schema, place_fn *place, span_t name, uint32_t depth)
+{
+    static const char *const lists [] = { "anyOf", "oneOf", "allOf" };
+    if (!schema || depth > SCHEMA_DEPTH_MAX)
+        return NULL;
+    const json_t *found = place (schema, name);
+    if (!found)
+        found = s_search (root, s_follow (root, json_string (json_get (schema, "$ref"))), place, name, depth + 1);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const json_t *list = json_get (schema, lists [i]);
+        for (size_t row = 0; row < json_count (list) && !found; row++)
+            found = s_search (root, json_at (list, row), place, name, depth + 1);
+    }
+    return found;
+}
+
+static const json_t *
+s_member_place (const json_t *schema, span_t name)
+{
+    const json_t *member = s_member (json_get (schema, "properties"), name);
+    const json_t *others = json_get (schema, "additionalProperties");
+    return member || json_kind (others) != JSON_OBJECT ? member : others;
+}
+
+static const json_t *
+s_element_place (const json_t *schema, span_t name)
+{
+    return json_get (schema, "items");
+}
+
+schema_t
+schema_of_member (schema_t object, span_t name)
+{
+    return (schema_t){ object.root, s_search (object.root, object.schema, s_member_place, name, 0) };
+}
+
+schema_t
+schema_of_element (schema_t array)
+{
+    return (schema_t){ array.root, s_search (array.root, array.schema, s_element_place, (span_t){ 0 }, 0) };
+}
+
+schema_t
+schema_of_argument (const json_t *tool, span_t argument)
 {
     const json_t *parameters = json_get (tool, "parameters");
     if (!parameters)
         parameters = json_get (tool, "input_schema");
-    const json_t *schema = s_member (json_get (parameters, "properties"), argument);
-    *known = schema != NULL;
-    return s_types (parameters, schema, 0);
+    return schema_of_member ((schema_t){ parameters, parameters }, argument);
 }
+
+//  ---- Values ----------------------------------------------------------------------------------------------------------
 
 //  JSON of this kind may stand where these types are permitted; where they leave no string, any JSON is better than one.
 static bool

@@ -21,9 +21,20 @@ typedef uint32_t schema_types_t;
 //  Finds a tool by name in a request's list (OpenAI's form or bare functions).  NULL where there is none.
 const json_t *schema_find_tool (const json_t *tools, span_t name);
 
-//  The types its schema permits for an argument; through anyOf, oneOf, allOf, enum, const and $ref within the schema.
-//  *known: the schema names the argument.
-schema_types_t schema_types (const json_t *tool, span_t argument, bool *known);
+//  What a tool says of a value.  Borrowed from the tool.
+typedef struct {
+    const json_t *root;      //  The tool's parameters: where $ref points into
+    const json_t *schema;    //  The value's; NULL: nothing is said of it
+} schema_t;
+
+//  Of an argument of a tool (NULL: nothing is known), of a member of an object, of an element of an array; through anyOf,
+//  oneOf, allOf and $ref within the root.
+schema_t schema_of_argument (const json_t *tool, span_t argument);
+schema_t schema_of_member (schema_t object, span_t name);
+schema_t schema_of_element (schema_t array);
+
+//  The types it permits; through enum and const, too.
+schema_types_t schema_types (schema_t self);
 
 //  Appends the value that a text is under these types: JSON of a permitted type as it stands, else a string of the whole text.
 void schema_render (buffer_t *out, span_t text, schema_types_t types);

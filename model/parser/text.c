@@ -2,15 +2,28 @@
 
 #include <string.h>
 
+#include "base/json_writer.h"
+
+text_match_t
+text_match_span (span_t text, span_t marker, bool last)
+{
+    if (text.size >= marker.size)
+        return memcmp (text.data, marker.data, marker.size) == 0 ? TEXT_WHOLE : TEXT_DIFFERS;
+    return !last && (!text.size || memcmp (text.data, marker.data, text.size) == 0) ? TEXT_PARTIAL : TEXT_DIFFERS;
+}
+
 text_match_t
 text_match (span_t text, const char *marker, bool last)
 {
     if (!marker || (text.size && text.data [0] != (uint8_t)*marker))
         return TEXT_DIFFERS;
-    size_t size = strlen (marker);
-    if (text.size >= size)
-        return memcmp (text.data, marker, size) == 0 ? TEXT_WHOLE : TEXT_DIFFERS;
-    return !last && (!text.size || memcmp (text.data, marker, text.size) == 0) ? TEXT_PARTIAL : TEXT_DIFFERS;
+    return text_match_span (text, span_from_string (marker), last);
+}
+
+bool
+text_is_cut (span_t text, span_t marker)
+{
+    return text.size > 1 && text_match_span (text, marker, false) == TEXT_PARTIAL;
 }
 
 size_t
@@ -44,18 +57,6 @@ s_is_plain (uint8_t byte)
     return byte >= 0x20 && byte != '"' && byte != '\\';
 }
 
-static void
-s_escape (buffer_t *out, uint8_t byte)
-{
-    static const char names [] = "\"\"\\\\\bb\ff\nn\rr\tt";
-    for (size_t i = 0; i + 1 < sizeof names; i += 2)
-        if ((uint8_t)names [i] == byte) {
-            buffer_append (out, span_of ((char []){ '\\', names [i + 1] }, 2));
-            return;
-        }
-    buffer_print (out, "\\u%04x", byte);
-}
-
 void
 text_escape (buffer_t *out, span_t text)
 {
@@ -66,6 +67,6 @@ text_escape (buffer_t *out, span_t text)
             at++;
         buffer_append (out, span_slice (text, start, at - start));
         if (at < text.size)
-            s_escape (out, text.data [at++]);
+            json_escape_byte (out, text.data [at++]);
     }
 }

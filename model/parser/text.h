@@ -13,6 +13,10 @@ typedef enum {
 
 //  Whether a marker (NULL: never) stands at the start of a text.  With `last` nothing is partial.
 text_match_t text_match (span_t text, const char *marker, bool last);
+text_match_t text_match_span (span_t text, span_t marker, bool last);
+
+//  Whether a text is the beginning of a marker, two bytes or more: at the end of an answer it is one that was cut.
+bool text_is_cut (span_t text, span_t marker);
 
 //  Where a word first stands in a text; SIZE_MAX: nowhere.
 size_t text_find (span_t text, const char *word);
