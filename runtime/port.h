@@ -195,6 +195,14 @@ typedef void (job_done_fn) (void *arg, void *data);
 
 typedef enum { LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERROR } log_level_t;
 
+//  ---- What went without notice --------------------------------------------------------------------------------------------
+
+//  Of the whole process, since its start.
+typedef struct {
+    uint64_t lost_lines;     //  Log lines that could not be written
+    uint64_t turned_away;    //  Peers for whom there was no descriptor left
+} port_figures_t;
+
 //  ---- The table ---------------------------------------------------------------------------------------------------------
 
 typedef struct {
@@ -293,6 +301,7 @@ typedef struct {
 
     //  One finished line, no newline.  Never blocks, never fails: what cannot be written is counted.
     void (*log) (port_t *self, log_level_t level, span_t line);
+    void (*figures) (port_t *self, port_figures_t *figures);
 } port_table_t;
 
 //  What the port calls back.  Filled in by whoever makes the port's user (actor.c) before the first turn.

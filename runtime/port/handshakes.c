@@ -35,23 +35,38 @@ s_on_edge (evutil_socket_t fd, short what, void *arg)
     }
 }
 
+static void *
+s_open_pair (void *zmq)
+{
+    void *pair = zmq_socket (zmq, ZMQ_PAIR);
+    int none = 0;
+    if (pair)
+        BUG_ON (zmq_setsockopt (pair, ZMQ_RCVHWM, &none, sizeof none) != 0 ||
+                zmq_setsockopt (pair, ZMQ_LINGER, &none, sizeof none) != 0);
+    return pair;
+}
+
 //  The queue has no bound: libzmq's own thread would wait for room in it.  There is no edge before the first reading.
 handshakes_t *
-handshakes_new (loop_t *loop, void *zmq, void *socket)
+handshakes_new (loop_t *loop, void *zmq, void *socket, error_t *error)
 {
     static atomic_uint last;
     char name [NAME_SIZE];
-    int fd, none = 0;
+    int fd;
     size_t size = sizeof fd;
+    snprintf (name, sizeof name, "inproc://handshakes-%u", atomic_fetch_add (&last, 1));
+    void *pair = s_open_pair (zmq);
+    if (!pair || zmq_socket_monitor (socket, name, FAILURES) != 0) {
+        error_set (error, STATUS_LIMIT, "peers cannot be watched: %s", zmq_strerror (zmq_errno ()));
+        if (pair)
+            zmq_close (pair);
+        return NULL;
+    }
+    BUG_ON (zmq_connect (pair, name) != 0 || zmq_getsockopt (pair, ZMQ_FD, &fd, &size) != 0);
     handshakes_t *self = memory_new (sizeof *self);
     self->loop = loop;
     self->watched = socket;
-    snprintf (name, sizeof name, "inproc://handshakes-%u", atomic_fetch_add (&last, 1));
-    self->pair = zmq_socket (zmq, ZMQ_PAIR);
-    BUG_ON (!self->pair || zmq_setsockopt (self->pair, ZMQ_RCVHWM, &none, sizeof none) != 0);
-    BUG_ON (zmq_setsockopt (self->pair, ZMQ_LINGER, &none, sizeof none) != 0);
-    BUG_ON (zmq_socket_monitor (socket, name, FAILURES) != 0 || zmq_connect (self->pair, name) != 0);
-    BUG_ON (zmq_getsockopt (self->pair, ZMQ_FD, &fd, &size) != 0);
+    self->pair = pair;
     self->edge = loop_event (loop, fd, EV_READ | EV_PERSIST, s_on_edge, self);
     BUG_ON (event_add (self->edge, NULL) != 0);
     s_on_edge (fd, EV_READ, self);

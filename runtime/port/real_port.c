@@ -15,6 +15,7 @@
 #include "runtime/port/loop.h"
 #include "runtime/port/process.h"
 #include "runtime/port/region.h"
+#include "runtime/port/reserve.h"
 #include "runtime/port/store.h"
 #include "runtime/port/zmq_socket.h"
 
@@ -156,6 +157,13 @@ s_log (port_t *port, log_level_t level, span_t line)
     log_sink_write (world_log (s_real (port)->world), level, s_wall_ns (port), line);
 }
 
+static void
+s_figures (port_t *port, port_figures_t *figures)
+{
+    figures->lost_lines = log_sink_lost (world_log (s_real (port)->world));
+    figures->turned_away = reserve_turned_away ();
+}
+
 static const port_table_t s_table = {
     .now_ns = s_now_ns,
     .wall_ns = s_wall_ns,
@@ -207,6 +215,7 @@ static const port_table_t s_table = {
     .region_close = region_close,
     .job_start = s_job_start,
     .log = s_log,
+    .figures = s_figures,
 };
 
 //  ---- New, run, destroy ---------------------------------------------------------------------------------------------

@@ -8,6 +8,7 @@
 
 #include "base/bug.h"
 #include "base/memory.h"
+#include "runtime/port/reserve.h"
 
 enum { SOCKETS_MAX = 16384 };
 
@@ -39,6 +40,7 @@ world_new (const world_options_t *options, error_t *error)
     if (!log)
         return NULL;
     s_allow_descriptors ();
+    reserve_keep ();
     signal (SIGPIPE, SIG_IGN);
     signal (SIGXFSZ, SIG_IGN);
     BUG_ON (sodium_init () < 0 || curl_global_init (CURL_GLOBAL_DEFAULT) != CURLE_OK);

@@ -296,8 +296,8 @@ s_guard (port_socket_t *self, const char *endpoint_text, bool binds, error_t *er
     if (status != STATUS_OK)
         error_prefix (error, "cannot %s %s", binds ? "bind" : "connect to", endpoint_text);
     else if (binds && !self->handshakes)
-        self->handshakes = handshakes_new (self->loop, self->zmq, self->socket);
-    return status;
+        self->handshakes = handshakes_new (self->loop, self->zmq, self->socket, error);
+    return status == STATUS_OK && binds && !self->handshakes ? STATUS_LIMIT : status;
 }
 
 //  libzmq removes whatever lies at an ipc path before it binds, also a socket somebody answers on: so look first.

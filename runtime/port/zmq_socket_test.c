@@ -3,6 +3,7 @@
 #include <arpa/inet.h>
 #include <netinet/in.h>
 #include <pthread.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -11,6 +12,7 @@
 #include "runtime/port/port_fixture.h"
 
 #include "base/random.h"
+#include "runtime/port/reserve.h"
 
 //  ---- Two actors in two threads, bursts of random sizes, and a timer on the same socket ---------------------------------
 //  (libzmq tells a sender what was read in steps of half a queue, so half of it is what may safely be in flight.)
@@ -426,6 +428,75 @@ test_a_stale_socket_file_is_replaced_and_a_live_one_kept (void **state)
     fixture_fini (&fixture);
 }
 
+//  The first byte that a bound socket says to whoever connects; -1 where it hangs up instead.
+static int
+s_greeting (int fd, const struct sockaddr *address, socklen_t size)
+{
+    uint8_t byte;
+    assert_int_equal (connect (fd, address, size), 0);
+    ssize_t count = read (fd, &byte, 1);
+    close (fd);
+    return count == 1 ? byte : -1;
+}
+
+static void
+s_turn_away_and_greet (const struct sockaddr *address, socklen_t size)
+{
+    int first = socket (address->sa_family, SOCK_STREAM, 0), second = socket (address->sa_family, SOCK_STREAM, 0);
+    int next = dup (first);
+    struct rlimit before, none;
+    getrlimit (RLIMIT_NOFILE, &before);
+    none = before;
+    none.rlim_cur = (rlim_t)next;
+    close (next);
+    uint64_t turned_away = reserve_turned_away ();
+    assert_int_equal (setrlimit (RLIMIT_NOFILE, &none), 0);
+    assert_int_equal (s_greeting (first, address, size), -1);
+    first = dup (second);    //  What it left is taken
+    assert_int_equal (s_greeting (second, address, size), -1);
+    close (first);
+    assert_int_equal (reserve_turned_away (), turned_away + 2);
+    assert_int_equal (setrlimit (RLIMIT_NOFILE, &before), 0);
+    assert_int_equal (s_greeting (socket (address->sa_family, SOCK_STREAM, 0), address, size), 0xff);
+}
+
+//  libzmq alone ends the process where an ipc listener finds no descriptor left.
+static void
+test_ipc_peers_without_a_descriptor_are_turned_away (void **state)
+{
+    fixture_t fixture;
+    fixture_init (&fixture);
+    struct sockaddr_un path = { .sun_family = AF_UNIX };
+    char endpoint [128];
+    snprintf (path.sun_path, sizeof path.sun_path, "%s/full", fixture.folder);
+    snprintf (endpoint, sizeof endpoint, "ipc://%s", path.sun_path);
+    inbox_t inbox = { 0 };
+    port_socket_t *socket = s_open (&fixture, SOCKET_ROUTER, &inbox);
+    assert_int_equal (fixture.port->table->socket_bind (socket, endpoint, NULL), STATUS_OK);
+    s_turn_away_and_greet ((struct sockaddr *)&path, sizeof path);
+    fixture.port->table->socket_close (socket);
+    fixture_fini (&fixture);
+}
+
+//  libzmq alone is busy for nothing where a tcp listener finds no descriptor left.
+static void
+test_tcp_peers_without_a_descriptor_are_turned_away (void **state)
+{
+    fixture_t fixture;
+    fixture_init (&fixture);
+    inbox_t inbox = { 0 };
+    const port_table_t *table = fixture.port->table;
+    port_socket_t *socket = s_open (&fixture, SOCKET_ROUTER, &inbox);
+    assert_int_equal (table->socket_bind (socket, "tcp://127.0.0.1:*", NULL), STATUS_OK);
+    const char *port = strrchr (table->socket_endpoint (socket), ':') + 1;
+    struct sockaddr_in place = { .sin_family = AF_INET,
+        .sin_addr.s_addr = htonl (INADDR_LOOPBACK),
+        .sin_port = htons ((uint16_t)strtoul (port, NULL, 10)) };
+    s_turn_away_and_greet ((struct sockaddr *)&place, sizeof place);
+    table->socket_close (socket);
+    fixture_fini (&fixture);
+}
+
 int
 main (int argc, char **argv)
 {
@@ -445,6 +516,8 @@ main (int argc, char **argv)
         cmocka_unit_test (test_a_port_taken_by_another_process_names_it),
         cmocka_unit_test (test_endpoints_that_are_none_are_refused),
         cmocka_unit_test (test_a_stale_socket_file_is_replaced_and_a_live_one_kept),
+        cmocka_unit_test (test_ipc_peers_without_a_descriptor_are_turned_away),
+        cmocka_unit_test (test_tcp_peers_without_a_descriptor_are_turned_away),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
