@@ -9,7 +9,7 @@
 
 #include "runtime/suggest.h"
 
-static const bench_t *const s_benches [] = { &bench_tokenizer };
+static const bench_t *const s_benches [] = { &bench_index, &bench_tokenizer };
 enum { BENCHES = sizeof s_benches / sizeof *s_benches, NAME_COLUMN = 12 };
 
 //  ---- Cells -------------------------------------------------------------------------------------------------------------
@@ -76,7 +76,10 @@ bench_seconds (void)
 //  ---- The verb ------------------------------------------------------------------------------------------------------------
 
 typedef struct {
-    bool quick;    //  See bench_run_t
+    bool quick;            //  See bench_run_t
+    bool json;             //  Cells are JSON anyway
+    bool verify;           //  See bench_run_t
+    const char *stream;    //  See bench_run_t
 } bench_flags_t;
 
 static const option_t s_flags [] = {
@@ -84,6 +87,18 @@ static const option_t s_flags [] = {
         .type = OPTION_BOOL,
         .offset = offsetof (bench_flags_t, quick),
         .doc = "Do as little as shows that the bench works; the figures mean nothing." },
+    { .name = "json",
+        .type = OPTION_BOOL,
+        .offset = offsetof (bench_flags_t, json),
+        .doc = "Print JSON, which is what is printed anyway." },
+    { .name = "stream",
+        .type = OPTION_STRING,
+        .offset = offsetof (bench_flags_t, stream),
+        .doc = "For index: file with a recorded stream." },
+    { .name = "verify",
+        .type = OPTION_BOOL,
+        .offset = offsetof (bench_flags_t, verify),
+        .doc = "For index: print `mix` too, which differs as soon as one answer does." },
     OPTIONS_END,
 };
 
@@ -122,6 +137,8 @@ s_run (const invocation_t *invocation)
     bench_run_t run = { .words = invocation->words + 1,
         .count = invocation->count - 1,
         .quick = flags->quick,
+        .verify = flags->verify,
+        .stream = flags->stream,
         .program = invocation->program };
     error_t error;
     if (!bench)
@@ -130,10 +147,11 @@ s_run (const invocation_t *invocation)
         command_complain (invocation->command, "usage: stator bench %s %s", bench->name, bench->arguments);
         return RESULT_USAGE;
     }
-    if (bench->run (&run, &error) == STATUS_OK)
+    status_t status = bench->run (&run, &error);
+    if (status == STATUS_OK)
         return RESULT_OK;
     command_complain (invocation->command, "%s: %s", bench->name, error.text);
-    return RESULT_FAILED;
+    return status == STATUS_INVALID ? RESULT_USAGE : RESULT_FAILED;
 }
 
 const command_t bench_command = {

@@ -18,6 +18,8 @@ typedef struct {
     const char *const *words;    //  What stands behind its name; borrowed
     size_t count;                //  How many
     bool quick;                  //  As little work as shows that it works: the figures mean nothing
+    bool verify;                 //  Whether to compare answers too
+    const char *stream;          //  File with a recorded stream; "" for none
     const char *program;         //  Path of this program
 } bench_run_t;
 
@@ -27,10 +29,12 @@ typedef struct {
     const char *doc;          //  One sentence: what is measured, beside what
     size_t words_min;         //  Words it needs
     size_t words_max;         //  Words it takes
-    //  Measures and prints.  It fails where something that must hold does not; no figure makes it fail.
+    //  Measures and prints.  It fails where something that must hold does not; no figure makes it fail.  STATUS_INVALID for
+    //  a wrong command line.
     status_t (*run) (const bench_run_t *run, error_t *error);
 } bench_t;
 
+extern const bench_t bench_index;
 extern const bench_t bench_tokenizer;
 
 //  ---- Cells -------------------------------------------------------------------------------------------------------------

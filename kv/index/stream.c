@@ -6,7 +6,7 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "records are used as they lie in memory");
 
-enum { HEADER_WORDS = 16, WORKERS_MAX = 1 << 20, HAS_PARENT = 1 };
+enum { HEADER_WORDS = 16, WORKERS_MAX = 1 << 20, HAS_PARENT = 1, SWEEP_STEPS = 1024 };
 
 //  Numbers of the header.
 enum { H_MAGIC, H_RECORDS, H_WORKERS, H_BLOCK_TOKENS };
@@ -160,6 +160,13 @@ player_play (player_t *self, const stream_record_t *record, bool mix)
         s_look_up (self, record, mix);
         break;
     }
+}
+
+void
+player_drain (player_t *self)
+{
+    while (index_sweep (self->index, SWEEP_STEPS))
+        ;
 }
 
 const index_t *

@@ -62,6 +62,9 @@ void player_expect (const player_t *self, const stream_record_t *record);
 //  Plays one record; with `mix`, adds to that number too.
 void player_play (player_t *self, const stream_record_t *record, bool mix);
 
+//  Sweeps out all that cleared workers had.
+void player_drain (player_t *self);
+
 //  Borrowed.
 const index_t *player_index (const player_t *self);
 
