@@ -20,6 +20,7 @@ struct holder_table {
 static const char *const s_kinds [HOLDER_KIND_COUNT] = {
     [HOLDER_EXACT] = "exact",
     [HOLDER_APPROXIMATE] = "approximate",
+    [HOLDER_PENDING] = "pending",
 };
 
 const char *

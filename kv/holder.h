@@ -13,6 +13,7 @@
 typedef enum {
     HOLDER_EXACT = 0,          //  Follows the holder's own events
     HOLDER_APPROXIMATE = 1,    //  A guess: what an engine without events probably holds
+    HOLDER_PENDING = 2,        //  Not there yet: what is being computed
     HOLDER_KIND_COUNT
 } holder_kind_t;
 
@@ -30,7 +31,7 @@ enum { TIER_COUNT = TIER_REMOTE + 1 };
 
 typedef struct holder_table holder_table_t;
 
-//  "exact", "approximate"; "unknown" for any other number.
+//  "exact", "approximate", "pending"; "unknown" for any other number.
 const char *holder_kind_name (holder_kind_t kind);
 
 //  One number that differs for different holders.

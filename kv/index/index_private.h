@@ -46,6 +46,16 @@ index_mix (uint64_t hash)
     return hash ^ hash >> 29;
 }
 
+//  How many blocks come before the first that is none: whose hash is 0.
+static inline size_t
+index_count_valid (const uint64_t *hashes, size_t count)
+{
+    size_t valid = 0;
+    while (valid < count && hashes [valid] != INDEX_ROOT)
+        valid++;
+    return valid;
+}
+
 //  0 where there is no such holder.
 uint32_t index_seat_of (const index_t *self, uint32_t holder);
 seat_t *index_seat (const index_t *self, uint32_t seat);

@@ -1,60 +1,73 @@
 #include "kv/index/pending.h"
 
+#include <string.h>
+
 #include "base/heap.h"
+#include "base/list.h"
 #include "base/map.h"
 #include "base/memory.h"
-#include "kv/table.h"
+#include "kv/index/index_private.h"
 
 typedef struct {
     heap_entry_t expiry;     //  First, so that the heap's entry is the prefill
+    list_link_t sibling;     //  In its holder's list
     uint64_t id;             //  The caller's
     uint64_t expected_ns;    //  When it will be done
-    uint32_t owner;          //  Who computes
-    uint32_t first;          //  Its blocks, linked
+    uint32_t holder;         //  Number
+    uint32_t count;          //  Blocks
+    uint64_t hashes [];      //  Of them
 } prefill_t;
 
-typedef struct {
-    node_t node;           //  Key: the block's hash
-    uint32_t sibling;      //  Next block of the prefill
-    prefill_t *prefill;    //  Which
-} block_t;
-
 struct pending {
-    table_t blocks;              //  block_t
+    index_t *index;              //  Borrowed
+    array_t prefills_of;         //  list_t * by holder, of prefill_t; NULL for none
     map_t *prefills;             //  By id
     heap_t expiries;             //  Of prefills
     uint32_t limit;              //  Blocks
     uint64_t last_id;            //  Given
-    pending_stats_t counters;    //  What happened so far
+    pending_stats_t counters;    //  What happened so far, and blocks now
 };
 
 pending_t *
-pending_new (uint32_t limit)
+pending_new (index_t *index, uint32_t limit)
 {
     pending_t *self = memory_new (sizeof *self);
-    table_init (&self->blocks, sizeof (block_t));
+    self->index = index;
+    array_init (&self->prefills_of, sizeof (list_t *));
     self->prefills = map_new (0);
     heap_init (&self->expiries);
     self->limit = limit;
     return self;
 }
 
-static block_t *
-s_block (const pending_t *self, uint32_t number)
+//  The prefills of a holder; NULL where it never had any.
+static list_t *
+s_list (const pending_t *self, uint32_t holder)
 {
-    return table_at (&self->blocks, number);
+    return holder < self->prefills_of.count ? *(list_t **)array_at (&self->prefills_of, holder) : NULL;
+}
+
+static list_t *
+s_make_list (pending_t *self, uint32_t holder)
+{
+    if (holder >= self->prefills_of.count)
+        array_append (&self->prefills_of, NULL, holder + 1 - self->prefills_of.count);
+    list_t **list = array_at (&self->prefills_of, holder);
+    if (!*list) {
+        *list = memory_new (sizeof **list);
+        list_init (*list);
+    }
+    return *list;
 }
 
 static void
 s_forget (pending_t *self, prefill_t *prefill)
 {
-    for (uint32_t number = prefill->first; number;) {
-        uint32_t sibling = s_block (self, number)->sibling;
-        table_remove (&self->blocks, number);
-        number = sibling;
-    }
+    index_remove (self->index, prefill->holder, prefill->hashes, prefill->count, NULL);
+    list_remove (s_list (self, prefill->holder), &prefill->sibling);
     map_remove_u64 (self->prefills, prefill->id);
     heap_remove (&self->expiries, &prefill->expiry);
+    self->counters.blocks -= prefill->count;
     memory_free (prefill);
 }
 
@@ -65,35 +78,59 @@ pending_destroy (pending_t **self_p)
     if (!self)
         return;
     pending_expire (self, UINT64_MAX);
+    for (uint32_t holder = 0; holder < self->prefills_of.count; holder++)
+        memory_free (s_list (self, holder));
     heap_fini (&self->expiries);
     map_destroy (&self->prefills);
-    table_fini (&self->blocks);
+    array_fini (&self->prefills_of);
     memory_free (self);
     *self_p = NULL;
 }
 
+static holder_t
+s_pending (const holder_t *worker)
+{
+    holder_t holder = *worker;
+    holder.kind = HOLDER_PENDING;
+    return holder;
+}
+
+static prefill_t *
+s_prefill_new (pending_t *self, uint32_t holder, const uint64_t *hashes, size_t count)
+{
+    prefill_t *prefill = memory_new (sizeof *prefill + count * sizeof *hashes);
+    prefill->id = ++self->last_id;
+    prefill->holder = holder;
+    prefill->count = (uint32_t)count;
+    if (count)
+        memcpy (prefill->hashes, hashes, count * sizeof *hashes);
+    list_append (s_make_list (self, holder), &prefill->sibling);
+    map_put_u64 (self->prefills, prefill->id, prefill);
+    self->counters.blocks += count;
+    return prefill;
+}
+
 status_t
-pending_add (pending_t *self, uint32_t owner, const uint64_t *hashes, size_t count, uint64_t expected_ns,
+pending_add (pending_t *self, const holder_t *worker, const uint64_t *hashes, size_t count, uint64_t expected_ns,
     uint64_t expiry_ns, uint64_t *id, error_t *error)
 {
     *id = 0;
-    if (count > self->limit - self->blocks.count) {
-        self->counters.refused++;
+    self->counters.refused++;
+    if (index_count_valid (hashes, count) < count)
+        return error_set (error, STATUS_INVALID, "a prompt has a block with hash 0, which is no block's");
+    if (count > self->limit - self->counters.blocks)
         return error_set (error, STATUS_LIMIT, "%u blocks that are being computed are the bound", self->limit);
-    }
-    prefill_t *prefill = memory_new (sizeof *prefill);
-    prefill->id = *id = ++self->last_id;
-    prefill->expected_ns = expected_ns;
-    prefill->owner = owner;
-    for (size_t i = 0; i < count; i++) {
-        uint32_t number = table_add (&self->blocks, hashes [i]);
-        s_block (self, number)->prefill = prefill;
-        s_block (self, number)->sibling = prefill->first;
-        prefill->first = number;
-    }
-    map_put_u64 (self->prefills, prefill->id, prefill);
-    heap_insert (&self->expiries, &prefill->expiry, expiry_ns);
+    holder_t pending = s_pending (worker);
+    uint32_t holder = index_holder_add (self->index, &pending);
+    status_t status = index_store (self->index, holder, INDEX_ROOT, hashes, count, error);
+    if (status != STATUS_OK)
+        return status;
+    self->counters.refused--;
     self->counters.added++;
+    prefill_t *prefill = s_prefill_new (self, holder, hashes, count);
+    prefill->expected_ns = expected_ns;
+    heap_insert (&self->expiries, &prefill->expiry, expiry_ns);
+    *id = prefill->id;
     return STATUS_OK;
 }
 
@@ -121,45 +158,37 @@ pending_expire (pending_t *self, uint64_t now_ns)
     return count;
 }
 
-//  The owner's earliest prefill with this block; NULL where there is none.
-static const prefill_t *
-s_find (const pending_t *self, uint32_t owner, uint64_t hash)
+//  A block's hash is made from those before it, so it stands at one position in every prompt.
+uint64_t
+pending_expected (const pending_t *self, uint32_t holder, size_t position, uint64_t hash)
 {
-    const prefill_t *earliest = NULL;
-    for (uint32_t number = table_find (&self->blocks, hash); number;
-         number = table_next_equal (&self->blocks, number)) {
-        const prefill_t *prefill = s_block (self, number)->prefill;
-        if (prefill->owner == owner && (!earliest || prefill->expected_ns < earliest->expected_ns))
-            earliest = prefill;
+    const list_t *list = s_list (self, holder);
+    uint64_t earliest = 0;
+    for (list_link_t *link = list ? list_first (list) : NULL; link; link = list_next (list, link)) {
+        const prefill_t *prefill = LIST_ENTRY (link, prefill_t, sibling);
+        bool has = position < prefill->count && prefill->hashes [position] == hash;
+        if (has && (!earliest || prefill->expected_ns < earliest))
+            earliest = prefill->expected_ns;
     }
     return earliest;
 }
 
-size_t
-pending_overlap (const pending_t *self, uint32_t owner, const uint64_t *hashes, size_t count, uint64_t *expected_ns)
-{
-    size_t overlap = 0;
-    *expected_ns = 0;
-    for (; overlap < count; overlap++) {
-        const prefill_t *prefill = s_find (self, owner, hashes [overlap]);
-        if (!prefill)
-            break;
-        if (prefill->expected_ns > *expected_ns)
-            *expected_ns = prefill->expected_ns;
-    }
-    return overlap;
-}
-
 void
-pending_owners (const pending_t *self, uint64_t hash, array_t *owners)
+pending_forget (pending_t *self, const holder_t *worker)
 {
-    for (uint32_t number = table_find (&self->blocks, hash); number; number = table_next_equal (&self->blocks, number))
-        *(uint32_t *)array_add (owners) = s_block (self, number)->prefill->owner;
+    holder_t pending = s_pending (worker);
+    uint32_t holder = index_holder_find (self->index, &pending);
+    const list_t *list = s_list (self, holder);
+    list_link_t *link;
+    if (holder == HOLDER_NONE)
+        return;
+    while (list && (link = list_first (list)))
+        s_forget (self, LIST_ENTRY (link, prefill_t, sibling));
+    index_retire (self->index, holder, NULL);
 }
 
 void
 pending_stats (const pending_t *self, pending_stats_t *stats)
 {
     *stats = self->counters;
-    stats->blocks = self->blocks.count;
 }

@@ -1,16 +1,17 @@
 //  pending - blocks that are being computed
 //
 //  Between a decision and the first event about it the index does not know what is on its way: of eight siblings that come
-//  in these milliseconds each would have the same prefix computed.  So whoever decides says here who computes which blocks,
-//  until when they are expected, and when to stop believing it; and asks here what the index has no more answer for.
+//  in these milliseconds each would have the same prefix computed.  So whoever decides says here who computes which prompt,
+//  until when it is expected, and when to stop believing it.
 //
-//  Owners are the caller's small numbers.  Times are the caller's clock, in ns; nothing happens but in a call.
+//  The blocks stand in the index like anybody's, under the worker's holder of kind HOLDER_PENDING: one match finds what is
+//  there, what is guessed and what is coming, and the kind tells them apart.  The index must count references, for prefills
+//  of one worker share blocks.  Times are the caller's clock, in ns; nothing happens but in a call.
 
 #ifndef KV_INDEX_PENDING_H
 #define KV_INDEX_PENDING_H
 
-#include "base/array.h"
-#include "base/error.h"
+#include "kv/index/index.h"
 
 typedef struct pending pending_t;
 
@@ -19,31 +20,34 @@ typedef struct {
     uint64_t settled;    //  were settled
     uint64_t expired;    //  expired
     uint64_t refused;    //  Prefills there was no room for
-    uint64_t blocks;     //  Now
+    uint64_t blocks;     //  Now, of all prefills together
 } pending_stats_t;
 
-//  limit: blocks in all.  Gives it; never NULL.
-pending_t *pending_new (uint32_t limit);
+//  Borrows the index.  limit: blocks of all prefills together.  Gives it; never NULL.
+pending_t *pending_new (index_t *index, uint32_t limit);
+
+//  Takes what is pending out of the index, but not its holders.
 void pending_destroy (pending_t **self_p);
 
-//  An owner computes `count` blocks (hashes not 0; borrowed): done at about expected_ns, forgotten at expiry_ns.  *id is for
-//  pending_settle, never 0.  STATUS_LIMIT where the bound leaves no room; *id is 0 then.
-status_t pending_add (pending_t *self, uint32_t owner, const uint64_t *hashes, size_t count, uint64_t expected_ns,
-    uint64_t expiry_ns, uint64_t *id, error_t *error);
+//  A worker computes a prompt: `count` blocks from its first on, those it has included (borrowed).  It is done at about
+//  expected_ns and forgotten at expiry_ns.  The kind of the holder is taken for HOLDER_PENDING.  *id is for pending_settle,
+//  never 0.  STATUS_LIMIT where a bound, here or of the index, leaves no room, STATUS_INVALID where a hash is 0: *id is 0
+//  then, and nothing is pending.
+status_t pending_add (pending_t *self, const holder_t *worker, const uint64_t *hashes, size_t count,
+    uint64_t expected_ns, uint64_t expiry_ns, uint64_t *id, error_t *error);
 
-//  It is done, or will not be: the index knows better now.  False where it expired already.
+//  It is done, or will not be: events say more now.  False where it expired already.
 bool pending_settle (pending_t *self, uint64_t id);
 
 //  Forgets what expires at now_ns or before.  Returns how many prefills.
 size_t pending_expire (pending_t *self, uint64_t now_ns);
 
-//  How many leading blocks of these an owner computes: the caller asks for those behind the overlap.  *expected_ns is when
-//  the last of them will be there; 0 for none.  A block in several prefills counts at the earliest.
-size_t pending_overlap (
-    const pending_t *self, uint32_t owner, const uint64_t *hashes, size_t count, uint64_t *expected_ns);
+//  When the block at a position of a prompt will be there, of those that this holder (a number) has pending; 0 where it has
+//  not.  Of several prefills the earliest counts.
+uint64_t pending_expected (const pending_t *self, uint32_t holder, size_t position, uint64_t hash);
 
-//  Appends the owners (uint32_t) that compute a block, newest first; one may come twice.
-void pending_owners (const pending_t *self, uint64_t hash, array_t *owners);
+//  A worker is gone, and what it computed with it: retires its holder.
+void pending_forget (pending_t *self, const holder_t *worker);
 
 void pending_stats (const pending_t *self, pending_stats_t *stats);
 

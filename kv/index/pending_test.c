@@ -8,47 +8,92 @@
 #include "base/hash.h"
 #include "base/random.h"
 #include "kv/index/pending.h"
+#include "kv/index/reach.h"
 
-enum { BLOCKS = 30, PREFILLS = 20, OWNERS = 4, OPERATIONS = 100000, LIMIT = 80 };
+enum { BLOCKS = 30, PREFILLS = 20, WORKERS = 4, OPERATIONS = 100000, LIMIT = 160 };
 
+static const holder_t s_worker = { .owner = 7, .tier = TIER_DEVICE };
 static const uint64_t s_chain [] = { 11, 22, 33, 44, 55, 66 };
+
+static uint32_t
+s_holder (const index_t *index, uint32_t owner)
+{
+    return index_holder_find (index, &(holder_t){ .owner = owner, .tier = TIER_DEVICE, .kind = HOLDER_PENDING });
+}
+
+static uint32_t
+s_overlap (const index_t *index, uint32_t owner, const uint64_t *hashes, size_t count)
+{
+    return index_explain (index, s_holder (index, owner), hashes, count).overlap;
+}
 
 //  A sibling that comes in the blind window sees what its elder brother's worker will have, and when.
 static void
 test_a_sibling_sees_what_is_on_its_way (void **state)
 {
-    pending_t *pending = pending_new (100);
-    uint64_t first, second, expected_ns;
-    assert_int_equal (pending_add (pending, 7, s_chain + 1, 3, 1000, 5000, &first, NULL), STATUS_OK);
-    assert_int_equal (pending_overlap (pending, 7, s_chain + 1, 5, &expected_ns), 3);
-    assert_int_equal (expected_ns, 1000);
-    assert_int_equal (pending_overlap (pending, 7, s_chain, 6, &expected_ns), 0);
-    assert_int_equal (pending_overlap (pending, 8, s_chain + 1, 5, &expected_ns), 0);
-    assert_int_equal (expected_ns, 0);
+    index_t *index = index_new (NULL);
+    pending_t *pending = pending_new (index, 100);
+    uint64_t first, second;
+    assert_int_equal (pending_add (pending, &s_worker, s_chain, 3, 1000, 5000, &first, NULL), STATUS_OK);
+    assert_int_equal (s_overlap (index, 7, s_chain, 6), 3);
+    uint32_t holder = s_holder (index, 7);
+    assert_int_equal (pending_expected (pending, holder, 2, s_chain [2]), 1000);
+    assert_int_equal (pending_expected (pending, holder, 3, s_chain [3]), 0);
+    assert_int_equal (pending_expected (pending, holder + 1, 2, s_chain [2]), 0);
 
-    assert_int_equal (pending_add (pending, 7, s_chain + 3, 2, 3000, 4000, &second, NULL), STATUS_OK);
-    assert_int_equal (pending_overlap (pending, 7, s_chain + 1, 5, &expected_ns), 4);
-    assert_int_equal (expected_ns, 3000);
-    array_t owners;
-    array_init (&owners, sizeof (uint32_t));
-    pending_owners (pending, s_chain [3], &owners);
-    assert_int_equal (owners.count, 2);
-    assert_int_equal (*(uint32_t *)array_at (&owners, 0), 7);
-    array_fini (&owners);
+    assert_int_equal (pending_add (pending, &s_worker, s_chain, 5, 3000, 4000, &second, NULL), STATUS_OK);
+    assert_int_equal (s_overlap (index, 7, s_chain, 6), 5);
+    assert_int_equal (pending_expected (pending, holder, 2, s_chain [2]), 1000);
+    assert_int_equal (pending_expected (pending, holder, 4, s_chain [4]), 3000);
+    assert_true (pending_settle (pending, second));
+    assert_int_equal (s_overlap (index, 7, s_chain, 6), 3);
     pending_destroy (&pending);
     assert_null (pending);
+    assert_int_equal (s_overlap (index, 7, s_chain, 6), 0);
+    index_destroy (&index);
+}
+
+//  One match finds what a worker has, what it is guessed to have and what it computes, and tells them apart.
+static void
+test_answers_tell_what_is_coming_from_what_is_there (void **state)
+{
+    index_t *index = index_new (NULL);
+    pending_t *pending = pending_new (index, 100);
+    reach_t *reach = reach_new ();
+    uint64_t id;
+    uint32_t exact = index_holder_add (index, &s_worker);
+    index_store (index, exact, INDEX_ROOT, s_chain, 2, NULL);
+    pending_add (pending, &s_worker, s_chain, 5, 1000, 5000, &id, NULL);
+    reach_add (reach, 3, exact);
+    reach_add (reach, 3, s_holder (index, 7));
+    index_match_t match;
+    array_t overlaps;
+    index_match_init (&match);
+    array_init (&overlaps, sizeof (reach_overlap_t));
+    index_match (index, s_chain, 6, &match);
+    reach_overlaps (reach, index, &match, &overlaps);
+    const reach_overlap_t *overlap = array_at (&overlaps, 0);
+    assert_int_equal (overlap->total, 5);
+    assert_int_equal (overlap->pending, 3);
+    assert_int_equal (overlap->approximate, 0);
+    array_fini (&overlaps);
+    index_match_fini (&match);
+    reach_destroy (&reach);
+    pending_destroy (&pending);
+    index_destroy (&index);
 }
 
 static void
 test_prefills_end_once (void **state)
 {
-    pending_t *pending = pending_new (100);
-    uint64_t first, second, expected_ns;
-    pending_add (pending, 1, s_chain, 2, 10, 100, &first, NULL);
-    pending_add (pending, 1, s_chain, 4, 20, 200, &second, NULL);
+    index_t *index = index_new (NULL);
+    pending_t *pending = pending_new (index, 100);
+    uint64_t first, second;
+    pending_add (pending, &s_worker, s_chain, 2, 10, 100, &first, NULL);
+    pending_add (pending, &s_worker, s_chain, 4, 20, 200, &second, NULL);
     assert_true (pending_settle (pending, second));
     assert_false (pending_settle (pending, second));
-    assert_int_equal (pending_overlap (pending, 1, s_chain, 6, &expected_ns), 2);
+    assert_int_equal (s_overlap (index, 7, s_chain, 6), 2);
     assert_int_equal (pending_expire (pending, 99), 0);
     assert_int_equal (pending_expire (pending, 100), 1);
     assert_false (pending_settle (pending, first));
@@ -59,76 +104,142 @@ test_prefills_end_once (void **state)
     assert_int_equal (stats.expired, 1);
     assert_int_equal (stats.blocks, 0);
     pending_destroy (&pending);
+    index_destroy (&index);
 }
+
+static void
+test_what_is_refused_is_not_pending (void **state)
+{
+    index_t *index = index_new (NULL), *full = index_new (&(index_options_t){ .memory_limit = 1 });
+    pending_t *pending = pending_new (index, 5), *hopeless = pending_new (full, 5);
+    uint64_t id;
+    pending_stats_t stats;
+    assert_int_equal (pending_add (pending, &s_worker, s_chain, 6, 10, 100, &id, NULL), STATUS_LIMIT);
+    assert_int_equal (pending_add (pending, &s_worker, (uint64_t []){ 11, 0 }, 2, 10, 100, &id, NULL), STATUS_INVALID);
+    assert_int_equal (pending_add (hopeless, &s_worker, s_chain, 2, 10, 100, &id, NULL), STATUS_LIMIT);
+    assert_int_equal (id, 0);
+    assert_int_equal (s_overlap (index, 7, s_chain, 6), 0);
+    pending_stats (pending, &stats);
+    assert_int_equal (stats.refused, 2);
+    assert_int_equal (stats.blocks, 0);
+    pending_destroy (&hopeless);
+    pending_destroy (&pending);
+    index_destroy (&full);
+    index_destroy (&index);
+}
+
+static void
+test_a_worker_that_goes_takes_what_it_computes_with_it (void **state)
+{
+    index_t *index = index_new (NULL);
+    pending_t *pending = pending_new (index, 100);
+    uint64_t id, other;
+    pending_forget (pending, &s_worker);
+    pending_add (pending, &s_worker, s_chain, 4, 10, 100, &id, NULL);
+    pending_add (pending, &(holder_t){ .owner = 8 }, s_chain, 2, 10, 100, &other, NULL);
+    pending_forget (pending, &s_worker);
+    assert_int_equal (s_holder (index, 7), HOLDER_NONE);
+    assert_false (pending_settle (pending, id));
+    assert_true (pending_settle (pending, other));
+    pending_destroy (&pending);
+    index_destroy (&index);
+}
+
+//  --- against a list
 
 typedef struct {
     uint64_t id;             //  0: none
     uint32_t owner;          //  Who
-    uint64_t blocks;         //  A bit each
+    uint32_t count;          //  Blocks
     uint64_t expected_ns;    //  Done
     uint64_t expiry_ns;      //  Forgotten
 } prefill_t;
 
+typedef struct {
+    random_t random;                  //  Seeded
+    index_t *index;                   //  Under test
+    pending_t *pending;               //  Under test
+    prefill_t prefills [PREFILLS];    //  Oracle
+    uint64_t hashes [BLOCKS];         //  A chain
+    uint64_t now;                     //  ns
+    uint64_t used;                    //  Blocks pending
+    uint64_t refused;                 //  So that the test cannot pass on nothing
+} world_t;
+
 static void
-s_compare (const pending_t *pending, const prefill_t *prefills, const uint64_t *hashes, uint32_t first, uint32_t owner)
+s_compare (world_t *world, uint32_t owner)
 {
-    uint64_t expected_ns = 0, said_ns;
-    uint32_t overlap = 0;
-    for (; first + overlap < BLOCKS; overlap++) {
-        uint64_t earliest = UINT64_MAX;
-        for (int i = 0; i < PREFILLS; i++)
-            if (prefills [i].id && prefills [i].owner == owner && prefills [i].blocks >> (first + overlap) & 1 &&
-                prefills [i].expected_ns < earliest)
-                earliest = prefills [i].expected_ns;
-        if (earliest == UINT64_MAX)
-            break;
-        expected_ns = earliest > expected_ns ? earliest : expected_ns;
+    uint32_t overlap = 0, position = (uint32_t)random_below (&world->random, BLOCKS);
+    uint64_t earliest = 0;
+    for (int i = 0; i < PREFILLS; i++) {
+        const prefill_t *prefill = &world->prefills [i];
+        if (!prefill->id || prefill->owner != owner)
+            continue;
+        overlap = prefill->count > overlap ? prefill->count : overlap;
+        if (position < prefill->count && (!earliest || prefill->expected_ns < earliest))
+            earliest = prefill->expected_ns;
     }
-    assert_int_equal (pending_overlap (pending, owner, hashes + first, BLOCKS - first, &said_ns), overlap);
-    assert_int_equal (said_ns, expected_ns);
+    assert_int_equal (s_overlap (world->index, owner, world->hashes, BLOCKS), overlap);
+    uint32_t holder = s_holder (world->index, owner);
+    assert_int_equal (pending_expected (world->pending, holder, position, world->hashes [position]), earliest);
+}
+
+static void
+s_add_or_settle (world_t *world, prefill_t *prefill)
+{
+    if (prefill->id) {
+        assert_true (pending_settle (world->pending, prefill->id));
+        world->used -= prefill->count;
+        prefill->id = 0;
+        return;
+    }
+    prefill->owner = (uint32_t)random_below (&world->random, WORKERS);
+    prefill->count = (uint32_t)random_below (&world->random, BLOCKS + 1);
+    prefill->expected_ns = world->now + random_below (&world->random, 40);
+    prefill->expiry_ns = world->now + 1 + random_below (&world->random, 60);
+    holder_t worker = { .owner = prefill->owner, .tier = TIER_DEVICE };
+    status_t status = pending_add (world->pending, &worker, world->hashes, prefill->count, prefill->expected_ns,
+        prefill->expiry_ns, &prefill->id, NULL);
+    assert_int_equal (status, world->used + prefill->count > LIMIT ? STATUS_LIMIT : STATUS_OK);
+    assert_int_equal (prefill->id != 0, status == STATUS_OK);
+    world->used += status == STATUS_OK ? prefill->count : 0;
+    world->refused += status != STATUS_OK;
+}
+
+static void
+s_expire (world_t *world)
+{
+    size_t expired = 0;
+    for (int i = 0; i < PREFILLS; i++) {
+        prefill_t *prefill = &world->prefills [i];
+        if (!prefill->id || prefill->expiry_ns > world->now)
+            continue;
+        world->used -= prefill->count;
+        prefill->id = 0;
+        expired++;
+    }
+    assert_int_equal (pending_expire (world->pending, world->now), expired);
 }
 
 static void
 test_equals_a_list_of_prefills (void **state)
 {
-    prefill_t prefills [PREFILLS] = { 0 };
-    uint64_t hashes [BLOCKS], seed = 20261129, used = 0, refused = 0;
+    world_t world = { .index = index_new (NULL) };
+    uint64_t seed = 20261129;
     print_message ("seed %llu\n", (unsigned long long)seed);
-    random_t random;
-    random_init (&random, seed);
+    random_init (&world.random, seed);
     for (uint64_t i = 0; i < BLOCKS; i++)
-        hashes [i] = hash_u64 (i);
-    pending_t *pending = pending_new (LIMIT);
-    for (uint64_t now = 1; now < OPERATIONS; now++) {
-        prefill_t *prefill = &prefills [random_below (&random, PREFILLS)];
-        uint32_t first = (uint32_t)random_below (&random, BLOCKS);
-        uint32_t count = (uint32_t)random_below (&random, BLOCKS - first + 1);
-        if (prefill->id) {
-            assert_true (pending_settle (pending, prefill->id));
-            used -= (uint64_t)__builtin_popcountll (prefill->blocks);
-            prefill->id = 0;
-        } else {
-            *prefill = (prefill_t){ 0, (uint32_t)random_below (&random, OWNERS), ((1ull << count) - 1) << first,
-                now + random_below (&random, 40), now + 1 + random_below (&random, 60) };
-            status_t status = pending_add (pending, prefill->owner, hashes + first, count, prefill->expected_ns,
-                prefill->expiry_ns, &prefill->id, NULL);
-            assert_int_equal (status, used + count > LIMIT ? STATUS_LIMIT : STATUS_OK);
-            assert_int_equal (prefill->id != 0, status == STATUS_OK);
-            used += status == STATUS_OK ? count : 0;
-            refused += status != STATUS_OK;
-        }
-        size_t expired = 0;
-        for (int i = 0; i < PREFILLS; i++)
-            if (prefills [i].id && prefills [i].expiry_ns <= now) {
-                used -= (uint64_t)__builtin_popcountll (prefills [i].blocks);
-                prefills [i].id = 0;
-                expired++;
-            }
-        assert_int_equal (pending_expire (pending, now), expired);
-        s_compare (pending, prefills, hashes, first, (uint32_t)random_below (&random, OWNERS));
+        world.hashes [i] = hash_u64 (i);
+    world.pending = pending_new (world.index, LIMIT);
+    for (world.now = 1; world.now < OPERATIONS; world.now++) {
+        s_add_or_settle (&world, &world.prefills [random_below (&world.random, PREFILLS)]);
+        s_expire (&world);
+        s_compare (&world, (uint32_t)random_below (&world.random, WORKERS));
     }
-    assert_true (refused > 100);
-    pending_destroy (&pending);
+    index_check (world.index);
+    assert_true (world.refused > 100);
+    pending_destroy (&world.pending);
+    index_destroy (&world.index);
 }
 
 int
@@ -136,7 +247,10 @@ main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_a_sibling_sees_what_is_on_its_way),
+        cmocka_unit_test (test_answers_tell_what_is_coming_from_what_is_there),
         cmocka_unit_test (test_prefills_end_once),
+        cmocka_unit_test (test_what_is_refused_is_not_pending),
+        cmocka_unit_test (test_a_worker_that_goes_takes_what_it_computes_with_it),
         cmocka_unit_test (test_equals_a_list_of_prefills),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

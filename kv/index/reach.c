@@ -153,7 +153,8 @@ s_count_segment (reach_t *self, uint32_t number, const index_segment_t *segment,
     uint32_t blocks = segment->end - segment->first;
     overlap->total += blocks;
     overlap->blocks [worker->rank % TIER_COUNT] += blocks;
-    overlap->approximate += worker->rank >= TIER_COUNT ? blocks : 0;
+    overlap->approximate += worker->rank / TIER_COUNT == HOLDER_APPROXIMATE ? blocks : 0;
+    overlap->pending += worker->rank / TIER_COUNT == HOLDER_PENDING ? blocks : 0;
     return true;
 }
 

@@ -2,7 +2,8 @@
 //
 //  A worker reaches its own holders, those of its machine and the stores.  Its overlap with a query is the number of leading
 //  blocks that it reaches in any of them: a block may be in the host's memory and the next on the device.  Each block counts
-//  once, at the best holder that has it: one that is known exactly before a guess, then the fastest tier.
+//  once, at the best holder that has it: one that is known exactly before a guess, a guess before what is being computed,
+//  then the fastest tier.
 //
 //  Workers are the caller's small numbers, holders the index's.  Not thread-safe, and no part of the index: another reach on
 //  the same index is another opinion on who reaches what.
@@ -19,6 +20,7 @@ typedef struct {
     uint32_t total;                  //  Leading blocks it reaches
     uint32_t blocks [TIER_COUNT];    //  Of them, in each tier
     uint32_t approximate;            //  Of them, those that are a guess
+    uint32_t pending;                //  Of them, those that are being computed
 } reach_overlap_t;
 
 //  Gives the reach; never NULL.

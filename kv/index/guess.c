@@ -1,0 +1,177 @@
+#include "kv/index/guess.h"
+
+#include "base/memory.h"
+#include "kv/index/index_private.h"
+#include "kv/table.h"
+
+typedef struct {
+    node_t node;         //  Key: the block's hash
+    uint32_t older;      //  Used before it
+    uint64_t used_ns;    //  Last time
+    uint32_t newer;      //  Used after it
+} block_t;
+
+struct guess {
+    index_t *index;            //  Borrowed
+    uint32_t holder;           //  Number
+    uint32_t capacity;         //  Blocks
+    uint64_t lifetime_ns;      //  Of what nobody uses
+    table_t blocks;            //  block_t: what the holder has
+    uint32_t oldest;           //  Ends of the chain of them
+    uint32_t newest;           //  TABLE_NONE while there is none
+    guess_stats_t counters;    //  What happened so far
+};
+
+guess_t *
+guess_new (index_t *index, const holder_t *holder, uint32_t capacity, uint64_t lifetime_ns)
+{
+    guess_t *self = memory_new (sizeof *self);
+    holder_t approximate = *holder;
+    approximate.kind = HOLDER_APPROXIMATE;
+    self->index = index;
+    self->holder = index_holder_add (index, &approximate);
+    self->capacity = capacity;
+    self->lifetime_ns = lifetime_ns;
+    table_init (&self->blocks, sizeof (block_t));
+    return self;
+}
+
+void
+guess_destroy (guess_t **self_p)
+{
+    guess_t *self = *self_p;
+    if (!self)
+        return;
+    index_retire (self->index, self->holder, NULL);
+    table_fini (&self->blocks);
+    memory_free (self);
+    *self_p = NULL;
+}
+
+uint32_t
+guess_holder (const guess_t *self)
+{
+    return self->holder;
+}
+
+static block_t *
+s_block (const guess_t *self, uint32_t number)
+{
+    return table_at (&self->blocks, number);
+}
+
+//  --- the chain of use
+
+static void
+s_unlink (guess_t *self, uint32_t number)
+{
+    const block_t *block = s_block (self, number);
+    *(block->older ? &s_block (self, block->older)->newer : &self->oldest) = block->newer;
+    *(block->newer ? &s_block (self, block->newer)->older : &self->newest) = block->older;
+}
+
+static void
+s_link_newest (guess_t *self, uint32_t number, uint64_t now_ns)
+{
+    block_t *block = s_block (self, number);
+    block->used_ns = now_ns;
+    block->newer = TABLE_NONE;
+    block->older = self->newest;
+    *(self->newest ? &s_block (self, self->newest)->newer : &self->oldest) = number;
+    self->newest = number;
+}
+
+static void
+s_forget (guess_t *self, uint32_t number)
+{
+    uint64_t hash = s_block (self, number)->node.key;
+    s_unlink (self, number);
+    table_remove (&self->blocks, number);
+    index_remove (self->index, self->holder, &hash, 1, NULL);
+}
+
+//  --- what happened
+
+static void
+s_add (guess_t *self, uint64_t hash, uint64_t now_ns)
+{
+    s_link_newest (self, table_add (&self->blocks, hash), now_ns);
+}
+
+//  Stores those of the blocks that are not there, each row of them at once.  Returns how many of them are there then.
+static size_t
+s_store_missing (guess_t *self, const uint64_t *hashes, size_t count, uint64_t now_ns)
+{
+    for (size_t first = 0, end; first < count; first = end + 1) {
+        for (end = first; end < count && !table_find (&self->blocks, hashes [end]);)
+            end++;
+        uint64_t parent = first ? hashes [first - 1] : INDEX_ROOT;
+        if (index_store (self->index, self->holder, parent, hashes + first, end - first, NULL) != STATUS_OK) {
+            self->counters.refused += count - first;
+            return first;
+        }
+        for (size_t i = first; i < end; i++)
+            s_add (self, hashes [i], now_ns);
+    }
+    return count;
+}
+
+void
+guess_computed (guess_t *self, const uint64_t *hashes, size_t count, uint64_t now_ns)
+{
+    count = index_count_valid (hashes, count < self->capacity ? count : self->capacity);
+    count = s_store_missing (self, hashes, count, now_ns);
+    for (size_t i = count; i--;) {
+        uint32_t number = table_find (&self->blocks, hashes [i]);
+        s_unlink (self, number);
+        s_link_newest (self, number, now_ns);
+    }
+    for (; self->blocks.count > self->capacity; self->counters.evicted++)
+        s_forget (self, self->oldest);
+}
+
+void
+guess_found (guess_t *self, const uint64_t *hashes, size_t count, size_t found, uint64_t now_ns)
+{
+    count = index_count_valid (hashes, count);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t number = table_find (&self->blocks, hashes [i]);
+        if (i < found)
+            self->counters.unknown += !number;
+        else if (number) {
+            s_forget (self, number);
+            self->counters.mistaken++;
+        }
+    }
+    guess_computed (self, hashes, found < count ? found : count, now_ns);
+}
+
+void
+guess_clear (guess_t *self)
+{
+    index_clear (self->index, self->holder, NULL);
+    while (self->oldest) {
+        uint32_t number = self->oldest;
+        s_unlink (self, number);
+        table_remove (&self->blocks, number);
+    }
+}
+
+size_t
+guess_expire (guess_t *self, uint64_t now_ns)
+{
+    size_t count = 0;
+    while (self->oldest && now_ns - s_block (self, self->oldest)->used_ns >= self->lifetime_ns) {
+        s_forget (self, self->oldest);
+        count++;
+    }
+    self->counters.expired += count;
+    return count;
+}
+
+void
+guess_stats (const guess_t *self, guess_stats_t *stats)
+{
+    *stats = self->counters;
+    stats->blocks = self->blocks.count;
+}
