@@ -5,7 +5,8 @@
 
 #include "base/memory.h"
 
-enum { CHUNK_SIZE = 4096 };
+//  The first chunk is small: many arenas hold a few small things.
+enum { FIRST_SIZE = 512, CHUNK_SIZE = 4096 };
 
 struct arena_chunk {
     arena_chunk_t *next;                             //  Older one
@@ -52,19 +53,20 @@ arena_clear (arena_t *self)
 static arena_chunk_t *
 s_chunk_with_room (arena_t *self, size_t size)
 {
-    arena_chunk_t *chunk = self->chunks;
-    if (chunk && chunk->size - chunk->used >= size)
-        return chunk;
-    size_t room = size > CHUNK_SIZE ? size : CHUNK_SIZE;
-    chunk = memory_new (sizeof *chunk + room);
-    chunk->size = room;
-    chunk->next = self->chunks;
+    arena_chunk_t *newest = self->chunks;
+    if (newest && newest->size - newest->used >= size)
+        return newest;
+    size_t usual = newest ? CHUNK_SIZE : FIRST_SIZE;
+    size_t room = size > usual ? size : usual;
+    arena_chunk_t *chunk = memory_resize (NULL, sizeof *chunk + room);
+    *chunk = (arena_chunk_t){ .next = newest, .size = room };
     self->chunks = chunk;
     return chunk;
 }
 
-void *
-arena_new (arena_t *self, size_t size)
+//  Not zeroed.
+static void *
+s_take (arena_t *self, size_t size)
 {
     size_t alignment = alignof (max_align_t);
     if (size > SIZE_MAX - alignment)
@@ -76,14 +78,22 @@ arena_new (arena_t *self, size_t size)
     void *piece = chunk->bytes + chunk->used;
     chunk->used += rounded;
     self->used += rounded;
-    memset (piece, 0, size);
+    return piece;
+}
+
+void *
+arena_new (arena_t *self, size_t size)
+{
+    void *piece = s_take (self, size);
+    if (piece)
+        memset (piece, 0, size);
     return piece;
 }
 
 span_t
 arena_copy (arena_t *self, span_t bytes)
 {
-    void *copy = bytes.size ? arena_new (self, bytes.size) : NULL;
+    void *copy = bytes.size ? s_take (self, bytes.size) : NULL;
     if (!copy)
         return (span_t){ NULL, 0 };
     memcpy (copy, bytes.data, bytes.size);

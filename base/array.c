@@ -25,13 +25,6 @@ s_address (const array_t *self, size_t position)
     return (char *)self->data + position * self->element_size;
 }
 
-void *
-array_at (const array_t *self, size_t position)
-{
-    BUG_ON (position >= self->count);
-    return s_address (self, position);
-}
-
 static void
 s_reserve (array_t *self, size_t count)
 {

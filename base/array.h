@@ -8,6 +8,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/bug.h"
+
 typedef struct {
     void *data;             //  First element
     size_t count;           //  Elements in use
@@ -19,7 +21,12 @@ void array_init (array_t *self, size_t element_size);
 void array_fini (array_t *self);
 
 //  The element at `position`, which must be below count.  Borrowed.
-void *array_at (const array_t *self, size_t position);
+static inline void *
+array_at (const array_t *self, size_t position)
+{
+    BUG_ON (position >= self->count);
+    return (char *)self->data + position * self->element_size;
+}
 
 //  Appends a zeroed element and returns it.
 void *array_add (array_t *self);

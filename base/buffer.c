@@ -27,7 +27,7 @@ buffer_clear (buffer_t *self)
 }
 
 uint8_t *
-buffer_reserve (buffer_t *self, size_t size)
+buffer_grow (buffer_t *self, size_t size)
 {
     BUG_ON (size > SIZE_MAX / 4 || self->size > SIZE_MAX / 4);
     size_t needed = self->size + size;
@@ -44,15 +44,6 @@ buffer_commit (buffer_t *self, size_t size)
 {
     BUG_ON (size > self->capacity - self->size);
     self->size += size;
-}
-
-void
-buffer_append (buffer_t *self, span_t bytes)
-{
-    if (!bytes.size)
-        return;
-    memcpy (buffer_reserve (self, bytes.size), bytes.data, bytes.size);
-    self->size += bytes.size;
 }
 
 void

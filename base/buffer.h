@@ -19,11 +19,27 @@ void buffer_fini (buffer_t *self);
 //  Empties it and keeps the memory.
 void buffer_clear (buffer_t *self);
 
+//  What buffer_reserve does where there is no room.
+uint8_t *buffer_grow (buffer_t *self, size_t size);
+
 //  Makes room for `size` more bytes and returns where they go; buffer_commit counts them.
-uint8_t *buffer_reserve (buffer_t *self, size_t size);
+static inline uint8_t *
+buffer_reserve (buffer_t *self, size_t size)
+{
+    return size <= self->capacity - self->size && self->data ? self->data + self->size : buffer_grow (self, size);
+}
+
 void buffer_commit (buffer_t *self, size_t size);
 
-void buffer_append (buffer_t *self, span_t bytes);
+static inline void
+buffer_append (buffer_t *self, span_t bytes)
+{
+    if (!bytes.size)
+        return;
+    memcpy (buffer_reserve (self, bytes.size), bytes.data, bytes.size);
+    self->size += bytes.size;
+}
+
 void buffer_append_string (buffer_t *self, const char *string);
 void buffer_append_byte (buffer_t *self, uint8_t byte);
 void buffer_append_u32_le (buffer_t *self, uint32_t value);

@@ -5,18 +5,6 @@
 #include <string.h>
 
 span_t
-span_of (const void *data, size_t size)
-{
-    return (span_t){ data, size };
-}
-
-span_t
-span_from_string (const char *string)
-{
-    return string ? span_of (string, strlen (string)) : (span_t){ NULL, 0 };
-}
-
-span_t
 span_slice (span_t self, size_t start, size_t size)
 {
     if (start > self.size)
@@ -24,18 +12,6 @@ span_slice (span_t self, size_t start, size_t size)
     if (size > self.size - start)
         size = self.size - start;
     return size ? span_of (self.data + start, size) : (span_t){ NULL, 0 };
-}
-
-bool
-span_equal (span_t a, span_t b)
-{
-    return a.size == b.size && (a.size == 0 || memcmp (a.data, b.data, a.size) == 0);
-}
-
-bool
-span_equal_string (span_t a, const char *string)
-{
-    return span_equal (a, span_from_string (string));
 }
 
 bool

@@ -9,6 +9,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 typedef struct {
     const uint8_t *data;    //  First byte; may be NULL when size is 0
@@ -22,16 +23,34 @@ typedef struct {
 #define SPAN_ARG(span) (int)(span).size, (const char *)(span).data
 
 //  A span over any bytes.
-span_t span_of (const void *data, size_t size);
+static inline span_t
+span_of (const void *data, size_t size)
+{
+    return (span_t){ data, size };
+}
 
 //  A span over a C string; NULL gives the empty span.
-span_t span_from_string (const char *string);
+static inline span_t
+span_from_string (const char *string)
+{
+    return string ? span_of (string, strlen (string)) : (span_t){ NULL, 0 };
+}
 
 //  The bytes from `start` on, at most `size` of them; both are cut to what is there.
 span_t span_slice (span_t self, size_t start, size_t size);
 
-bool span_equal (span_t a, span_t b);
-bool span_equal_string (span_t a, const char *string);
+static inline bool
+span_equal (span_t a, span_t b)
+{
+    return a.size == b.size && (a.size == 0 || memcmp (a.data, b.data, a.size) == 0);
+}
+
+static inline bool
+span_equal_string (span_t a, const char *string)
+{
+    return span_equal (a, span_from_string (string));
+}
+
 bool span_starts_with (span_t self, span_t prefix);
 
 //  ASCII letters compare without case, as HTTP header names do.
