@@ -169,26 +169,14 @@ s_read_list (decoder_t *self, const message_field_t *field, void **elements, siz
     return status;
 }
 
-static bool
-s_take_nil (decoder_t *self)
-{
-    pack_reader_t ahead = self->pack;
-    pack_item_t item;
-    if (!pack_read (&ahead, &item) || item.kind != PACK_NIL)
-        return false;
-    self->pack = ahead;
-    return true;
-}
-
 static status_t
 s_read_present (decoder_t *self, const message_field_t *field, char *out)
 {
     void *value = out + field->offset;
     void *aside = out + field->aside;
-    if (message_column_width (field))
-        return s_read_column (self, field, value);
     if (field->list)
-        return s_read_list (self, field, value, aside);
+        return message_column_width (field) ? s_read_column (self, field, value)
+                                            : s_read_list (self, field, value, aside);
     if (field->optional)
         *(bool *)aside = true;
     return s_read_value (self, field, field->max, value);
@@ -210,7 +198,7 @@ s_take_unknown_enum (decoder_t *self, const message_field_t *field)
 static status_t
 s_read_field (decoder_t *self, const message_field_t *field, char *out)
 {
-    if (field->optional && (s_take_nil (self) || s_take_unknown_enum (self, field)))
+    if (field->optional && (pack_take_nil (&self->pack) || s_take_unknown_enum (self, field)))
         return STATUS_OK;
     status_t status = s_read_present (self, field, out);
     if (status)
@@ -218,13 +206,12 @@ s_read_field (decoder_t *self, const message_field_t *field, char *out)
     return status;
 }
 
-//  Keys come in the order of the schema from our own writers: looking at the expected one first makes that a single step.
-//  Returns field_count for an unknown key.
+//  Returns field_count for an unknown key.  Most often it is one of the next: those before were optional.
 static size_t
 s_find_key (const message_type_t *type, span_t key, size_t expected)
 {
     for (size_t i = 0; i < type->field_count; i++) {
-        size_t position = (expected + i) % type->field_count;
+        size_t position = expected + i < type->field_count ? expected + i : expected + i - type->field_count;
         if (span_equal_string (key, type->fields [position].key))
             return position;
     }
@@ -240,16 +227,30 @@ s_check_all_there (decoder_t *self, const message_type_t *type, uint64_t seen)
     return STATUS_OK;
 }
 
+//  Keys come in the order of the schema from our own writers: the expected one is looked at first.
 static status_t
-s_read_pair (decoder_t *self, const message_type_t *type, uint64_t *seen, size_t *expected, void *out)
+s_read_key (decoder_t *self, const message_type_t *type, size_t expected, size_t *position)
 {
     pack_item_t key;
+    *position = expected;
+    if (expected < type->field_count && pack_take_string (&self->pack, type->fields [expected].key))
+        return STATUS_OK;
     status_t status = s_next (self, &key);
     if (status)
         return status;
     if (key.kind != PACK_STRING)
         return error_set (self->error, STATUS_INVALID, "a key must be a string, is %s", pack_kind_name (key.kind));
-    size_t position = s_find_key (type, key.bytes, *expected);
+    *position = s_find_key (type, key.bytes, expected);
+    return STATUS_OK;
+}
+
+static status_t
+s_read_pair (decoder_t *self, const message_type_t *type, uint64_t *seen, size_t *expected, void *out)
+{
+    size_t position;
+    status_t status = s_read_key (self, type, *expected, &position);
+    if (status)
+        return status;
     if (position == type->field_count)
         return pack_skip (&self->pack) ? STATUS_OK : s_fail_pack (self);
     if (*seen >> position & 1)

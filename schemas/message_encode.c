@@ -3,8 +3,12 @@
 #include "schemas/message.h"
 
 #include <msgpack.h>
+#include <string.h>
 
 #include "schemas/message_field.h"
+
+//  MessagePack's format fixstr: its first byte, less the size, and how many bytes it holds.
+enum { FIXSTR = 0xa0, FIXSTR_MAX = 31 };
 
 static void s_put_message (msgpack_packer *pack, const message_type_t *type, const void *message);
 
@@ -110,6 +114,21 @@ s_put_field (msgpack_packer *pack, const message_field_t *field, const void *mes
         s_put_value (pack, field, message_field_value (field, message));
 }
 
+//  The head of a short string is one byte, so that it goes out in one piece with it.
+static void
+s_put_key (msgpack_packer *pack, const char *key)
+{
+    char bytes [1 + FIXSTR_MAX];
+    size_t size = strlen (key);
+    if (size > FIXSTR_MAX) {
+        s_put_string (pack, span_of (key, size));
+        return;
+    }
+    bytes [0] = (char)(FIXSTR | size);
+    memcpy (bytes + 1, key, size);
+    s_append (pack->data, bytes, 1 + size);
+}
+
 static void
 s_put_map (msgpack_packer *pack, const message_type_t *type, const void *message)
 {
@@ -121,7 +140,7 @@ s_put_map (msgpack_packer *pack, const message_type_t *type, const void *message
         const message_field_t *field = &type->fields [i];
         if (!message_field_is_present (field, message))
             continue;
-        s_put_string (pack, span_from_string (field->key));
+        s_put_key (pack, field->key);
         s_put_field (pack, field, message);
     }
 }

@@ -13,14 +13,26 @@ size_t message_column_width (const message_field_t *field);
 //  Bytes of an element of a list that is no column.
 size_t message_element_size (const message_field_t *field);
 
-//  A required field always is; an optional list is where it has elements.
-bool message_field_is_present (const message_field_t *field, const void *message);
-
 //  Elements of a list.
 size_t message_field_count (const message_field_t *field, const void *message);
 
+//  A required field always is; an optional list is where it has elements.
+static inline bool
+message_field_is_present (const message_field_t *field, const void *message)
+{
+    if (!field->optional)
+        return true;
+    if (field->list)
+        return message_field_count (field, message) > 0;
+    return *((const bool *)message + field->aside);
+}
+
 //  The value of a field that is no list.
-const void *message_field_value (const message_field_t *field, const void *message);
+static inline const void *
+message_field_value (const message_field_t *field, const void *message)
+{
+    return (const char *)message + field->offset;
+}
 
 //  One element of a list that is no column.
 const void *message_field_element (const message_field_t *field, const void *message, size_t position);

@@ -10,7 +10,8 @@ typedef struct {
     uint8_t extra;    //  Ext: bytes besides the number's; the type byte, and the data of the fixed sizes
 } format_t;
 
-enum { FORMAT_FIRST = 0xc0, FORMAT_UNUSED = 0xc1, FORMAT_LAST = 0xdf };
+enum { FIXSTR_FIRST = 0xa0, FIXSTR_MAX = 31 };
+enum { FORMAT_FIRST = 0xc0, FORMAT_NIL = FORMAT_FIRST, FORMAT_UNUSED = 0xc1, FORMAT_LAST = 0xdf };
 
 static const format_t s_formats [] = {
     { PACK_NIL, 0, 0 }, { PACK_NIL, 0, 0 }, { PACK_BOOL, 0, 0 }, { PACK_BOOL, 0, 0 },            //  nil, -, false, true
@@ -148,6 +149,28 @@ pack_read (pack_reader_t *self, pack_item_t *item)
     else if (!s_take_number (self, format->width, &item->number))
         return false;
     return s_finish (self, item, format->width, format->extra);
+}
+
+bool
+pack_take_nil (pack_reader_t *self)
+{
+    if (!self->left.size || self->left.data [0] != FORMAT_NIL)
+        return false;
+    self->left = span_of (self->left.data + 1, self->left.size - 1);
+    return true;
+}
+
+//  Strings are keys, and keys have a letter or two.
+bool
+pack_take_string (pack_reader_t *self, const char *string)
+{
+    size_t size = 0;
+    while (string [size] && size + 1 < self->left.size && self->left.data [size + 1] == (uint8_t)string [size])
+        size++;
+    if (string [size] || size > FIXSTR_MAX || !self->left.size || self->left.data [0] != (FIXSTR_FIRST | size))
+        return false;
+    self->left = span_of (self->left.data + size + 1, self->left.size - size - 1);
+    return true;
 }
 
 static bool

@@ -43,6 +43,12 @@ void pack_reader_init (pack_reader_t *self, span_t bytes);
 //  MessagePack; then `problem` says why.
 bool pack_read (pack_reader_t *self, pack_item_t *item);
 
+//  Steps over the next item if that is nil; false where it is something else, or nothing.
+bool pack_take_nil (pack_reader_t *self);
+
+//  Steps over the next item if that is this string, of at most 31 bytes and written as short as can be.
+bool pack_take_string (pack_reader_t *self, const char *string);
+
 //  Steps over the next item and everything in it.
 bool pack_skip (pack_reader_t *self);
 
