@@ -33,8 +33,8 @@ __tsan_default_suppressions (void)
 #define HAND_OVER(address) __tsan_release (address)
 #define TAKE_OVER(address) __tsan_acquire (address)
 #else
-#define HAND_OVER(address) ((void)(address))
-#define TAKE_OVER(address) ((void)(address))
+#define HAND_OVER(address) ((void)0)
+#define TAKE_OVER(address) ((void)0)
 #endif
 
 enum {
@@ -62,14 +62,6 @@ struct port_socket {
 };
 
 //  ---- Receiving -----------------------------------------------------------------------------------------------------
-
-static bool
-s_is_readable (const port_socket_t *self)
-{
-    uint32_t events = 0;
-    size_t size = sizeof events;
-    return zmq_getsockopt (self->socket, ZMQ_EVENTS, &events, &size) == 0 && (events & ZMQ_POLLIN);
-}
 
 static bool
 s_receive_part (port_socket_t *self, zmq_msg_t *part)
@@ -115,13 +107,14 @@ s_receive (port_socket_t *self)
         if (!s_receive_part (self, part))
             break;
         more = zmq_msg_more (part);
-        bytes += zmq_msg_size (part);
+        size_t size = zmq_msg_size (part);
+        bytes += size;
         fits = fits && part != &surplus && bytes <= self->options.message_max;
         if (part == &surplus) {
             zmq_msg_close (part);
             continue;
         }
-        self->frames [count++] = span_of (zmq_msg_data (part), zmq_msg_size (part));
+        self->frames [count++] = span_of (zmq_msg_data (part), size);
     }
     if (!count)
         return false;
@@ -145,17 +138,19 @@ s_free (port_socket_t *self)
     memory_free (self);
 }
 
+//  Where the last look found nothing, libzmq's descriptor tells when to look again.
 static void
 s_read (void *arg)
 {
     port_socket_t *self = arg;
+    int left = READ_SHARE;
     self->reading = true;
-    for (int left = READ_SHARE; left && !self->closed && s_receive (self); left--)
-        ;
+    while (left && !self->closed && s_receive (self))
+        left--;
     self->reading = false;
     if (self->closed)
         s_free (self);
-    else if (s_is_readable (self))
+    else if (!left)
         loop_defer (self->loop, &self->again);
 }
 
