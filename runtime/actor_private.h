@@ -65,7 +65,8 @@ struct actor {
     port_socket_t *router;               //  Calls to this actor; NULL where it only calls
     port_socket_t *events;               //  SUB on the broker; NULL where it lives alone
     map_t *handlers;                     //  Method -> actor_handler_t
-    map_t *incomings;                    //  (peer, id) -> incoming_t
+    map_t *incomings;                    //  (peer, id) -> incoming_t, those that have outlived their handler
+    incoming_t *serving;                 //  The one whose handler runs, until it is completed; NULL: none
     map_t *links;                        //  Address -> link_t
     list_t doomed_links;                 //  Replaced in the turn that is running; freed at its end
     uint64_t next_call;                  //  Id of the next call

@@ -95,7 +95,7 @@ s_on_get_metrics (void *self, actor_t *actor, incoming_t *incoming, const void *
 static void
 s_on_drain (void *self, actor_t *actor, incoming_t *incoming, const void *message)
 {
-    drain_reply_t reply = { (uint32_t)(map_count (actor->incomings) - 1) };
+    drain_reply_t reply = { (uint32_t)map_count (actor->incomings) };
     incoming_reply (incoming, &reply);
     actor_drain (actor);
 }

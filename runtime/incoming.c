@@ -5,6 +5,9 @@
 //  ROUTER sockets do not say when a peer goes; that shows when a send finds nobody, at the caller's deadline, and where a
 //  stream's handler has set a patience, when no credit comes.  All are cancels, told to the handler in a later turn, never
 //  from inside its own call.
+//
+//  Most calls are answered by their handler before it returns.  So an incoming enters the map, and its deadline the heap,
+//  only where it outlives its handler: nothing can ask for it before.
 
 #include "runtime/incoming.h"
 
@@ -24,9 +27,9 @@ struct incoming {
     uint8_t key [8 + PEER_MAX];        //  id, peer
     size_t key_size;                   //  Bytes of it
     uint64_t id;                       //  On the wire
-    buffer_t request;                  //  The body, copied
+    arena_t arena;                     //  The body, and what was decoded from it
+    span_t request;                    //  The body
     uint64_t charged;                  //  Of the actor's budget, for all of this
-    arena_t arena;                     //  What was decoded from it
     char sender [ADDRESS_MAX];         //  As the caller gave it
     char trace [64];                   //  traceparent
     uint64_t deadline_ns;              //  UINT64_MAX: none
@@ -66,7 +69,6 @@ s_free (incoming_t *self)
     if (self->watch.on_free)
         self->watch.on_free (self->watch.arg);
     budget_give (&self->actor->budget, self->charged);
-    buffer_fini (&self->request);
     arena_fini (&self->arena);
     memory_free (self);
 }
@@ -74,7 +76,10 @@ s_free (incoming_t *self)
 static void
 s_complete (incoming_t *self)
 {
-    map_remove (self->actor->incomings, span_of (self->key, self->key_size));
+    if (self->actor->serving == self)
+        self->actor->serving = NULL;
+    else
+        map_remove (self->actor->incomings, span_of (self->key, self->key_size));
     s_free (self);
 }
 
@@ -234,20 +239,17 @@ s_new (actor_t *actor, const actor_handler_t *handler, const wire_message_t *mes
     self->handler = handler;
     self->id = message->header.id;
     self->key_size = s_make_key (self->key, message);
-    buffer_append (&self->request, body);
+    arena_init (&self->arena, MESSAGE_MAX + body.size);
+    self->request = arena_copy (&self->arena, body);
     self->charged = s_cost (body.size);
-    arena_init (&self->arena, MESSAGE_MAX);
     span_copy_string (message->header.sender, self->sender, sizeof self->sender);
     span_copy_string (message->header.trace, self->trace, sizeof self->trace);
     self->credit = message->header.position;
     self->deadline_ns = UINT64_MAX;
     self->due.fire = s_fire;
     uint64_t now = actor_now (actor);
-    if (message->header.has_deadline_ms && message->header.deadline_ms < (UINT64_MAX - now) / MS) {
+    if (message->header.has_deadline_ms && message->header.deadline_ms < (UINT64_MAX - now) / MS)
         self->deadline_ns = now + message->header.deadline_ms * MS;
-        due_at (&self->due, actor, self->deadline_ns);
-    }
-    map_put (actor->incomings, span_of (self->key, self->key_size), self);
     return self;
 }
 
@@ -255,29 +257,44 @@ s_new (actor_t *actor, const actor_handler_t *handler, const wire_message_t *mes
 static status_t
 s_charge_message (incoming_t *self, error_t *error)
 {
-    status_t status = budget_take (&self->actor->budget, self->arena.used, error);
+    uint64_t bytes = self->arena.used - self->request.size;
+    status_t status = budget_take (&self->actor->budget, bytes, error);
     if (status == STATUS_OK)
-        self->charged += self->arena.used;
+        self->charged += bytes;
     return status;
+}
+
+//  The handler has returned and will complete it later.
+static void
+s_enter (incoming_t *self)
+{
+    map_put (self->actor->incomings, span_of (self->key, self->key_size), self);
+    if (self->deadline_ns != UINT64_MAX && !due_is_set (&self->due))
+        due_at (&self->due, self->actor, self->deadline_ns);
 }
 
 static void
 s_dispatch (incoming_t *self)
 {
+    actor_t *actor = self->actor;
     const message_type_t *type = self->handler->type;
-    error_t error = { 0 };
+    error_t error;
+    actor->serving = self;
     void *message = arena_new (&self->arena, type->size ? type->size : 1);
-    if (message_decode (type, buffer_span (&self->request), &self->arena, message, &error)) {
-        actor_count (self->actor, COUNT_BAD_REQUEST);
+    if (message_decode (type, self->request, &self->arena, message, &error)) {
+        actor_count (actor, COUNT_BAD_REQUEST);
         incoming_fail (self, error.status, "%s", error.text);
         return;
     }
     if (s_charge_message (self, &error)) {
-        actor_count (self->actor, COUNT_OVERLOADED);
+        actor_count (actor, COUNT_OVERLOADED);
         incoming_fail (self, error.status, "%s", error.text);
         return;
     }
-    self->handler->on_call (self->actor->state, self->actor, self, message);
+    self->handler->on_call (actor->state, actor, self, message);
+    if (actor->serving)
+        s_enter (self);
+    actor->serving = NULL;
 }
 
 //  Whoever lost its roles is not told what this actor has.
@@ -378,9 +395,11 @@ void
 incoming_take (actor_t *actor, const span_t *frames, size_t count)
 {
     wire_message_t message;
-    error_t error = { 0 };
+    error_t error;
     status_t status = wire_parse (frames, count, true, &message, &error);
-    if (status || message.peer.size > PEER_MAX) {
+    if (!status && message.peer.size > PEER_MAX)
+        status = error_set (&error, STATUS_INVALID, "the name of a peer has more than %d bytes", PEER_MAX);
+    if (status) {
         s_refuse (actor, &message, COUNT_MALFORMED, error.status, error.text);
         return;
     }

@@ -193,9 +193,9 @@ link_probe (link_t *self, uint64_t id)
 static void s_look (due_t *due);
 
 static void
-s_look_later (call_t *self)
+s_look_later (call_t *self, uint64_t now)
 {
-    uint64_t at = actor_now (self->actor) + CALL_PROBE_NS;
+    uint64_t at = now + CALL_PROBE_NS;
     self->due.fire = s_look;
     due_at (&self->due, self->actor, self->deadline_ns < at ? self->deadline_ns : at);
 }
@@ -219,12 +219,13 @@ static void
 s_look (due_t *due)
 {
     call_t *self = (call_t *)((char *)due - offsetof (call_t, due));
-    if (self->result != CALL_DEADLINE || actor_now (self->actor) >= self->deadline_ns) {
+    uint64_t now = actor_now (self->actor);
+    if (self->result != CALL_DEADLINE || now >= self->deadline_ns) {
         call_fire (due);
         return;
     }
     link_probe (self->link, self->id);
-    s_look_later (self);
+    s_look_later (self, now);
 }
 
 //  Completes in a later turn.
@@ -318,9 +319,10 @@ s_await_reply (call_t *self, uint64_t timeout_ns, call_done_fn *done, void *arg)
 {
     self->done = done;
     self->arg = arg;
-    self->deadline_ns = actor_now (self->actor) + timeout_ns;
+    uint64_t now = actor_now (self->actor);
+    self->deadline_ns = now + timeout_ns;
     if (!due_is_set (&self->due))
-        s_look_later (self);
+        s_look_later (self, now);
 }
 
 void
