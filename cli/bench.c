@@ -2,6 +2,8 @@
 
 #include "cli/bench.h"
 
+#include <errno.h>
+#include <fts.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,8 +11,12 @@
 
 #include "runtime/suggest.h"
 
-static const bench_t *const s_benches [] = { &bench_index, &bench_tokenizer };
-enum { BENCHES = sizeof s_benches / sizeof *s_benches, NAME_COLUMN = 12 };
+static const bench_t *const s_benches [] = {
+    &bench_hop,
+    &bench_index,
+    &bench_tokenizer,
+};
+enum { BENCHES = sizeof s_benches / sizeof *s_benches, NAME_COLUMN = 12, PROGRAM_MAX = 4096 };
 
 //  ---- Cells -------------------------------------------------------------------------------------------------------------
 
@@ -63,14 +69,58 @@ bench_cell_ratio (bench_cell_t *self, double ours, double theirs)
     bench_cell_figure (self, "ratio", ours / theirs);
 }
 
+bool
+bench_wants (const bench_run_t *run, const char *cell)
+{
+    bool wanted = !run->count;
+    for (size_t i = 0; i < run->count; i++)
+        wanted |= strncmp (cell, run->words [i], strlen (run->words [i])) == 0;
+    return wanted;
+}
+
 //  ---- Measuring -----------------------------------------------------------------------------------------------------------
+
+static double
+s_read (clockid_t clock)
+{
+    struct timespec now;
+    clock_gettime (clock, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
 
 double
 bench_seconds (void)
 {
-    struct timespec now;
-    clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+    return s_read (CLOCK_PROCESS_CPUTIME_ID);
+}
+
+double
+bench_wall_seconds (void)
+{
+    return s_read (CLOCK_MONOTONIC);
+}
+
+//  ---- Folders -------------------------------------------------------------------------------------------------------------
+
+status_t
+bench_folder_make (char folder [BENCH_FOLDER_MAX], error_t *error)
+{
+    snprintf (folder, BENCH_FOLDER_MAX, "/tmp/stator-bench-XXXXXX");
+    if (mkdtemp (folder))
+        return STATUS_OK;
+    return error_set (error, STATUS_IO, "cannot make %s: %s", folder, strerror (errno));
+}
+
+void
+bench_folder_remove (const char *folder)
+{
+    char *paths [] = { (char *)(uintptr_t)folder, NULL };
+    FTS *walk = fts_open (paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+    for (FTSENT *entry; walk && (entry = fts_read (walk)) != NULL;)
+        if (entry->fts_info != FTS_D)
+            remove (entry->fts_accpath);
+    if (walk)
+        fts_close (walk);
 }
 
 //  ---- The verb ------------------------------------------------------------------------------------------------------------
@@ -134,13 +184,15 @@ s_run (const invocation_t *invocation)
         return s_list ();
     const bench_flags_t *flags = invocation->flags;
     const bench_t *bench = s_find (invocation);
+    char program [PROGRAM_MAX];
     bench_run_t run = { .words = invocation->words + 1,
         .count = invocation->count - 1,
         .quick = flags->quick,
         .verify = flags->verify,
         .stream = flags->stream,
-        .program = invocation->program };
+        .program = program };
     error_t error;
+    command_find_program (invocation, program, sizeof program);
     if (!bench)
         return RESULT_USAGE;
     if (run.count < bench->words_min || run.count > bench->words_max) {
@@ -164,6 +216,6 @@ const command_t bench_command = {
         "time.\n",
     .table = s_flags,
     .flags_size = sizeof (bench_flags_t),
-    .words_max = 8,
+    .words_max = SIZE_MAX,
     .run = s_run,
 };

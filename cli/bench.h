@@ -34,6 +34,7 @@ typedef struct {
     status_t (*run) (const bench_run_t *run, error_t *error);
 } bench_t;
 
+extern const bench_t bench_hop;
 extern const bench_t bench_index;
 extern const bench_t bench_tokenizer;
 
@@ -57,9 +58,22 @@ void bench_cell_figure (bench_cell_t *self, const char *key, double value);
 //  Appends `ratio`: ours / theirs.
 void bench_cell_ratio (bench_cell_t *self, double ours, double theirs);
 
+//  For benches whose words name cells: is this one wanted?  A word stands for all cells that begin with it; without words
+//  all are.
+bool bench_wants (const bench_run_t *run, const char *cell);
+
 //  ---- Measuring -----------------------------------------------------------------------------------------------------------
 
-//  Seconds that all threads of this process have computed.
+//  Seconds that all threads of this process have computed; seconds that pass.
 double bench_seconds (void);
+double bench_wall_seconds (void);
+
+//  ---- Folders -------------------------------------------------------------------------------------------------------------
+
+enum { BENCH_FOLDER_MAX = 64 };
+
+//  Makes a folder under the system's temporary one, for as long as a bench runs; removes it with all that is in it.
+status_t bench_folder_make (char folder [BENCH_FOLDER_MAX], error_t *error);
+void bench_folder_remove (const char *folder);
 
 #endif

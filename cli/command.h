@@ -66,4 +66,7 @@ void command_complain (const command_t *command, const char *format, ...) __attr
 //  Writes bytes to standard output.
 void command_print (const buffer_t *text);
 
+//  Path of the file that this program is, for processes that it starts.
+void command_find_program (const invocation_t *invocation, char *out, size_t size);
+
 #endif

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "cli/command.h"
@@ -46,6 +47,16 @@ command_print (const buffer_t *text)
 {
     if (text->size)
         fwrite (text->data, 1, text->size, stdout);
+}
+
+void
+command_find_program (const invocation_t *invocation, char *out, size_t size)
+{
+    ssize_t count = readlink ("/proc/self/exe", out, size - 1);
+    if (count > 0)
+        out [count] = 0;
+    else
+        snprintf (out, size, "%s", invocation->program);
 }
 
 //  ---- Help ------------------------------------------------------------------------------------------------------------

@@ -39,17 +39,6 @@ static const option_t s_run_flags [] = {
     OPTIONS_END,
 };
 
-//  Path of this program, for the processes it starts.
-static void
-s_program (const invocation_t *invocation, char *out)
-{
-    ssize_t size = readlink ("/proc/self/exe", out, PROGRAM_MAX - 1);
-    if (size > 0)
-        out [size] = 0;
-    else
-        snprintf (out, PROGRAM_MAX, "%s", invocation->program);
-}
-
 //  The longest name of a socket is that of a worker.
 static status_t
 s_check_socket_paths (const site_t *site, error_t *error)
@@ -225,7 +214,7 @@ s_run_host (launch_t *self)
     const site_t *site = &self->site;
     char program [PROGRAM_MAX], config [FOLDER_PATH_MAX], endpoint [ENDPOINT_MAX], local [ENDPOINT_MAX];
     char broker [ENDPOINT_MAX], events [ENDPOINT_MAX];
-    s_program (self->invocation, program);
+    command_find_program (self->invocation, program, sizeof program);
     folders_path (&site->folders, "stator.log", self->log, sizeof self->log);
     folders_path (&site->folders, SITE_CONFIG, config, sizeof config);
     assembly_endpoint (site->fleet, &site->assembly, "host", endpoint);
