@@ -208,6 +208,50 @@ json_to_double (const json_t *self, double *value)
     return true;
 }
 
+//  ---- Trees of our own ------------------------------------------------------------------------------------------------
+
+json_t *
+json_new_object (void)
+{
+    return (json_t *)json_object_new_object ();
+}
+
+json_t *
+json_new_array (void)
+{
+    return (json_t *)json_object_new_array ();
+}
+
+json_t *
+json_new_string (span_t text)
+{
+    return (json_t *)json_object_new_string_len (text.size ? (const char *)text.data : "", (int)text.size);
+}
+
+json_t *
+json_new_bool (bool truth)
+{
+    return (json_t *)json_object_new_boolean (truth);
+}
+
+json_t *
+json_share (const json_t *self)
+{
+    return (json_t *)json_object_get (s_object (self));
+}
+
+void
+json_put (json_t *object, const char *key, json_t *value)
+{
+    json_object_object_add (s_object (object), key, s_object (value));
+}
+
+void
+json_add (json_t *array, json_t *value)
+{
+    json_object_array_add (s_object (array), s_object (value));
+}
+
 void
 json_render (const json_t *self, buffer_t *out)
 {

@@ -70,6 +70,23 @@ bool json_to_u64 (const json_t *self, uint64_t *value);
 //  Any number.  False where self is none; value is then as it was.
 bool json_to_double (const json_t *self, double *value);
 
+//  ---- Trees of our own ------------------------------------------------------------------------------------------------
+//  Each gives its value, which json_destroy frees.  Text is UTF-8 and copied.
+
+json_t *json_new_object (void);
+json_t *json_new_array (void);
+json_t *json_new_string (span_t text);
+json_t *json_new_bool (bool truth);
+
+//  A value in a second place: it is freed when both are.  NULL for NULL.
+json_t *json_share (const json_t *self);
+
+//  Sets a member, or appends an element; takes the value (NULL: null).
+void json_put (json_t *object, const char *key, json_t *value);
+void json_add (json_t *array, json_t *value);
+
+//  ---- Text ------------------------------------------------------------------------------------------------------------
+
 //  Appends a value and all below it as text without blanks.
 void json_render (const json_t *self, buffer_t *out);
 

@@ -244,6 +244,27 @@ test_noise_is_refused_or_read (void **state)
     assert_in_range (read, 100, 15000);
 }
 
+//  What is built is what would be read.
+static void
+test_a_tree_of_our_own_is_a_tree (void **state)
+{
+    json_t *object = json_new_object (), *list = json_new_array (), *other = NULL;
+    buffer_t text = { 0 };
+    assert_int_equal (json_parse (SPAN ("{\"x\":[1.50]}"), &other, NULL), STATUS_OK);
+    json_put (object, "a", json_new_string (SPAN ("h\xc3\xa9 \"\0")));
+    json_put (object, "b", json_new_bool (true));
+    json_put (object, "c", NULL);
+    json_put (object, "a", json_new_string (SPAN ("again")));
+    json_add (list, json_share (json_get (other, "x")));
+    json_add (list, json_share (NULL));
+    json_put (object, "list", list);
+    json_destroy (&other);
+    json_render (object, &text);
+    assert_string_equal (buffer_string (&text), "{\"a\":\"again\",\"b\":true,\"c\":null,\"list\":[[1.50],null]}");
+    json_destroy (&object);
+    buffer_fini (&text);
+}
+
 int
 main (void)
 {
@@ -256,6 +277,7 @@ main (void)
         cmocka_unit_test (test_members_are_found_and_walked_in_order),
         cmocka_unit_test (test_all_that_is_written_reads_back),
         cmocka_unit_test (test_noise_is_refused_or_read),
+        cmocka_unit_test (test_a_tree_of_our_own_is_a_tree),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

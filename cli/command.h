@@ -50,6 +50,7 @@ extern const command_t call_command;
 extern const command_t check_command;
 extern const command_t keep_command;
 extern const command_t key_command;
+extern const command_t model_command;
 extern const command_t parser_command;
 extern const command_t ps_command;
 extern const command_t replay_command;

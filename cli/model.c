@@ -1,0 +1,330 @@
+//  stator model inspect - what a model's files say about it
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/json_writer.h"
+#include "cli/brief.h"
+#include "cli/command.h"
+#include "cli/mapping.h"
+#include "model/bundle/bundle.h"
+
+enum { LABEL_COLUMN = 12, SPECIAL_SHOWN = 12, TEXT_SHOWN = 80, PATH_SIZE = 4096 };
+
+typedef struct {
+    const char *chat_template;    //  File with another chat template; "": none
+    bool json;                    //  For programs
+} model_flags_t;
+
+static const option_t s_flags [] = {
+    { .name = "chat_template",
+        .type = OPTION_STRING,
+        .offset = offsetof (model_flags_t, chat_template),
+        .example = "template.jinja",
+        .doc = "File with a chat template that stands in for the model's own." },
+    { .name = "json", .type = OPTION_BOOL, .offset = offsetof (model_flags_t, json), .doc = "Say it as JSON." },
+    OPTIONS_END,
+};
+
+//  ---- Files -----------------------------------------------------------------------------------------------------------
+
+typedef struct {
+    mapping_t mappings [BUNDLE_FILES];    //  What is open
+    span_t files [BUNDLE_FILES];          //  The same, as the bundle takes them
+} files_t;
+
+static status_t
+s_open (files_t *self, bundle_file_t kind, const char *path, error_t *error)
+{
+    mapping_close (&self->mappings [kind]);
+    status_t status = mapping_open (&self->mappings [kind], path, error);
+    self->files [kind] = self->mappings [kind].bytes;
+    return status;
+}
+
+static void
+s_close (files_t *self)
+{
+    for (size_t i = 0; i < BUNDLE_FILES; i++)
+        mapping_close (&self->mappings [i]);
+}
+
+static status_t
+s_open_folder (files_t *self, const char *folder, error_t *error)
+{
+    for (bundle_file_t kind = 0; kind < BUNDLE_FILES; kind++) {
+        char path [PATH_SIZE];
+        if (!bundle_file_names [kind])
+            continue;
+        snprintf (path, sizeof path, "%s/%s", folder, bundle_file_names [kind]);
+        status_t status = s_open (self, kind, path, error);
+        if (status && (status != STATUS_NOT_FOUND || kind == BUNDLE_TOKENIZER))
+            return status;
+    }
+    return STATUS_OK;
+}
+
+static status_t
+s_open_model (files_t *self, const char *path, const char *template, error_t *error)
+{
+    struct stat about;
+    status_t status;
+    if (stat (path, &about) == 0 && S_ISDIR (about.st_mode))
+        status = s_open_folder (self, path, error);
+    else {
+        status = s_open (self, BUNDLE_GGUF, path, error);
+        if (!status && !span_starts_with (self->files [BUNDLE_GGUF], SPAN ("GGUF"))) {
+            self->files [BUNDLE_TOKENIZER] = self->files [BUNDLE_GGUF];
+            self->files [BUNDLE_GGUF] = SPAN ("");
+        }
+    }
+    if (!status && *template)
+        status = s_open (self, BUNDLE_TEMPLATE, template, error);
+    return status;
+}
+
+//  ---- Findings --------------------------------------------------------------------------------------------------------
+
+//  What is not read off the bundle but tried.
+typedef struct {
+    error_t problem;    //  Why the plainest conversation cannot be rendered
+    buffer_t prompt;    //  It, rendered
+    span_t start;       //  What of the prompt the answer goes on from
+} tried_t;
+
+static void
+s_try (const bundle_t *bundle, tried_t *tried)
+{
+    json_t *conversation = NULL;
+    json_parse (SPAN ("{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}"), &conversation, NULL);
+    bundle_render (bundle, conversation, (int64_t)time (NULL), &tried->prompt, &tried->problem);
+    json_destroy (&conversation);
+    tried->start = parser_prefill (bundle->format.format, buffer_span (&tried->prompt));
+}
+
+//  ---- As text ---------------------------------------------------------------------------------------------------------
+
+static void
+s_label (buffer_t *out, const char *label)
+{
+    buffer_print (out, "%-*s", LABEL_COLUMN, label);
+}
+
+static void
+s_say_text (buffer_t *out, const char *before, span_t text)
+{
+    buffer_t escaped = { 0 };
+    json_escape (&escaped, text);
+    buffer_append_string (out, before);
+    brief_append_text (buffer_span (&escaped), TEXT_SHOWN, out);
+    buffer_fini (&escaped);
+}
+
+static void
+s_say_template (const bundle_t *bundle, buffer_t *out)
+{
+    s_label (out, "template");
+    if (!bundle->plain) {
+        buffer_append_string (out, "none\n");
+        return;
+    }
+    buffer_print (out, "%zu bytes from %s%s\n", bundle->source.size, bundle->origin,
+        bundle->with_tools ? ", and another one for tools" : "");
+    const char *feature;
+    size_t cursor = 0, count = 0;
+    s_label (out, "  uses");
+    for (; (feature = bundle_next_feature (bundle, &cursor)); count++)
+        buffer_print (out, "%s%s", count ? ", " : "", feature);
+    buffer_append_string (out, count ? "\n" : "nothing out of the ordinary\n");
+}
+
+static void
+s_say_special (const bundle_t *bundle, buffer_t *out)
+{
+    size_t count = 0;
+    s_label (out, "  special");
+    for (uint32_t id = 0; id < tokenizer_size (bundle->tokenizer); id++)
+        if (tokenizer_is_special (bundle->tokenizer, id) && ++count <= SPECIAL_SHOWN)
+            s_say_text (out, count > 1 ? "  " : "", tokenizer_token_text (bundle->tokenizer, id));
+    if (count > SPECIAL_SHOWN)
+        buffer_print (out, "  and %zu more", count - SPECIAL_SHOWN);
+    buffer_append_string (out, count ? "\n" : "none\n");
+}
+
+static void
+s_say_vocabulary (const bundle_t *bundle, buffer_t *out)
+{
+    s_label (out, "vocabulary");
+    s_say_text (out, "", buffer_span (&bundle->vocabulary));
+    buffer_print (out, ", %u tokens", tokenizer_size (bundle->tokenizer));
+    if (bundle->cutting.size)
+        s_say_text (out, ", cut by ", buffer_span (&bundle->cutting));
+    buffer_append_byte (out, '\n');
+    s_label (out, "  begins");
+    s_say_text (out, "", bundle->bos.size ? buffer_span (&bundle->bos) : SPAN ("with nothing"));
+    s_say_text (out, ", ends ", bundle->eos.size ? buffer_span (&bundle->eos) : SPAN ("with nothing"));
+    buffer_append_byte (out, '\n');
+    s_say_special (bundle, out);
+}
+
+static void
+s_say_answers (const bundle_t *bundle, const tried_t *tried, buffer_t *out)
+{
+    s_label (out, "answers");
+    buffer_print (out, "%s, since %s\n", bundle->format.format->name, bundle->format.reason);
+    s_label (out, "  start");
+    if (tried->problem.status)
+        s_say_text (out, "not known: ", span_from_string (tried->problem.text));
+    else if (tried->start.size)
+        s_say_text (out, "behind ", tried->start);
+    else
+        buffer_append_string (out, "afresh");
+    buffer_append_byte (out, '\n');
+}
+
+static void
+s_say (const bundle_t *bundle, const tried_t *tried, buffer_t *out)
+{
+    if (bundle->name.size) {
+        s_label (out, "model");
+        s_say_text (out, "", buffer_span (&bundle->name));
+        buffer_append_byte (out, '\n');
+    }
+    s_say_template (bundle, out);
+    s_say_vocabulary (bundle, out);
+    s_say_answers (bundle, tried, out);
+}
+
+//  ---- As JSON ---------------------------------------------------------------------------------------------------------
+
+static void
+s_write_text (json_writer_t *json, const char *key, span_t text)
+{
+    json_write_key (json, key);
+    if (text.size)
+        json_write_string (json, text);
+    else
+        json_write_null (json);
+}
+
+static void
+s_write_template (const bundle_t *bundle, json_writer_t *json)
+{
+    const char *feature;
+    size_t cursor = 0;
+    json_write_key (json, "template");
+    json_write_begin_object (json);
+    s_write_text (json, "source", span_from_string (bundle->origin ? bundle->origin : ""));
+    json_write_key (json, "bytes");
+    json_write_u64 (json, bundle->source.size);
+    json_write_key (json, "has_tool_template");
+    json_write_bool (json, bundle->with_tools != NULL);
+    json_write_key (json, "features");
+    json_write_begin_array (json);
+    while ((feature = bundle_next_feature (bundle, &cursor)))
+        json_write_string (json, span_from_string (feature));
+    json_write_end_array (json);
+    json_write_end_object (json);
+}
+
+static void
+s_write_vocabulary (const bundle_t *bundle, json_writer_t *json)
+{
+    json_write_key (json, "vocabulary");
+    json_write_begin_object (json);
+    s_write_text (json, "kind", buffer_span (&bundle->vocabulary));
+    json_write_key (json, "size");
+    json_write_u64 (json, tokenizer_size (bundle->tokenizer));
+    s_write_text (json, "pre_tokenizer", buffer_span (&bundle->cutting));
+    s_write_text (json, "bos", buffer_span (&bundle->bos));
+    s_write_text (json, "eos", buffer_span (&bundle->eos));
+    json_write_key (json, "special");
+    json_write_begin_object (json);
+    for (uint32_t id = 0; id < tokenizer_size (bundle->tokenizer); id++)
+        if (tokenizer_is_special (bundle->tokenizer, id)) {
+            json_write_key_span (json, tokenizer_token_text (bundle->tokenizer, id));
+            json_write_u64 (json, id);
+        }
+    json_write_end_object (json);
+    json_write_end_object (json);
+}
+
+static void
+s_write_answers (const bundle_t *bundle, const tried_t *tried, json_writer_t *json)
+{
+    json_write_key (json, "answers");
+    json_write_begin_object (json);
+    s_write_text (json, "format", span_from_string (bundle->format.format->name));
+    s_write_text (json, "reason", span_from_string (bundle->format.reason));
+    s_write_text (json, "start", tried->start);
+    s_write_text (json, "problem", span_from_string (tried->problem.status ? tried->problem.text : ""));
+    json_write_end_object (json);
+}
+
+static void
+s_write (const bundle_t *bundle, const tried_t *tried, buffer_t *out)
+{
+    json_writer_t json;
+    json_writer_init (&json, out);
+    json_write_begin_object (&json);
+    s_write_text (&json, "model", buffer_span (&bundle->name));
+    s_write_template (bundle, &json);
+    s_write_vocabulary (bundle, &json);
+    s_write_answers (bundle, tried, &json);
+    json_write_end_object (&json);
+    buffer_append_byte (out, '\n');
+}
+
+//  ---- The verb --------------------------------------------------------------------------------------------------------
+
+static status_t
+s_inspect (const model_flags_t *flags, const char *path, buffer_t *out, error_t *error)
+{
+    files_t files = { 0 };
+    bundle_t *bundle = NULL;
+    tried_t tried = { 0 };
+    status_t status = s_open_model (&files, path, flags->chat_template, error);
+    if (!status && bundle_load (files.files, &bundle, error))
+        status = error_prefix (error, "'%s'", path);
+    if (!status) {
+        s_try (bundle, &tried);
+        (flags->json ? s_write : s_say) (bundle, &tried, out);
+    }
+    buffer_fini (&tried.prompt);
+    bundle_destroy (&bundle);
+    s_close (&files);
+    return status;
+}
+
+static result_t
+s_run (const invocation_t *invocation)
+{
+    buffer_t out = { 0 };
+    error_t error = { 0 };
+    if (strcmp (invocation->words [0], "inspect") != 0) {
+        command_complain (invocation->command, "'%.100s' is not inspect", invocation->words [0]);
+        return RESULT_USAGE;
+    }
+    status_t status = s_inspect (invocation->flags, invocation->words [1], &out, &error);
+    if (status)
+        command_complain (invocation->command, "%s", error.text);
+    command_print (&out);
+    buffer_fini (&out);
+    return status ? RESULT_FAILED : RESULT_OK;
+}
+
+const command_t model_command = {
+    .name = "model",
+    .arguments = "inspect MODEL",
+    .doc = "Say what a model brings: template, vocabulary, how it answers.",
+    .essay =
+        "MODEL is a GGUF file, a tokenizer.json, or a Hugging Face folder (tokenizer.json, tokenizer_config.json,\n"
+        "chat_template.jinja). Nothing is downloaded and nothing is run but the template, with one word to say.\n",
+    .table = s_flags,
+    .flags_size = sizeof (model_flags_t),
+    .words_min = 2,
+    .words_max = 2,
+    .run = s_run,
+};

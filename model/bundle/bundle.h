@@ -1,0 +1,61 @@
+//  bundle - what a model brings, ready for use
+//
+//  Loaded from the files that models come in: a GGUF file, or the files of a Hugging Face folder.  The chat template is the
+//  one that was given apart, else the one in tokenizer_config.json or in the GGUF file.  A model that has another template
+//  for conversations with tools ("tool_use") uses it for these.
+
+#ifndef MODEL_BUNDLE_BUNDLE_H
+#define MODEL_BUNDLE_BUNDLE_H
+
+#include "model/parser/format.h"
+#include "model/template/template.h"
+#include "model/tokenizer/tokenizer.h"
+
+typedef enum {
+    BUNDLE_GGUF,         //  A GGUF file; its metadata suffice
+    BUNDLE_TOKENIZER,    //  tokenizer.json
+    BUNDLE_CONFIG,       //  tokenizer_config.json
+    BUNDLE_TEMPLATE,     //  chat_template.jinja, or what is used in its place
+    BUNDLE_ENGINE,       //  What the engine does beside: a JSON object, see below
+    BUNDLE_FILES
+} bundle_file_t;
+
+//  Members of BUNDLE_ENGINE, each of which may be missing:
+//      variables    an object: what templates are given beside the conversation, where that does not say otherwise
+//      begin        text that stands at the start of every prompt, put there where the template did not
+
+//  Names of the files in a Hugging Face folder; NULL for those that are no such file.
+extern const char *const bundle_file_names [BUNDLE_FILES];
+
+typedef struct {
+    tokenizer_t *tokenizer;    //  Of the vocabulary
+    template_t *plain;         //  Chat template; NULL: it has none
+    template_t *with_tools;    //  For conversations with tools; NULL: the same
+    buffer_t source;           //  Text of `plain`
+    const char *origin;        //  Where that comes from: "GGUF", "tokenizer_config.json", ...
+    buffer_t name;             //  Of the model, as its file says; empty: it does not
+    buffer_t vocabulary;       //  Kind of the vocabulary, in the file's words: "gpt2", "BPE"
+    buffer_t cutting;          //  How text is cut into pieces, in the file's words: "llama-bpe", "Split, ByteLevel"
+    buffer_t bos;              //  Text of the token that begins a text; empty: none
+    buffer_t eos;              //  Text of the one that ends it; empty: none
+    json_t *variables;         //  As the engine gives them; NULL: none
+    buffer_t begin;            //  As the engine puts it; empty: nothing
+    parser_choice_t format;    //  How answers are written
+} bundle_t;
+
+//  Loads the files, borrowed for the call; an empty span is a file that is not there.  There must be a GGUF file or a
+//  tokenizer.json.  Gives the bundle.  STATUS_INVALID, STATUS_UNSUPPORTED, STATUS_LIMIT with the file and what is wrong.
+status_t bundle_load (const span_t files [BUNDLE_FILES], bundle_t **self, error_t *error);
+
+//  Nulls the caller's pointer.
+void bundle_destroy (bundle_t **self_p);
+
+//  Appends the prompt of a conversation: an object with what the template reads (messages, tools, add_generation_prompt,
+//  ...), into which the model's own variables are put where they are missing.  now_s: as in template.h.
+//  STATUS_UNSUPPORTED where the model has no chat template; else as template_render.
+status_t bundle_render (const bundle_t *self, json_t *conversation, int64_t now_s, buffer_t *out, error_t *error);
+
+//  Walks what of Jinja and of the conversation the chat template uses: start with *cursor 0; NULL at the end.  Static.
+const char *bundle_next_feature (const bundle_t *self, size_t *cursor);
+
+#endif
