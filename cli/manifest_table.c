@@ -224,6 +224,7 @@ static const option_t s_observability [] = {
     { .name = "log_level",
         .type = OPTION_ENUM,
         .fallback = "info",
+        .traits = OPTION_LIVE,
         .words = s_levels,
         .flag = "log-level",
         .offset = offsetof (manifest_observability_t, log_level),
