@@ -227,6 +227,8 @@ s_check (loading_t *self)
         const char *lacks;    //  The sentence
         bool holds;           //  It applies
     } faults [] = {
+        { "calls need a machine that reads them", (row->machine == PARSER_PLAIN || row->machine == PARSER_HARMONY) &&
+                                                      (row->section_start || row->call_start) },
         { "think_start and think_end belong together", !row->think_start [0] != !row->think_end [0] },
         { "calls in JSON need a section_start, or a call_start other than {",
             row->machine == PARSER_JSON && !row->section_start && strcmp (row->call_start, "{") == 0 &&

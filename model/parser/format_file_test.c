@@ -66,6 +66,7 @@ test_what_is_wrong_is_told_with_its_line (void **state)
         { "machine: gears", "line 1: this word is not known here: 'gears'" },
         { "like: nobody", "line 1: no format is called 'nobody'" },
         { "machine: tags\ncall_start: <f>", "line 1: calls in tags need call_start, key_start, key_end and value_end" },
+        { "call_start: <f>", "line 1: calls need a machine that reads them" },
         { "machine: json", "line 1: calls in JSON need a section_start, or a call_start other than {" },
         { "machine: named", "line 1: calls with a header need a call_start" },
         { "machine: literal", "line 1: call expressions need a section_start or a call_start" },
