@@ -32,7 +32,7 @@ s_assert_said (
 static void
 test_the_example_reads_what_it_describes (void **state)
 {
-    buffer_t text = said_read_file ("examples/format.yaml");
+    buffer_t text = said_read_file ("examples/formats/actions.yaml");
     parser_format_t *format = s_load (buffer_span (&text));
     s_assert_said (format,
         "<reflect>I need the file.</reflect>I look.\n<actions>\n<do:read_file>\n<with:path>src/a.c</with>\n"

@@ -14,7 +14,6 @@ enum {
 #define START_MASK ((1ull << 48) - 1)
 
 _Static_assert(sizeof (cache_short_t) * 2 == LINE, "two short entries fill a line");
-_Static_assert(CACHE_SETS == 1 << 14, "a set is found by 14 bits of the hash");
 
 const uint64_t cache_masks [CACHE_SHORT_SIZE + 1][2] = {
     { 0x0, 0x0 },
@@ -44,6 +43,12 @@ cache_init (cache_t *self)
     self->index = memory_new (PLACES * sizeof *self->index);
 }
 
+size_t
+cache_size (void)
+{
+    return CACHE_SETS * 2 * sizeof (cache_short_t) + LINE + RING_WORDS * sizeof (uint32_t) + PLACES * sizeof (uint64_t);
+}
+
 void
 cache_fini (cache_t *self)
 {
@@ -58,8 +63,9 @@ static void
 s_put_short (cache_t *self, span_t piece, const uint32_t *ids, size_t count)
 {
     cache_short_t entry = cache_key (piece, piece.size);
-    memcpy (entry.ids, ids, count * sizeof *ids);
-    entry.count = (uint32_t)count;
+    bool fits = count <= CACHE_SHORT_IDS;
+    memcpy (entry.ids, ids, (fits ? count : 0) * sizeof *ids);
+    entry.count = fits ? (uint32_t)count : CACHE_ELSEWHERE;
     cache_short_t *set = cache_set (self, &entry);
     set [1] = set [0];
     set [0] = entry;
@@ -143,8 +149,11 @@ void
 cache_put (cache_t *self, cached_t kind, span_t bytes, const uint32_t *ids, size_t count)
 {
     BUG_ON (bytes.size == 0);
-    if (kind == CACHE_PIECE && bytes.size <= CACHE_SHORT_SIZE && count <= CACHE_SHORT_IDS && count > 0)
+    bool is_short = kind == CACHE_PIECE && bytes.size <= CACHE_SHORT_SIZE && count > 0;
+    if (is_short)
         s_put_short (self, bytes, ids, count);
-    else if (bytes.size <= CACHE_SIZE && count <= CACHE_IDS && count > 0)
+    if (is_short && count <= CACHE_SHORT_IDS)
+        return;
+    if (bytes.size <= CACHE_SIZE && count <= CACHE_IDS && count > 0)
         s_put_record (self, kind, bytes, ids, count);
 }

@@ -4,7 +4,9 @@
 //  emptied at once, so there is no cliff.
 //
 //  - A piece of at most 15 bytes that became at most 3 tokens (nearly every one) is one entry of 32 bytes, compared as two
-//    words; two of them share a cache line, and the newcomer takes the place of the one not used last.
+//    words; two of them share a cache line, and the newcomer takes the place of the one not used last.  What became more
+//    tokens has an entry that says so.  A tokenizer puts its whole vocabulary here when it is loaded: most words of a new text
+//    are tokens, and are found at the first look.
 //  - Longer pieces, and stretches of many pieces (model/tokenizer/words.h), lie one behind the other in a ring; the oldest
 //    is overwritten. An index says where; a place that has been overwritten since is recognised by its age.
 
@@ -20,7 +22,8 @@ enum {
     CACHE_SHORT_IDS = 3,      //  Its tokens, at most
     CACHE_SIZE = 160,         //  Bytes of anything, at most
     CACHE_IDS = 160,          //  Its tokens, at most
-    CACHE_SETS = 1 << 14      //  Pairs of short pieces
+    CACHE_SETS_LOG = 17,      //  Pairs of short pieces are two to this power
+    CACHE_SETS = 1 << CACHE_SETS_LOG
 };
 
 //  What the bytes are: the same ones may be cut in different ways.
@@ -30,8 +33,10 @@ typedef struct {
     uint64_t low;                      //  Bytes 0 to 7
     uint64_t high;                     //  Bytes 8 to 14; the last byte is the size, 0: free
     uint32_t ids [CACHE_SHORT_IDS];    //  The tokens
-    uint32_t count;                    //  How many
+    uint32_t count;                    //  How many; CACHE_ELSEWHERE: more, and they lie in the ring
 } cache_short_t;
+
+#define CACHE_ELSEWHERE UINT32_MAX
 
 typedef struct {
     cache_short_t *shorts;    //  In sets of two
@@ -41,14 +46,16 @@ typedef struct {
     uint64_t *index;          //  By hash: a part of it, and where a record begins, plus one; 0: none
 } cache_t;
 
-//  Takes 5.5 MiB; the system gives them as they are used.
+//  Takes cache_size bytes; the system gives them as they are used.
 void cache_init (cache_t *self);
 void cache_fini (cache_t *self);
+size_t cache_size (void);
 
 //  The tokens of what was put, `*count` of them; NULL where it is not there. Borrowed until the next put.
 const uint32_t *cache_get (const cache_t *self, cached_t kind, span_t bytes, uint32_t *count);
 
-//  Remembers what bytes (at least one) became; copies. What is too long is left out.
+//  Remembers what bytes (at least one) became; copies. What is too long is left out. A short piece that is in the ring has an
+//  entry that says so.
 void cache_put (cache_t *self, cached_t kind, span_t bytes, const uint32_t *ids, size_t count);
 
 //  Which bytes of the two words of a key belong to a piece, by its size.
@@ -78,7 +85,7 @@ static inline cache_short_t *
 cache_set (const cache_t *self, const cache_short_t *key)
 {
     uint64_t hash = (key->low ^ key->high * 0xff51afd7ed558ccdu) * 0x9e3779b97f4a7c15u;
-    return self->shorts + 2 * (hash >> 50);
+    return self->shorts + 2 * (hash >> (64 - CACHE_SETS_LOG));
 }
 
 //  The entry of a short piece (1 to 15 bytes); NULL where it is not there. Borrowed until the next put.

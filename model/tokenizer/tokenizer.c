@@ -52,6 +52,8 @@ s_encode_piece (tokenizer_t *self, span_t text, size_t start, size_t end, array_
         return s_encode_long (self, piece, ids, error);
     const cache_short_t *known = cache_get_short (&self->cache, piece, text.size - start);
     if (!known)
+        return s_encode_new (self, piece, ids, error);
+    if (known->count == CACHE_ELSEWHERE)
         return s_encode_long (self, piece, ids, error);
     memcpy (self->staged + self->staged_count, known->ids, sizeof known->ids);
     self->staged_count += known->count;
@@ -236,8 +238,6 @@ tokenizer_encode (tokenizer_t *self, span_t text, tokenizer_flags_t flags, array
 {
     size_t before = ids->count;
     encoding_t encoding = { self, flags, ids, error };
-    if (!self->cache.memory)
-        cache_init (&self->cache);
     if (flags.add_special)
         array_append (ids, self->before.data, self->before.count);
     status_t status = s_encode_text (&encoding, text);
