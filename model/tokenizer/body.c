@@ -79,7 +79,7 @@ s_fill_cache (tokenizer_t *self)
     for (uint32_t id = self->is_unigram ? 0 : vocabulary_size (self->vocabulary); id-- > 0;) {
         span_t bytes = vocabulary_bytes (self->vocabulary, id);
         if (bytes.size && bytes.size <= CACHE_SHORT_SIZE && bpe_whole (&self->bpe, bytes) == id)
-            cache_put (&self->cache, CACHE_PIECE, bytes, &id, 1);
+            cache_put (&self->cache, CACHE_PIECE, bytes, 0, &id, 1);
     }
 }
 
