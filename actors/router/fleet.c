@@ -336,6 +336,7 @@ s_add_candidates (const fleet_t *self, const worker_t *worker, uint64_t now_ns, 
         uint64_t reported_blocks = fresh ? rank->load.prefill_tokens / worker->card.block_size : 0;
         policy_candidate_t *candidate = array_add (candidates);
         candidate->worker = span_from_string (worker->address);
+        candidate->source = worker->source;
         candidate->rank = i;
         candidate->prefill_blocks = s_most (rank->prefill_blocks, reported_blocks);
         candidate->active_blocks = s_most (rank->active_blocks, fresh ? rank->load.kv_used : 0);

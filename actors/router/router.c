@@ -132,7 +132,35 @@ s_on_sweep (void *self_, actor_t *actor, void *arg)
 
 //  ---- Deciding ----
 
-//  The overlap of each candidate: what the worker itself holds, in any tier, counted at its longest.
+static bool
+s_is_before (const catalog_overlap_t *overlap, const policy_candidate_t *candidate)
+{
+    return overlap->source != candidate->source ? overlap->source < candidate->source : overlap->rank < candidate->rank;
+}
+
+//  The most leading blocks that a candidate holds in any tier.  The overlaps are by source, rank and tier, so its own are
+//  found by halving.
+static uint32_t
+s_overlap (const array_t *overlaps, const policy_candidate_t *candidate)
+{
+    size_t first = 0, end = overlaps->count;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (s_is_before (array_at (overlaps, middle), candidate))
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    uint32_t most = 0;
+    for (; first < overlaps->count; first++) {
+        const catalog_overlap_t *overlap = array_at (overlaps, first);
+        if (overlap->source != candidate->source || overlap->rank != candidate->rank)
+            break;
+        most = overlap->blocks > most ? overlap->blocks : most;
+    }
+    return most;
+}
+
 static void
 s_fill_overlaps (router_t *self, const route_t *request)
 {
@@ -140,13 +168,7 @@ s_fill_overlaps (router_t *self, const route_t *request)
     catalog_match (self->catalog, request->namespace_id, request->hashes, &self->overlaps);
     for (size_t i = 0; i < self->candidates.count; i++) {
         policy_candidate_t *candidate = array_at (&self->candidates, i);
-        uint64_t source = event_source (candidate->worker);
-        for (size_t k = 0; k < self->overlaps.count; k++) {
-            const catalog_overlap_t *overlap = array_at (&self->overlaps, k);
-            bool same = overlap->source == source && overlap->rank == candidate->rank;
-            if (same && overlap->blocks > candidate->overlap_blocks)
-                candidate->overlap_blocks = overlap->blocks;
-        }
+        candidate->overlap_blocks = s_overlap (&self->overlaps, candidate);
     }
 }
 

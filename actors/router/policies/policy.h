@@ -19,6 +19,7 @@
 //  One data-parallel rank of one worker, as the router sees it now.
 typedef struct {
     span_t worker;              //  Address
+    uint64_t source;            //  Event source of the worker
     uint16_t rank;              //  Data-parallel rank
     uint32_t overlap_blocks;    //  Leading blocks of the request that it reaches
     uint64_t prefill_blocks;    //  Blocks of prompts it still has to compute for others
