@@ -342,6 +342,7 @@ s_add_candidates (const fleet_t *self, const worker_t *worker, uint64_t now_ns, 
         candidate->active_blocks = s_most (rank->active_blocks, fresh ? rank->load.kv_used : 0);
         candidate->active = (uint32_t)s_most (rank->active, fresh ? rank->load.running + rank->load.waiting : 0);
         candidate->kv_used = fresh ? rank->load.kv_used : 0;
+        candidate->kv_capacity = worker->card.capacity;
     }
 }
 
@@ -355,6 +356,8 @@ candidate_from_policy (const policy_candidate_t *candidate)
         .active_blocks = candidate->active_blocks,
         .active = candidate->active,
         .kv_used = candidate->kv_used,
+        .kv_capacity = candidate->kv_capacity,
+        .live_blocks = candidate->live_blocks,
         .cost = candidate->cost };
 }
 

@@ -29,7 +29,7 @@ class Message(typing.NamedTuple):
     fields: tuple                  # of Field, in the order of the schema
 
 
-SCHEMA_HASH = 0x1656512edddf0888
+SCHEMA_HASH = 0x06d212f2a0a2ff67
 
 
 class FrameKind(enum.IntEnum):
@@ -341,6 +341,8 @@ MESSAGES = {
         Field('active', 'a', 'u32', None, False, False, 0, 0),
         Field('kv_used', 'k', 'u64', None, False, False, 0, 0),
         Field('cost', 'c', 'u64', None, False, False, 0, 0),
+        Field('live_blocks', 'l', 'u64', None, False, False, 0, 0),
+        Field('kv_capacity', 'kc', 'u64', None, False, False, 0, 0),
     )),
     'score_candidates': Message('call', False, None, 0, 'score_candidates_reply', None, None, (
         Field('request', 'rq', 'string', None, False, False, 128, 0),

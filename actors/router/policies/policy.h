@@ -26,6 +26,8 @@ typedef struct {
     uint64_t active_blocks;     //  Blocks of the prompts of its running requests
     uint32_t active;            //  Requests routed there and not finished
     uint64_t kv_used;           //  Blocks in use, as it last reported
+    uint64_t kv_capacity;       //  Blocks it has room for; 0: it does not say
+    uint64_t live_blocks;       //  Blocks that conversations which are not over will want there again
     uint64_t cost;              //  Set by the policy
 } policy_candidate_t;
 
