@@ -13,6 +13,7 @@ static const option_t s_cluster [] = {
         .type = OPTION_STRING,
         .fallback = "default",
         .offset = offsetof (manifest_cluster_t, name),
+        .flag = "cluster",
         .doc = "Keeps the fleets of one user apart.",
         .advice = "Give each its own when several run on one machine." },
     { .name = "state_dir",
