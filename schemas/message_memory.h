@@ -17,6 +17,11 @@ typedef struct {
 void message_memory_init (message_memory_t *self);
 void message_memory_fini (message_memory_t *self);
 
+//  Decodes a message from a copy of its bytes, in place of the one before.  `out` borrows the memory until the next time.  As
+//  message_decode: where it fails the bytes are kept all the same, and `out` must not be used.
+status_t message_memory_decode (
+    message_memory_t *self, const message_type_t *type, span_t bytes, void *out, error_t *error);
+
 //  Copies a message, with all it points to, in place of the one before; `message` may lie in this very memory.  `out`
 //  borrows the memory until the next copy.  The message must be one that message_check lets pass.
 void message_memory_copy (message_memory_t *self, const message_type_t *type, const void *message, void *out);

@@ -1,10 +1,10 @@
 #include "actors/router/fleet.h"
 
-#include "base/arena.h"
 #include "base/list.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "schemas/event_header.h"
+#include "schemas/message_memory.h"
 #include "schemas/worker.h"
 
 static const uint64_t SILENCE_MAX_NS = (uint64_t)3600 * 1000000000;
@@ -19,16 +19,15 @@ typedef struct {
 } rank_t;
 
 typedef struct {
-    char *address;           //  Owned
-    uint64_t source;         //  Event source
-    uint64_t incarnation;    //  Of the worker
-    bool takes_work;         //  Alive and not draining
-    bool has_card;           //  The card could be read
-    model_card_t card;       //  Spans borrow card_bytes and arena
-    buffer_t card_bytes;     //  The card, encoded
-    arena_t arena;           //  Its lists
-    rank_t *ranks;           //  card.ranks of them; owned
-    uint16_t rank_count;     //  How many
+    char *address;              //  Owned
+    uint64_t source;            //  Event source
+    uint64_t incarnation;       //  Of the worker
+    bool takes_work;            //  Alive and not draining
+    bool has_card;              //  The card could be read
+    model_card_t card;          //  Lies in `memory`
+    message_memory_t memory;    //  Of the card
+    rank_t *ranks;              //  card.ranks of them; owned
+    uint16_t rank_count;        //  How many
 } worker_t;
 
 typedef struct {
@@ -207,8 +206,7 @@ s_worker_free (fleet_t *self, worker_t *worker)
     map_remove_u64 (self->by_source, worker->source);
     map_remove (self->workers, span_from_string (worker->address));
     s_drop_card (worker);
-    buffer_fini (&worker->card_bytes);
-    arena_fini (&worker->arena);
+    message_memory_fini (&worker->memory);
     memory_free (worker->address);
     memory_free (worker);
 }
@@ -239,7 +237,7 @@ s_worker (fleet_t *self, span_t address)
     worker = memory_new (sizeof *worker);
     worker->address = memory_copy (address.data, address.size);
     worker->source = event_source (address);
-    arena_init (&worker->arena, 1 << 20);
+    message_memory_init (&worker->memory);
     map_put (self->workers, address, worker);
     map_put_u64 (self->by_source, worker->source, worker);
     return worker;
@@ -251,11 +249,7 @@ s_read_card (fleet_t *self, worker_t *worker, span_t card, error_t *error)
 {
     s_end_all_of (self, worker);
     s_drop_card (worker);
-    buffer_clear (&worker->card_bytes);
-    arena_clear (&worker->arena);
-    buffer_append (&worker->card_bytes, card);
-    status_t status =
-        message_decode (&model_card_message, buffer_span (&worker->card_bytes), &worker->arena, &worker->card, error);
+    status_t status = message_memory_decode (&worker->memory, &model_card_message, card, &worker->card, error);
     if (status)
         return error_prefix (error, "the card of %s", worker->address);
     if (worker->card.block_size == 0 || worker->card.ranks == 0)
@@ -279,7 +273,7 @@ fleet_see (fleet_t *self, const actor_entry_t *entry, error_t *error)
     worker->incarnation = entry->incarnation;
     if (!entry->has_card)
         return STATUS_OK;
-    if (is_new || !worker->has_card || !span_equal (entry->card, buffer_span (&worker->card_bytes)))
+    if (is_new || !worker->has_card || !span_equal (entry->card, buffer_span (&worker->memory.bytes)))
         return s_read_card (self, worker, entry->card, error);
     return STATUS_OK;
 }
