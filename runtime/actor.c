@@ -30,6 +30,7 @@ static const char *const s_count_names [COUNT_COUNT] = {
     [COUNT_SNAPSHOT] = "snapshot",
     [COUNT_FENCE] = "fence",
     [COUNT_BAD_EVENT] = "bad_event",
+    [COUNT_UNKEPT] = "unkept",
     [COUNT_DROPPED] = "dropped",
     [COUNT_REGISTERED] = "registered",
     [COUNT_REFUSED] = "refused",

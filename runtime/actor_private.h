@@ -38,6 +38,7 @@ typedef enum {
     COUNT_SNAPSHOT,          //  Snapshots taken over
     COUNT_FENCE,             //  Sources that were seen to have restarted
     COUNT_BAD_EVENT,         //  Events whose body breaks its schema
+    COUNT_UNKEPT,            //  Batches behind a hole for which there was no room: they are asked for again
     COUNT_DROPPED,           //  Events that left a ring before the broker had them
     COUNT_REGISTERED,        //  Registrations, the first included
     COUNT_REFUSED,           //  Messages of peers whose roles do not allow them

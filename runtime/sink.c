@@ -10,7 +10,8 @@
 //      WAITING       nobody answered; tried again after a pause
 //
 //  A newer incarnation resets the feed and what the class has learnt from it (the fence); an older one is counted and
-//  ignored.  What waits is bounded: when it grows too large it is dropped, since the tail remembers that it exists.
+//  ignored.  What waits is bounded, and taken from the actor's budget: when it grows too large it is dropped and counted,
+//  since the tail remembers that it exists.
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -42,6 +43,7 @@ struct feed {
     feed_state_t state;      //  See above
     ask_t ask;               //  Who is being asked
     ring_t pending;          //  What came while something before it was missing
+    uint64_t charged;        //  Bytes of the actor's budget, for pending
     stream_t repair;         //  The replay or snapshot under way
     uint64_t received;       //  Elements of it
     bool reset_done;         //  Snapshot: the class was told to forget
@@ -124,6 +126,38 @@ s_advance (feed_t *self, uint64_t sequence, uint64_t wall_ns, span_t payload)
     return true;
 }
 
+//  The budget follows what waits; where it has no room nothing waits.
+static void
+s_charge_pending (feed_t *self)
+{
+    budget_t *budget = &self->actor->budget;
+    if (self->pending.bytes > self->charged && budget_take (budget, self->pending.bytes - self->charged, NULL)) {
+        ring_clear (&self->pending);
+        actor_count (self->actor, COUNT_UNKEPT);
+    } else if (self->pending.bytes > self->charged) {
+        self->charged = self->pending.bytes;
+    }
+    budget_give (budget, self->charged - self->pending.bytes);
+    self->charged = self->pending.bytes;
+}
+
+static void
+s_keep_pending (feed_t *self, const event_header_t *header, span_t payload)
+{
+    uint64_t dropped = self->pending.dropped;
+    ring_push (&self->pending, header->sequence, header->wall_ns, payload);
+    if (self->pending.dropped > dropped)
+        actor_count (self->actor, COUNT_UNKEPT);
+    s_charge_pending (self);
+}
+
+static void
+s_drop_pending (feed_t *self)
+{
+    ring_clear (&self->pending);
+    s_charge_pending (self);
+}
+
 static void
 s_apply_pending (feed_t *self)
 {
@@ -131,7 +165,7 @@ s_apply_pending (feed_t *self)
     while ((batch = ring_find (&self->pending, self->next)))
         s_advance (self, batch->sequence, batch->wall_ns, batch->payload);
     if (ring_last (&self->pending) < self->next)
-        ring_clear (&self->pending);
+        s_drop_pending (self);
 }
 
 //  Everything up to the tail is there, or the rest is asked for.
@@ -316,6 +350,7 @@ s_feed_destroy (feed_t *self)
     uint8_t bytes [EVENT_KEY_SIZE];
     s_stop_repair (self);
     map_remove (self->actor->feeds, event_key (self->source, self->stream, bytes));
+    s_drop_pending (self);
     ring_fini (&self->pending);
     memory_free (self);
 }
@@ -332,7 +367,7 @@ s_fence (feed_t *self, uint64_t incarnation)
         return true;
     bool is_restart = self->incarnation != 0;
     s_stop_repair (self);
-    ring_clear (&self->pending);
+    s_drop_pending (self);
     self->incarnation = incarnation;
     self->next = 1;
     self->tail = 0;
@@ -354,7 +389,7 @@ s_take_batch (feed_t *self, const event_header_t *header, span_t payload)
         self->tail = header->sequence;
     if (self->state == FEED_LIVE && s_advance (self, header->sequence, header->wall_ns, payload))
         return;
-    ring_push (&self->pending, header->sequence, header->wall_ns, payload);
+    s_keep_pending (self, header, payload);
     if (self->state != FEED_LIVE)
         return;
     if (!self->fresh)

@@ -54,6 +54,7 @@ s_program_start (realm_process_t *process, void **state, error_t *error)
         .process = realm_process_number (process),
         .card = player->spec.card,
         .ring_bytes = player->spec.ring_bytes,
+        .memory_bytes = player->spec.memory_bytes,
         .guard = player->spec.guard,
         .on_drained = s_on_drained,
         .arg = player };

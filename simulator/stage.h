@@ -32,6 +32,7 @@ typedef struct {
     const void *options;           //  Of the class; borrowed for the stage's life
     span_t card;                   //  For the directory entry; borrowed for the stage's life
     uint64_t ring_bytes;           //  Of each published stream; 0: the default
+    uint64_t memory_bytes;         //  What load may take; 0: the default
     const keyring_t *keys;         //  Of its port; borrowed for the stage's life; NULL: plain endpoints only
     const guard_t *guard;          //  What holders of keys may do with it; borrowed likewise
 } stage_actor_t;
