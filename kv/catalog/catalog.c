@@ -14,6 +14,7 @@ enum { NAMESPACES_MAX = 4096, PARKED_LIMIT = 100000, SWEEP_STEPS = 1000, SLICE =
 typedef struct {
     uint64_t source;    //  source id
     uint32_t slot;      //  Position in `sources`
+    map_t *seats;       //  Rank and tier of each holder it ever had, in some namespace; values mean nothing
 } source_entry_t;
 
 typedef struct {
@@ -26,10 +27,12 @@ struct catalog {
     array_t namespaces;           //  namespace_entry_t, in order of first sight
     map_t *by_namespace;          //  Namespace's id -> its index, borrowed
     array_t sources;              //  source_entry_t; forgotten ones keep their slot, source 0
+    array_t free_slots;           //  uint32_t, of those
     map_t *by_source;             //  source -> slot + 1
     array_t hashes;               //  uint64_t, scratch
     array_t overlaps;             //  index_overlap_t, scratch
     index_match_t match;          //  Scratch
+    uint64_t bytes;               //  Of all indexes
     uint64_t refused;             //  Blocks kept out by a bound
 };
 
@@ -43,6 +46,7 @@ catalog_new (const catalog_options_t *options)
         self->options.parked_limit = PARKED_LIMIT;
     array_init (&self->namespaces, sizeof (namespace_entry_t));
     array_init (&self->sources, sizeof (source_entry_t));
+    array_init (&self->free_slots, sizeof (uint32_t));
     array_init (&self->hashes, sizeof (uint64_t));
     array_init (&self->overlaps, sizeof (index_overlap_t));
     index_match_init (&self->match);
@@ -65,8 +69,11 @@ catalog_destroy (catalog_t **self_p)
         return;
     for (size_t i = 0; i < self->namespaces.count; i++)
         index_destroy (&s_namespace_at (self, i)->index);
+    for (size_t i = 0; i < self->sources.count; i++)
+        map_destroy (&((source_entry_t *)array_at (&self->sources, i))->seats);
     array_fini (&self->namespaces);
     array_fini (&self->sources);
+    array_fini (&self->free_slots);
     array_fini (&self->hashes);
     array_fini (&self->overlaps);
     index_match_fini (&self->match);
@@ -78,17 +85,42 @@ catalog_destroy (catalog_t **self_p)
 
 //  ---- Namespaces and sources ----
 
+static uint64_t
+s_bytes (const index_t *index)
+{
+    index_stats_t stats;
+    index_stats (index, &stats);
+    return stats.bytes;
+}
+
+//  An index is about to change: its bytes are out of the sum until s_end_change.  All namespaces together keep within one
+//  bound: it may take what the others leave of that.
+static void
+s_begin_change (catalog_t *self, index_t *index)
+{
+    uint64_t limit = self->options.blocks_max * BLOCK_BYTES;
+    self->bytes -= s_bytes (index);
+    if (limit)
+        index_set_memory_limit (index, limit > self->bytes ? limit - self->bytes : 1);
+}
+
+static void
+s_end_change (catalog_t *self, const index_t *index)
+{
+    self->bytes += s_bytes (index);
+}
+
 static index_t *
 s_index (catalog_t *self, uint64_t namespace_id)
 {
     index_t *index = map_get_u64 (self->by_namespace, namespace_id);
     if (index || self->namespaces.count == NAMESPACES_MAX)
         return index;
-    index_options_t options = { .memory_limit = self->options.blocks_max * BLOCK_BYTES,
-        .parked_limit = self->options.parked_limit };
+    index_options_t options = { .parked_limit = self->options.parked_limit };
     namespace_entry_t *entry = array_add (&self->namespaces);
     entry->id = namespace_id;
     entry->index = index_new (&options);
+    s_end_change (self, entry->index);
     map_put_u64 (self->by_namespace, namespace_id, entry->index);
     return entry->index;
 }
@@ -126,9 +158,12 @@ s_find_source (const catalog_t *self, uint64_t source)
 static uint32_t
 s_free_slot (catalog_t *self)
 {
-    for (size_t i = 0; i < self->sources.count; i++)
-        if (((source_entry_t *)array_at (&self->sources, i))->source == 0)
-            return (uint32_t)i;
+    size_t last = self->free_slots.count;
+    if (last) {
+        uint32_t slot = *(uint32_t *)array_at (&self->free_slots, last - 1);
+        array_cut (&self->free_slots, last - 1);
+        return slot;
+    }
     array_add (&self->sources);
     return (uint32_t)self->sources.count - 1;
 }
@@ -141,7 +176,7 @@ s_source (catalog_t *self, uint64_t source)
         return entry;
     uint32_t slot = s_free_slot (self);
     entry = array_at (&self->sources, slot);
-    *entry = (source_entry_t){ .source = source, .slot = slot };
+    *entry = (source_entry_t){ .source = source, .slot = slot, .seats = map_new (0) };
     map_put_u64 (self->by_source, source, (void *)(uintptr_t)(slot + 1));
     return entry;
 }
@@ -149,7 +184,11 @@ s_source (catalog_t *self, uint64_t source)
 static uint32_t
 s_holder (catalog_t *self, index_t *index, uint64_t source, uint16_t rank, tier_t tier)
 {
-    holder_t holder = { .owner = s_source (self, source)->slot, .rank = rank, .tier = (uint8_t)tier };
+    source_entry_t *entry = s_source (self, source);
+    holder_t holder = { .owner = entry->slot, .rank = rank, .tier = (uint8_t)tier };
+    uint64_t seat = (uint64_t)rank << 8 | holder.tier;
+    if (!map_get_u64 (entry->seats, seat))
+        map_put_u64 (entry->seats, seat, self);
     return index_holder_add (index, &holder);
 }
 
@@ -174,9 +213,11 @@ catalog_stored (catalog_t *self, uint64_t source, const kv_stored_t *event)
         self->refused += event->hashes.count;
         return;
     }
+    s_begin_change (self, index);
     uint32_t holder = s_holder (self, index, source, event->rank, event->tier);
     uint64_t parent = event->has_parent ? event->parent.high : INDEX_ROOT;
     index_store (index, holder, parent, s_short_hashes (self, event->hashes), event->hashes.count, NULL);
+    s_end_change (self, index);
 }
 
 void
@@ -185,8 +226,10 @@ catalog_removed (catalog_t *self, uint64_t source, const kv_removed_t *event)
     index_t *index = s_index (self, event->namespace_id);
     if (!index)
         return;
+    s_begin_change (self, index);
     uint32_t holder = s_holder (self, index, source, event->rank, event->tier);
     index_remove (index, holder, s_short_hashes (self, event->hashes), event->hashes.count, NULL);
+    s_end_change (self, index);
 }
 
 void
@@ -196,20 +239,37 @@ catalog_cleared (catalog_t *self, uint64_t source, const kv_cleared_t *event)
     for (size_t i = 0; i < self->namespaces.count; i++) {
         index_t *index = s_namespace_at (self, i)->index;
         uint32_t number = index_holder_find (index, &holder);
-        if (number != HOLDER_NONE)
-            index_clear (index, number, NULL);
+        if (number == HOLDER_NONE)
+            continue;
+        s_begin_change (self, index);
+        index_clear (index, number, NULL);
+        s_end_change (self, index);
     }
 }
 
-//  Numbers of the holders a source has in an index, by rank and tier.
-static void
-s_holders_of (const index_t *index, uint32_t slot, array_t *numbers)
+static int
+s_by_number (const void *a, const void *b)
 {
-    for (uint32_t number = 0; number < index_holder_bound (index); number++) {
-        const holder_t *holder = index_holder (index, number);
-        if (holder && holder->owner == slot)
+    return (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b);
+}
+
+//  Numbers of the holders a source has in an index, in place of what is in `numbers`.
+static void
+s_holders_of (const index_t *index, const source_entry_t *entry, array_t *numbers)
+{
+    size_t cursor = 0;
+    span_t key;
+    void *value;
+    array_cut (numbers, 0);
+    while (map_next (entry->seats, &cursor, &key, &value)) {
+        uint64_t seat;
+        memcpy (&seat, key.data, sizeof seat);
+        holder_t holder = { .owner = entry->slot, .rank = (uint16_t)(seat >> 8), .tier = (uint8_t)seat };
+        uint32_t number = index_holder_find (index, &holder);
+        if (number != HOLDER_NONE)
             array_append (numbers, &number, 1);
     }
+    array_sort (numbers, s_by_number);
 }
 
 void
@@ -222,13 +282,16 @@ catalog_forget (catalog_t *self, uint64_t source)
     array_init (&numbers, sizeof (uint32_t));
     for (size_t i = 0; i < self->namespaces.count; i++) {
         index_t *index = s_namespace_at (self, i)->index;
-        array_cut (&numbers, 0);
-        s_holders_of (index, entry->slot, &numbers);
+        s_holders_of (index, entry, &numbers);
+        s_begin_change (self, index);
         for (size_t k = 0; k < numbers.count; k++)
             index_retire (index, *(uint32_t *)array_at (&numbers, k), NULL);
+        s_end_change (self, index);
     }
     array_fini (&numbers);
     map_remove_u64 (self->by_source, source);
+    map_destroy (&entry->seats);
+    array_append (&self->free_slots, &entry->slot, 1);
     *entry = (source_entry_t){ .source = 0 };
 }
 
@@ -331,8 +394,7 @@ catalog_snapshot (const catalog_t *self, uint64_t source, catalog_add_fn *add, v
     array_init (&numbers, sizeof (uint32_t));
     for (size_t i = 0; i < self->namespaces.count; i++) {
         const index_t *index = s_namespace_at (self, i)->index;
-        array_cut (&numbers, 0);
-        s_holders_of (index, entry->slot, &numbers);
+        s_holders_of (index, entry, &numbers);
         for (size_t k = 0; k < numbers.count; k++) {
             uint32_t number = *(uint32_t *)array_at (&numbers, k);
             const holder_t *holder = index_holder (index, number);
@@ -351,15 +413,20 @@ catalog_digest (const catalog_t *self, uint64_t source)
 {
     const source_entry_t *entry = s_find_source (self, source);
     uint64_t digest = 0;
+    array_t numbers;
+    array_init (&numbers, sizeof (uint32_t));
     for (size_t i = 0; entry && i < self->namespaces.count; i++) {
         const namespace_entry_t *place = s_namespace_at (self, i);
-        for (uint32_t number = 0; number < index_holder_bound (place->index); number++) {
+        s_holders_of (place->index, entry, &numbers);
+        for (size_t k = 0; k < numbers.count; k++) {
+            uint32_t number = *(uint32_t *)array_at (&numbers, k);
             const holder_t *holder = index_holder (place->index, number);
-            uint64_t part = holder && holder->owner == entry->slot ? index_digest (place->index, number) : 0;
+            uint64_t part = index_digest (place->index, number);
             if (part)
                 digest += hash_u64 (part ^ hash_u64 (place->id ^ (uint64_t)holder->rank << 8 ^ holder->tier));
         }
     }
+    array_fini (&numbers);
     return digest;
 }
 
@@ -369,10 +436,14 @@ catalog_sweep (catalog_t *self)
     bool more = false;
     size_t position = 0;
     while (position < self->namespaces.count) {
-        bool unfinished = index_sweep (s_namespace_at (self, position)->index, SWEEP_STEPS);
+        index_t *index = s_namespace_at (self, position)->index;
+        s_begin_change (self, index);
+        bool unfinished = index_sweep (index, SWEEP_STEPS);
         more |= unfinished;
-        if (unfinished || !s_forget_if_empty (self, position))
-            position++;
+        if (!unfinished && s_forget_if_empty (self, position))
+            continue;
+        s_end_change (self, index);
+        position++;
     }
     return more;
 }

@@ -17,7 +17,7 @@
 typedef struct catalog catalog_t;
 
 typedef struct {
-    uint64_t blocks_max;      //  Unique blocks of each namespace, by the memory an index takes for them; 0: no bound
+    uint64_t blocks_max;      //  Unique blocks of all namespaces, by the memory that indexes take for them; 0: no bound
     uint32_t parked_limit;    //  Blocks that wait for their parent, each namespace; 0: 100000
 } catalog_options_t;
 

@@ -121,6 +121,29 @@ test_there_is_room_again_where_it_was_full (void **state)
     assert_int_equal (s_stats ().refused, 2);
 }
 
+//  Many namespaces get no more memory than one.
+static void
+test_all_namespaces_share_one_bound (void **state)
+{
+    enum { BLOCKS_MAX = 20000 };
+    catalog_t *one = s_catalog;
+    s_catalog = catalog_new (&(catalog_options_t){ .blocks_max = BLOCKS_MAX });
+    uint64_t id = 0, before = 0;
+    while (!s_stats ().refused && ++id < 10 * BLOCKS_MAX)
+        s_store (WORKER, id);
+    assert_true (s_stats ().bytes < 2 * BLOCKS_MAX * 100);
+    assert_true (id > 2);
+    before = s_stats ().refused;
+    s_store (WORKER, 1);
+    assert_int_equal (s_stats ().refused, before + 2);
+    catalog_forget (s_catalog, WORKER);
+    s_sweep ();
+    s_store (OTHER, id);
+    assert_int_equal (s_matches (id), 1);
+    catalog_destroy (&s_catalog);
+    s_catalog = one;
+}
+
 int
 main (void)
 {
@@ -128,6 +151,7 @@ main (void)
         cmocka_unit_test_setup_teardown (test_namespaces_share_no_block, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_namespace_goes_with_its_last_block, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_there_is_room_again_where_it_was_full, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_all_namespaces_share_one_bound, s_set_up, s_tear_down),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -391,6 +391,12 @@ s_store_slowly (index_t *self, store_t *store, uint64_t parent, uint64_t hash, b
     return true;
 }
 
+void
+index_set_memory_limit (index_t *self, uint64_t bytes)
+{
+    self->options.memory_limit = bytes;
+}
+
 //  Whether so many more blocks may be too many: each may begin a run, and those that wait for it too.
 static bool
 s_is_full (const index_t *self, size_t count)

@@ -109,6 +109,9 @@ typedef struct {
 index_t *index_new (const index_options_t *options);
 void index_destroy (index_t **self_p);
 
+//  Another bound of the memory; what is there stays.
+void index_set_memory_limit (index_t *self, uint64_t bytes);
+
 //  The number of a holder, dense; one that was retired may be given to another.
 uint32_t index_holder_add (index_t *self, const holder_t *holder);
 
