@@ -100,12 +100,12 @@ class Engine(Program):
 class Fleet(Program):
     """A fleet of simulated workers, ready when constructed. Words are flags of `stator up`."""
 
-    def __init__(self, folder, *words, config=ROOT / "examples/mock.yaml", name="fleet"):
+    def __init__(self, folder, *words, config=ROOT / "examples/mock.yaml", name="fleet", logs=None, environment=None):
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         folder = pathlib.Path(folder)
         super().__init__([STATOR, "up", config, "--port", self.port, "--state-dir", folder / f"{name}-state",
-                          "--run-dir", folder / f"{name}-run", *words], folder, name)
+                          "--run-dir", folder / f"{name}-run", *words], logs or folder, name, environment)
         try:
             until(self.is_ready, 60, "the fleet to be ready")
         except AssertionError:
