@@ -119,6 +119,7 @@ s_on_turn_end (void *arg)
 {
     actor_t *self = arg;
     self->in_turn_end = false;
+    incoming_flush_ack (self);
     source_flush_all (self);
     link_free_doomed (self);
 }
@@ -282,6 +283,7 @@ s_free (actor_t *self)
     metrics_destroy (&self->metrics);
     arena_fini (&self->scratch);
     wire_fini (&self->wire);
+    buffer_fini (&self->ack.peer);
     heap_fini (&self->dues);
     for (size_t i = 0; i < self->capabilities.count; i++)
         memory_free (*(char **)array_at (&self->capabilities, i));

@@ -433,12 +433,32 @@ incoming_destroy_all (actor_t *actor)
     }
 }
 
+//  ---- Acknowledgements: they are cumulative, so one answers all that a source handed over in a turn ----
+
+void
+incoming_flush_ack (actor_t *actor)
+{
+    ack_t *ack = &actor->ack;
+    frame_header_t header = { .version = WIRE_VERSION,
+        .kind = FRAME_KIND_ACK,
+        .id = ack->stream,
+        .has_position = true,
+        .position = ack->sequence };
+    if (ack->peer.size &&
+        wire_send_frames (&actor->wire, actor->router, buffer_span (&ack->peer), &header, NULL, 0) != STATUS_OK)
+        actor_count (actor, COUNT_PEER_LOST);
+    buffer_clear (&ack->peer);
+}
+
 void
 actor_acknowledge (actor_t *self, span_t peer, uint16_t stream, uint64_t sequence)
 {
-    frame_header_t header = { .version = WIRE_VERSION, .kind = FRAME_KIND_ACK, .id = stream };
-    header.has_position = true;
-    header.position = sequence;
-    if (wire_send_frames (&self->wire, self->router, peer, &header, NULL, 0))
-        actor_count (self, COUNT_PEER_LOST);
+    ack_t *ack = &self->ack;
+    if (ack->stream != stream || !span_equal (buffer_span (&ack->peer), peer)) {
+        incoming_flush_ack (self);
+        buffer_append (&ack->peer, peer);
+        ack->stream = stream;
+    }
+    ack->sequence = sequence;
+    actor_want_turn_end (self);
 }
