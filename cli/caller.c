@@ -12,6 +12,7 @@
 #include "runtime/actor.h"
 #include "runtime/endpoint.h"
 #include "schemas/directory.h"
+#include "schemas/status.h"
 
 struct caller {
     void *socket;                           //  DEALER
@@ -24,7 +25,7 @@ struct caller {
     char sender [64];                       //  What the callee may log
 };
 
-enum { SOCKETS_MAX = 16384, MESSAGE_MAX = 64 << 20 };
+enum { SOCKETS_MAX = 16384, MESSAGE_MAX = 64 << 20, STATUS_MEMORY = 1 << 20 };
 
 void *
 caller_zmq (void)
@@ -301,6 +302,39 @@ caller_resolve (
             span_copy_string (reply.actors [i].endpoint, endpoint, ENDPOINT_MAX))
             status = STATUS_OK;
     arena_fini (&arena);
+    caller_destroy (&caller);
+    return status;
+}
+
+static status_t
+s_read_figure (caller_t *caller, const char *figure, uint64_t timeout_ms, int64_t *value, error_t *error)
+{
+    arena_t arena;
+    get_status_t request = { 0 };
+    actor_status_t reply = { 0 };
+    arena_init (&arena, STATUS_MEMORY);
+    status_t status = caller_call (caller, &get_status_message, &request, timeout_ms, &arena, &reply, error);
+    if (status == STATUS_OK)
+        status = error_set (error, STATUS_NOT_FOUND, "%.*s has no figure %s", SPAN_ARG (reply.address), figure);
+    for (size_t i = 0; i < reply.figures_count; i++)
+        if (span_equal_string (reply.figures [i].name, figure)) {
+            *value = reply.figures [i].value;
+            status = STATUS_OK;
+        }
+    arena_fini (&arena);
+    return status;
+}
+
+status_t
+caller_find_figure (const char *broker, const char *address, const char *figure, uint64_t timeout_ms, int64_t *value,
+    error_t *error)
+{
+    char endpoint [ENDPOINT_MAX];
+    status_t status = caller_resolve (broker, address, timeout_ms, endpoint, error);
+    if (status != STATUS_OK)
+        return status;
+    caller_t *caller = caller_new (endpoint, error);
+    status = caller ? s_read_figure (caller, figure, timeout_ms, value, error) : error->status;
     caller_destroy (&caller);
     return status;
 }

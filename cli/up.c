@@ -15,9 +15,8 @@
 #include "cli/house.h"
 #include "cli/plan.h"
 #include "cli/site.h"
-#include "schemas/status.h"
 
-enum { PROGRAM_MAX = 4096, SOCKET_PATH_MAX = 107, SOCKET_NAME_MAX = 24, ASK_MS = 1000, STATUS_MEMORY = 1 << 20 };
+enum { PROGRAM_MAX = 4096, SOCKET_PATH_MAX = 107, SOCKET_NAME_MAX = 24, ASK_MS = 1000 };
 
 //  Whom `run` asks.
 static const char FRONTEND [] = "frontend/0";
@@ -89,24 +88,13 @@ static unsigned
 s_find_port (void *arg)
 {
     const site_t *site = arg;
-    char broker [ENDPOINT_MAX], events [ENDPOINT_MAX], endpoint [ENDPOINT_MAX];
-    unsigned port = 0;
+    char broker [ENDPOINT_MAX], events [ENDPOINT_MAX];
+    int64_t port = 0;
     error_t error;
     assembly_broker (site->fleet, &site->assembly, broker, events);
-    caller_t *caller =
-        caller_resolve (broker, FRONTEND, ASK_MS, endpoint, &error) == STATUS_OK ? caller_new (endpoint, &error) : NULL;
-    if (!caller)
+    if (caller_find_figure (broker, FRONTEND, "stator_frontend_port", ASK_MS, &port, &error) != STATUS_OK)
         return 0;
-    arena_t arena;
-    arena_init (&arena, STATUS_MEMORY);
-    actor_status_t status = { 0 };
-    if (caller_call (caller, &get_status_message, &(get_status_t){ 0 }, ASK_MS, &arena, &status, &error) == STATUS_OK)
-        for (size_t i = 0; i < status.figures_count; i++)
-            if (span_equal_string (status.figures [i].name, "stator_frontend_port"))
-                port = (unsigned)status.figures [i].value;
-    arena_fini (&arena);
-    caller_destroy (&caller);
-    return port;
+    return (unsigned)port;
 }
 
 static void *
