@@ -12,6 +12,7 @@
 #include "runtime/suggest.h"
 
 static const bench_t *const s_benches [] = {
+    &bench_fanout,
     &bench_hop,
     &bench_index,
     &bench_tokenizer,
@@ -98,6 +99,26 @@ double
 bench_wall_seconds (void)
 {
     return s_read (CLOCK_MONOTONIC);
+}
+
+void
+bench_wait (double seconds)
+{
+    struct timespec time = { .tv_sec = (time_t)seconds };
+    time.tv_nsec = (long)((seconds - (double)time.tv_sec) * 1e9);
+    clock_nanosleep (CLOCK_MONOTONIC, 0, &time, NULL);
+}
+
+status_t
+bench_await (sem_t *semaphore, unsigned seconds, error_t *error)
+{
+    struct timespec until;
+    clock_gettime (CLOCK_REALTIME, &until);
+    until.tv_sec += seconds;
+    int rc;
+    while ((rc = sem_timedwait (semaphore, &until)) != 0 && errno == EINTR)
+        continue;
+    return rc ? error_set (error, STATUS_DEADLINE, "it did not end within %u s", seconds) : STATUS_OK;
 }
 
 //  ---- Folders -------------------------------------------------------------------------------------------------------------

@@ -10,6 +10,8 @@
 #ifndef CLI_BENCH_H
 #define CLI_BENCH_H
 
+#include <semaphore.h>
+
 #include "base/json_writer.h"
 #include "cli/command.h"
 
@@ -34,6 +36,7 @@ typedef struct {
     status_t (*run) (const bench_run_t *run, error_t *error);
 } bench_t;
 
+extern const bench_t bench_fanout;
 extern const bench_t bench_hop;
 extern const bench_t bench_index;
 extern const bench_t bench_tokenizer;
@@ -67,6 +70,12 @@ bool bench_wants (const bench_run_t *run, const char *cell);
 //  Seconds that all threads of this process have computed; seconds that pass.
 double bench_seconds (void);
 double bench_wall_seconds (void);
+
+//  Lets time pass.
+void bench_wait (double seconds);
+
+//  Waits for another thread to post.  STATUS_DEADLINE where it does not.
+status_t bench_await (sem_t *semaphore, unsigned seconds, error_t *error);
 
 //  ---- Folders -------------------------------------------------------------------------------------------------------------
 

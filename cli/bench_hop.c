@@ -4,11 +4,8 @@
 //  two threads in one process too, and its frames have the sizes of ours.  Processor time is that of all threads, those of
 //  libzmq included.  Both run in turn, some times; the least of each counts, since others on the machine only add to it.
 
-#include <errno.h>
-#include <semaphore.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 #include <zmq.h>
 
 #include "base/bug.h"
@@ -177,21 +174,6 @@ s_read_keys (void *arg, keyring_t **keys, error_t *error)
 }
 
 static status_t
-s_await (task_t *task, error_t *error)
-{
-    struct timespec until;
-    clock_gettime (CLOCK_REALTIME, &until);
-    until.tv_sec += DEADLINE_S;
-    int rc;
-    while ((rc = sem_timedwait (&task->done, &until)) != 0 && errno == EINTR)
-        continue;
-    if (rc != 0)
-        return error_set (error, STATUS_DEADLINE, "the calls did not end within %d s", DEADLINE_S);
-    *error = task->error;
-    return task->error.status;
-}
-
-static status_t
 s_measure_ours (const char *endpoint, const char *folder, task_t *task, error_t *error)
 {
     static const char *const anything [] = { "*", NULL };
@@ -220,8 +202,11 @@ s_measure_ours (const char *endpoint, const char *folder, task_t *task, error_t 
     status_t status = house ? STATUS_OK : error->status;
     if (house) {
         house_start (house);
-        status = s_await (task, error);
+        status = bench_await (&task->done, DEADLINE_S, error);
         house_destroy (&house);
+        if (!status && task->error.status)
+            *error = task->error;
+        status = status ? status : task->error.status;
     }
     sem_destroy (&task->done);
     return status;
