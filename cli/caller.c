@@ -326,8 +326,8 @@ s_read_figure (caller_t *caller, const char *figure, uint64_t timeout_ms, int64_
 }
 
 status_t
-caller_find_figure (const char *broker, const char *address, const char *figure, uint64_t timeout_ms, int64_t *value,
-    error_t *error)
+caller_find_figure (
+    const char *broker, const char *address, const char *figure, uint64_t timeout_ms, int64_t *value, error_t *error)
 {
     char endpoint [ENDPOINT_MAX];
     status_t status = caller_resolve (broker, address, timeout_ms, endpoint, error);

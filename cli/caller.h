@@ -50,8 +50,8 @@ status_t caller_resolve (
     const char *broker, const char *address, uint64_t timeout_ms, char endpoint [ENDPOINT_MAX], error_t *error);
 
 //  Reads one of the figures that the actor at an address gives of itself (get_status), by the name of its metric.
-status_t caller_find_figure (const char *broker, const char *address, const char *figure, uint64_t timeout_ms,
-    int64_t *value, error_t *error);
+status_t caller_find_figure (
+    const char *broker, const char *address, const char *figure, uint64_t timeout_ms, int64_t *value, error_t *error);
 
 //  Takes the keyring that callers made from now on prove themselves with, where an endpoint leaves the machine; NULL: none.
 void caller_set_keys (keyring_t *keys);
