@@ -177,6 +177,16 @@ disk_read (disk_t *self, const char *path, size_t size_max, buffer_t *out, error
     return STATUS_OK;
 }
 
+status_t
+disk_read_front (disk_t *self, const char *path, size_t size, buffer_t *out, error_t *error)
+{
+    const disk_file_t *file = map_get (self->files, span_from_string (path));
+    if (!file)
+        return error_set (error, STATUS_NOT_FOUND, "%s: no such file", path);
+    buffer_append (out, span_slice (buffer_span (&file->content), 0, size));
+    return STATUS_OK;
+}
+
 disk_file_t *
 disk_file (disk_t *self, const char *path)
 {

@@ -32,6 +32,9 @@ void disk_crash (disk_t *self, random_t *random);
 //  NOT_FOUND, LIMIT (larger than size_max) or OK; appends to `out`.
 status_t disk_read (disk_t *self, const char *path, size_t size_max, buffer_t *out, error_t *error);
 
+//  The same of the first `size` bytes, or all of a shorter file.
+status_t disk_read_front (disk_t *self, const char *path, size_t size, buffer_t *out, error_t *error);
+
 //  Replaces the whole file, durably.  IO: the disk is full.
 status_t disk_write (disk_t *self, const char *path, span_t bytes, error_t *error);
 

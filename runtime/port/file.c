@@ -69,40 +69,56 @@ s_write_all (int fd, span_t bytes)
 
 //  ---- Reading -------------------------------------------------------------------------------------------------------
 
-//  Up to one byte more than allowed, so that too much is seen.  The file may grow meanwhile.
+//  At most `size` bytes.  The file may grow meanwhile.
 static int
-s_read_up_to (int fd, size_t size_max, buffer_t *out)
+s_read_up_to (int fd, size_t size, buffer_t *out)
 {
-    size_t start = out->size;
-    while (out->size - start <= size_max) {
-        size_t left = size_max + 1 - (out->size - start);
-        size_t step = left < READ_STEP ? left : READ_STEP;
+    while (size) {
+        size_t step = size < READ_STEP ? size : READ_STEP;
         ssize_t got = read (fd, buffer_reserve (out, step), step);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
             return got < 0 ? errno : 0;
         buffer_commit (out, (size_t)got);
+        size -= (size_t)got;
     }
-    return EFBIG;
+    return 0;
 }
 
+static status_t
+s_read (const char *path, size_t size, buffer_t *out, error_t *error)
+{
+    size_t start = out->size;
+    int fd = open (path, O_RDONLY | O_CLOEXEC);
+    int reason = fd < 0 ? errno : s_read_up_to (fd, size, out);
+    if (reason)
+        out->size = start;
+    if (fd >= 0)
+        close (fd);
+    return reason ? s_fail (error, "read", path, reason) : STATUS_OK;
+}
+
+//  One byte more than allowed is asked for, so that too much is seen.
 status_t
 file_read (const char *folder, const char *path, size_t size_max, buffer_t *out, error_t *error)
 {
     char *whole = file_path (folder, path);
     size_t start = out->size;
-    status_t status = STATUS_OK;
-    int fd = open (whole, O_RDONLY | O_CLOEXEC);
-    int reason = fd < 0 ? errno : s_read_up_to (fd, size_max, out);
-    if (reason == EFBIG)
+    status_t status = s_read (whole, size_max + 1, out, error);
+    if (out->size - start > size_max) {
         status = error_set (error, STATUS_LIMIT, "%s is larger than %zu bytes", whole, size_max);
-    else if (reason)
-        status = s_fail (error, "read", whole, reason);
-    if (status != STATUS_OK)
         out->size = start;
-    if (fd >= 0)
-        close (fd);
+    }
+    memory_free (whole);
+    return status;
+}
+
+status_t
+file_read_front (const char *folder, const char *path, size_t size, buffer_t *out, error_t *error)
+{
+    char *whole = file_path (folder, path);
+    status_t status = s_read (whole, size, out, error);
     memory_free (whole);
     return status;
 }

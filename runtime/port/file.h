@@ -14,6 +14,7 @@ char *file_path (const char *folder, const char *path);
 status_t file_make_folders (const char *path, error_t *error);
 
 status_t file_read (const char *folder, const char *path, size_t size_max, buffer_t *out, error_t *error);
+status_t file_read_front (const char *folder, const char *path, size_t size, buffer_t *out, error_t *error);
 status_t file_write (const char *folder, const char *path, span_t bytes, bool secret, error_t *error);
 port_file_t *file_open (const char *folder, const char *path, error_t *error);
 status_t file_append (port_file_t *self, span_t bytes, error_t *error);

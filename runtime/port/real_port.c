@@ -127,6 +127,12 @@ s_file_read (port_t *port, const char *path, size_t size_max, buffer_t *out, err
 }
 
 static status_t
+s_file_read_front (port_t *port, const char *path, size_t size, buffer_t *out, error_t *error)
+{
+    return file_read_front (s_real (port)->state_folder, path, size, out, error);
+}
+
+static status_t
 s_file_write (port_t *port, const char *path, span_t bytes, bool secret, error_t *error)
 {
     return file_write (s_real (port)->state_folder, path, bytes, secret, error);
@@ -206,6 +212,7 @@ static const port_table_t s_table = {
     .store_next = store_next,
     .store_close = store_close,
     .file_read = s_file_read,
+    .file_read_front = s_file_read_front,
     .file_write = s_file_write,
     .file_open = s_file_open,
     .file_append = file_append,

@@ -101,6 +101,16 @@ sim_file_read (port_t *port_, const char *path, size_t size_max, buffer_t *out, 
 }
 
 status_t
+sim_file_read_front (port_t *port_, const char *path, size_t size, buffer_t *out, error_t *error)
+{
+    sim_port_t *port = sim_port_of (port_);
+    char *whole = sim_path (port, path);
+    status_t status = disk_read_front (s_disk (port), whole, size, out, error);
+    memory_free (whole);
+    return status;
+}
+
+status_t
 sim_file_write (port_t *port_, const char *path, span_t bytes, bool secret, error_t *error)
 {
     sim_port_t *port = sim_port_of (port_);

@@ -229,6 +229,7 @@ static const port_table_t s_table = {
     .store_next = sim_store_next,
     .store_close = sim_store_close,
     .file_read = sim_file_read,
+    .file_read_front = sim_file_read_front,
     .file_write = sim_file_write,
     .file_open = sim_file_open,
     .file_append = sim_file_append,

@@ -100,6 +100,7 @@ status_t sim_store_commit (port_store_t *store, bool sync, error_t *error);
 bool sim_store_next (port_store_t *store, span_t from, bool after, span_t *key, span_t *value);
 void sim_store_close (port_store_t *store);
 status_t sim_file_read (port_t *self, const char *path, size_t size_max, buffer_t *out, error_t *error);
+status_t sim_file_read_front (port_t *self, const char *path, size_t size, buffer_t *out, error_t *error);
 status_t sim_file_write (port_t *self, const char *path, span_t bytes, bool secret, error_t *error);
 port_file_t *sim_file_open (port_t *self, const char *path, error_t *error);
 status_t sim_file_append (port_file_t *file, span_t bytes, error_t *error);

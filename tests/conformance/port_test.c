@@ -702,8 +702,18 @@ s_hear_file (scene_t *scene, size_t size_max)
 }
 
 static void
+s_hear_front (scene_t *scene, size_t size)
+{
+    buffer_t content = { 0 };
+    status_t status = PORT (scene)->file_read_front (scene->port, "file", size, &content, NULL);
+    s_hear (scene, status == STATUS_OK ? buffer_string (&content) : status_name (status));
+    buffer_fini (&content);
+}
+
+static void
 s_files (scene_t *scene)
 {
+    s_hear_front (scene, 3);
     s_hear_file (scene, 100);
     assert_int_equal (PORT (scene)->file_write (scene->port, "file", SPAN ("old"), true, NULL), STATUS_OK);
     assert_int_equal (PORT (scene)->file_write (scene->port, "file", SPAN ("new"), true, NULL), STATUS_OK);
@@ -713,13 +723,15 @@ s_files (scene_t *scene)
     PORT (scene)->file_close (file);
     s_hear_file (scene, 5);
     s_hear_file (scene, 4);
+    s_hear_front (scene, 4);
+    s_hear_front (scene, 100);
     s_over (scene);
 }
 
 static void
 test_a_file_is_replaced_whole_and_grows_by_appends (void **state)
 {
-    s_play (s_files, "not_found new newer limit ");
+    s_play (s_files, "not_found not_found new newer limit newe newer ");
 }
 
 int
