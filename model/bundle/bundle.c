@@ -1,5 +1,6 @@
 #include "model/bundle/bundle.h"
 
+#include "base/hash.h"
 #include "base/memory.h"
 #include "model/gguf.h"
 
@@ -165,6 +166,7 @@ s_read_engine (loading_t *self)
     if (json_parse (self->files [BUNDLE_ENGINE], &engine, self->error))
         return error_prefix (self->error, "what the engine does");
     self->bundle->variables = json_share (json_get (engine, "variables"));
+    self->bundle->rendered = json_share (json_get (engine, "rendered"));
     buffer_append (&self->bundle->begin, json_string (json_get (engine, "begin")));
     json_destroy (&engine);
     return STATUS_OK;
@@ -221,11 +223,21 @@ bundle_destroy (bundle_t **self_p)
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
         buffer_fini (texts [i]);
     json_destroy (&self->variables);
+    json_destroy (&self->rendered);
     template_destroy (&self->plain);
     template_destroy (&self->with_tools);
     tokenizer_destroy (&self->tokenizer);
     memory_free (self);
     *self_p = NULL;
+}
+
+uint64_t
+bundle_fingerprint (const span_t files [BUNDLE_FILES])
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < BUNDLE_FILES; i++)
+        hash = hash_bytes (files [i], hash ^ files [i].size);
+    return hash;
 }
 
 //  ---- Rendering -------------------------------------------------------------------------------------------------------
@@ -237,6 +249,39 @@ s_put_missing (json_t *conversation, const char *key, json_t *value)
         json_destroy (&value);
     else
         json_put (conversation, key, value);
+}
+
+//  What a small template says now.
+static status_t
+s_put_rendered (json_t *conversation, const char *name, span_t source, const template_input_t *input, error_t *error)
+{
+    buffer_t text = { 0 };
+    template_t *template = json_get (conversation, name) ? NULL : template_compile (source, error);
+    if (!template)
+        return json_get (conversation, name) ? STATUS_OK : error_prefix (error, "variable %s", name);
+    status_t status = template_render (template, input, &text, NULL, error);
+    if (!status)
+        json_put (conversation, name, json_new_string (buffer_span (&text)));
+    template_destroy (&template);
+    buffer_fini (&text);
+    return status;
+}
+
+static status_t
+s_put_all_rendered (const bundle_t *self, json_t *conversation, int64_t now_s, error_t *error)
+{
+    json_t *empty = json_new_object ();
+    template_input_t input = { .context = empty, .now_s = now_s };
+    uintptr_t cursor = 0;
+    span_t key;
+    const json_t *source;
+    char name [64];
+    status_t status = STATUS_OK;
+    while (!status && json_next (self->rendered, &cursor, &key, &source))
+        if (span_copy_string (key, name, sizeof name))
+            status = s_put_rendered (conversation, name, json_string (source), &input, error);
+    json_destroy (&empty);
+    return status;
 }
 
 static void
@@ -262,9 +307,12 @@ bundle_render (const bundle_t *self, json_t *conversation, int64_t now_s, buffer
     if (!chosen)
         return error_set (error, STATUS_UNSUPPORTED, "the model has no chat template");
     s_put_variables (self, conversation);
+    status_t status = s_put_all_rendered (self, conversation, now_s, error);
+    if (status)
+        return status;
     buffer_t prompt = { 0 };
     template_input_t input = { .context = conversation, .now_s = now_s };
-    status_t status = template_render (chosen, &input, &prompt, NULL, error);
+    status = template_render (chosen, &input, &prompt, NULL, error);
     if (!status && !span_starts_with (buffer_span (&prompt), buffer_span (&self->begin)))
         buffer_append (out, buffer_span (&self->begin));
     if (!status)

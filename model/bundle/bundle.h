@@ -22,6 +22,7 @@ typedef enum {
 
 //  Members of BUNDLE_ENGINE, each of which may be missing:
 //      variables    an object: what templates are given beside the conversation, where that does not say otherwise
+//      rendered     an object: the same, but each is a template that is rendered first, say for today's date
 //      begin        text that stands at the start of every prompt, put there where the template did not
 
 //  Names of the files in a Hugging Face folder; NULL for those that are no such file.
@@ -38,6 +39,7 @@ typedef struct {
     buffer_t cutting;          //  How text is cut into pieces, in the file's words: "llama-bpe", "Split, ByteLevel"
     buffer_t bos;              //  Text of the token that begins a text; empty: none
     buffer_t eos;              //  Text of the one that ends it; empty: none
+    json_t *rendered;          //  Variables that are templates; NULL: none
     json_t *variables;         //  As the engine gives them; NULL: none
     buffer_t begin;            //  As the engine puts it; empty: nothing
     parser_choice_t format;    //  How answers are written
@@ -46,6 +48,9 @@ typedef struct {
 //  Loads the files, borrowed for the call; an empty span is a file that is not there.  There must be a GGUF file or a
 //  tokenizer.json.  Gives the bundle.  STATUS_INVALID, STATUS_UNSUPPORTED, STATUS_LIMIT with the file and what is wrong.
 status_t bundle_load (const span_t files [BUNDLE_FILES], bundle_t **self, error_t *error);
+
+//  Of the files: what a model card says, so that whoever fetches them knows what came.
+uint64_t bundle_fingerprint (const span_t files [BUNDLE_FILES]);
 
 //  Nulls the caller's pointer.
 void bundle_destroy (bundle_t **self_p);

@@ -142,11 +142,18 @@ test_the_engines_variables_give_way_to_the_conversations (void **state)
 {
     house_t house = { 0 };
     s_put (&house, BUNDLE_TOKENIZER, TOKENIZER);
-    s_put (&house, BUNDLE_TEMPLATE, "{{ enable_thinking }} {{ add_generation_prompt }} {{ date is defined }}");
-    s_put (&house, BUNDLE_ENGINE, "{\"variables\":{\"enable_thinking\":true}}");
+    s_put (&house, BUNDLE_TEMPLATE, "{{ enable_thinking }} {{ add_generation_prompt }} {{ day }}");
+    s_put (&house, BUNDLE_ENGINE,
+        "{\"variables\":{\"enable_thinking\":true},\"rendered\":{\"day\":\"{{ strftime_now('%d %b') }}\"}}");
     s_load (&house);
-    s_check_render (&house, HELLO "}", "True True False");
-    s_check_render (&house, HELLO ",\"enable_thinking\":false,\"add_generation_prompt\":false}", "False False False");
+    s_check_render (&house, HELLO "}", "True True 15 Jan");
+    s_check_render (
+        &house, HELLO ",\"enable_thinking\":false,\"add_generation_prompt\":false,\"day\":\"one\"}", "False False one");
+    s_close (&house);
+    s_put (&house, BUNDLE_ENGINE, "{\"rendered\":{\"day\":\"{% if %}\"}}");
+    s_load (&house);
+    assert_int_equal (s_render (&house, HELLO "}"), STATUS_INVALID);
+    assert_true (span_starts_with (span_from_string (house.error.text), SPAN ("variable day: line 1")));
     s_close (&house);
 }
 
