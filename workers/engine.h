@@ -14,6 +14,7 @@
 #define WORKERS_ENGINE_H
 
 #include "kv/namespace.h"
+#include "model/bundle/bundle.h"
 #include "runtime/actor.h"
 #include "schemas/load.h"
 #include "schemas/worker.h"
@@ -105,6 +106,9 @@ typedef struct {
     //  A conversation (JSON, as render's message has it) to the prompt; text to ids.  Answers exactly once, unless closed.
     void (*render) (engine_t *self, span_t conversation, engine_answer_fn *done, void *arg);
     void (*tokenize) (engine_t *self, span_t text, engine_answer_fn *done, void *arg);
+
+    //  What the model brings, where the card says that there is something.  Borrowed until the next on_ready.  NULL: never.
+    void (*files) (const engine_t *self, span_t files [BUNDLE_FILES]);
 } engine_class_t;
 
 #endif

@@ -38,6 +38,7 @@ s_on_ready (void *arg, const model_card_t *given)
     if (self->context_max && self->context_max < card.context)
         card.context = self->context_max;
     report_clear (self);
+    files_fail_all (self, STATUS_AGAIN, "the engine was restarted");
     if (message_check (&model_card_message, &card, &error) ||
         namespace_init_model (&self->space, buffer_span (&self->secret), card.fingerprint, card.block_size, &error)) {
         actor_log (self->actor, LOG_ERROR, "the engine's card: %s", error.text);
@@ -402,6 +403,7 @@ s_init (void *self_, actor_t *actor, const void *setup, error_t *error)
     self->actor = actor;
     list_init (&self->generations);
     list_init (&self->asks);
+    list_init (&self->sendings);
     array_init (&self->gone, sizeof (hash128_t));
     message_memory_init (&self->names_memory);
     message_memory_init (&self->card_memory);
@@ -424,6 +426,7 @@ s_fini (void *self_, actor_t *actor)
     if (self->probe)
         generation_drop (self->probe);
     generation_drop_all (self);
+    files_fail_all (self, STATUS_CANCELLED, "the worker ends");
     self->class->close (self->engine);
     report_stop (self);
     timer_stop (&self->overfull);
@@ -464,6 +467,7 @@ static const actor_handler_t s_handlers [] = {
     HANDLES_CALL (generate, s_on_generate),
     HANDLES_CALL (render, s_on_render),
     HANDLES_CALL (tokenize, s_on_tokenize),
+    HANDLES_CALL (fetch_model, files_on_fetch),
     HANDLES_SNAPSHOT (STREAM_KV, report_snapshot_kv),
     HANDLES_SNAPSHOT (STREAM_LOAD, report_snapshot_load),
     HANDLERS_END,

@@ -41,6 +41,7 @@ struct worker {
     message_memory_t names_memory;       //  Where it lies
     buffer_t secret;                     //  Of the cluster
     engine_t *engine;                    //  The adapter's
+    list_t sendings;                     //  Readers of the model's files
     list_t asks;                         //  Questions to render and tokenize, oldest first
     bool known;                          //  There is a card
     model_card_t card;                   //  As it is registered
@@ -110,6 +111,14 @@ void worker_generation_ended (worker_t *self);
 
 //  The probe is over.
 void worker_probe_ended (worker_t *self, bool alive);
+
+//  ---- files.c -----------------------------------------------------------------------------------------------------------
+
+//  The handler of fetch_model.
+void files_on_fetch (void *self, actor_t *actor, incoming_t *incoming, const void *message);
+
+//  Tells every reader that there is no more to come.
+void files_fail_all (worker_t *self, status_t status, const char *why);
 
 //  ---- report.c ----------------------------------------------------------------------------------------------------------
 

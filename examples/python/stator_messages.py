@@ -29,7 +29,7 @@ class Message(typing.NamedTuple):
     fields: tuple                  # of Field, in the order of the schema
 
 
-SCHEMA_HASH = 0x06d212f2a0a2ff67
+SCHEMA_HASH = 0x1b6463124572e580
 
 
 class FrameKind(enum.IntEnum):
@@ -103,6 +103,16 @@ class FinishReason(enum.IntEnum):
     FAILED = 4
 
 
+class ModelFile(enum.IntEnum):
+    """What a model brings, file by file; as bundle_file_t in model/bundle/bundle.h."""
+
+    GGUF = 0
+    TOKENIZER = 1
+    CONFIG = 2
+    TEMPLATE = 3
+    ENGINE = 4
+
+
 ENUMS = {
     'frame_kind': FrameKind,
     'actor_state': ActorState,
@@ -111,6 +121,7 @@ ENUMS = {
     'process_state': ProcessState,
     'tier': Tier,
     'finish_reason': FinishReason,
+    'model_file': ModelFile,
 }
 
 MESSAGES = {
@@ -341,8 +352,6 @@ MESSAGES = {
         Field('active', 'a', 'u32', None, False, False, 0, 0),
         Field('kv_used', 'k', 'u64', None, False, False, 0, 0),
         Field('cost', 'c', 'u64', None, False, False, 0, 0),
-        Field('live_blocks', 'l', 'u64', None, False, False, 0, 0),
-        Field('kv_capacity', 'kc', 'u64', None, False, False, 0, 0),
     )),
     'score_candidates': Message('call', False, None, 0, 'score_candidates_reply', None, None, (
         Field('request', 'rq', 'string', None, False, False, 128, 0),
@@ -436,6 +445,7 @@ MESSAGES = {
         Field('tokenizing', 'tk', 'string', None, False, False, 32, 0),
         Field('sends_text', 'tx', 'bool', None, False, False, 0, 0),
         Field('kv_events', 'ke', 'bool', None, False, False, 0, 0),
+        Field('files', 'fi', 'u64', None, False, True, 0, 0),
     )),
     'sampling': Message('struct', False, None, 0, None, None, None, (
         Field('max_tokens', 'mt', 'u32', None, False, True, 0, 0),
@@ -485,5 +495,15 @@ MESSAGES = {
     )),
     'tokenize_reply': Message('reply', False, None, 0, None, None, None, (
         Field('tokens', 't', 'u32', None, True, False, 16777216, 0),
+    )),
+    'fetch_model': Message('stream', False, None, 0, None, 'model_part', 'model_end', (
+        Field('model', 'm', 'string', None, False, False, 256, 0),
+        Field('files', 'fi', 'u64', None, False, False, 0, 0),
+    )),
+    'model_part': Message('item', False, None, 0, None, None, None, (
+        Field('file', 'f', 'enum', 'model_file', False, False, 0, 0),
+        Field('bytes', 'b', 'bin', None, False, False, 16777216, 0),
+    )),
+    'model_end': Message('end', False, None, 0, None, None, None, (
     )),
 }

@@ -344,6 +344,84 @@ test_an_answer_beyond_the_memory_that_is_left_is_refused (void **state)
     stage_end ();
 }
 
+//  ---- What the model brings -------------------------------------------------------------------------------------------
+
+//  The server's file, where the worker sees it; the server is looked at anew.
+static void
+s_put_model_file (span_t file)
+{
+    port_t *port = actor_port (stage_worker ());
+    assert_int_equal (port->table->file_write (port, "/m/fake.gguf", file, false, NULL), STATUS_OK);
+    stage_kill_added ();
+    stage_run_ms (5000);
+    stage_start_added ();
+    stage_run_ms (5000);
+}
+
+static span_t
+s_real_file (void)
+{
+    static char bytes [4 << 20];
+    FILE *file = fopen ("tests/data/models/stories260K-f32.gguf", "rb");
+    assert_non_null (file);
+    size_t size = fread (bytes, 1, sizeof bytes, file);
+    fclose (file);
+    return span_of (bytes, size);
+}
+
+static void
+s_files_of (const fetching_t *fetching, span_t files [BUNDLE_FILES])
+{
+    for (size_t i = 0; i < BUNDLE_FILES; i++)
+        files [i] = buffer_span (&fetching->files [i]);
+}
+
+//  No more of the file than the vocabulary, the template that the server uses, and what it does beside.
+static void
+test_the_models_files_are_given_as_the_reader_asks (void **state)
+{
+    span_t file = s_real_file (), files [BUNDLE_FILES];
+    bundle_t *bundle = NULL;
+    fetching_t fetching;
+    s_begin ();
+    assert_false (stage_observed ()->card.has_files);    //  It is not there yet
+    s_put_model_file (file);
+    const model_card_t *card = &stage_observed ()->card;
+    assert_true (card->has_files);
+    stage_fetch (&fetching, card->files, 1000);
+    stage_fetch_finish (&fetching);
+    assert_int_equal (fetching.result, CALL_REPLIED);
+    assert_true (fetching.parts > 5);
+    s_files_of (&fetching, files);
+    assert_int_equal (bundle_fingerprint (files), card->files);
+    assert_true (files [BUNDLE_GGUF].size < 100000 && span_starts_with (file, files [BUNDLE_GGUF]));
+    assert_true (span_equal_string (files [BUNDLE_TEMPLATE], "x"));
+    assert_int_equal (bundle_load (files, &bundle, NULL), STATUS_OK);
+    assert_string_equal (buffer_string (&bundle->begin), "<s>");
+    bundle_destroy (&bundle);
+    stage_fetch_fini (&fetching);
+    stage_end ();
+}
+
+static void
+test_files_that_changed_are_not_given (void **state)
+{
+    fetching_t fetching;
+    s_begin ();
+    s_put_model_file (s_real_file ());
+    stage_fetch (&fetching, stage_observed ()->card.files + 1, 1000);
+    stage_fetch_finish (&fetching);
+    assert_int_equal (fetching.status, STATUS_NOT_FOUND);
+
+    stage_fetch (&fetching, stage_observed ()->card.files, 0);
+    stage_run_ms (100);
+    s_put_model_file (SPAN ("GGUF, but not for long"));
+    stage_fetch_finish (&fetching);
+    assert_int_equal (fetching.status, STATUS_AGAIN);
+    assert_false (stage_observed ()->card.has_files);
+    stage_end ();
+}
+
 int
 main (void)
 {
@@ -362,6 +440,8 @@ main (void)
         cmocka_unit_test_setup (test_a_loading_server_is_waited_for, s_set_up),
         cmocka_unit_test_setup (test_a_server_of_another_kind_is_named_as_such, s_set_up),
         cmocka_unit_test_setup (test_a_prompt_begins_as_the_servers_own_chat, s_set_up),
+        cmocka_unit_test_setup (test_the_models_files_are_given_as_the_reader_asks, s_set_up),
+        cmocka_unit_test_setup (test_files_that_changed_are_not_given, s_set_up),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -383,6 +383,52 @@ stage_call (question_t *question, const message_type_t *type, const void *reques
     assert_true (question->ended);
 }
 
+//  ---- Files -----------------------------------------------------------------------------------------------------------
+
+static uint64_t
+s_on_part (void *self, void *arg, uint64_t position, const void *message)
+{
+    fetching_t *fetching = arg;
+    const model_part_t *part = message;
+    fetching->parts++;
+    buffer_append (&fetching->files [part->file], part->bytes);
+    stream_credit (&fetching->stream, position + part->bytes.size + fetching->step);
+    return part->bytes.size;
+}
+
+static void
+s_on_fetched (void *self, void *arg, call_result_t result, const void *message)
+{
+    fetching_t *fetching = arg;
+    fetching->ended = true;
+    fetching->result = result;
+    fetching->status = result == CALL_REPLIED ? STATUS_OK : stream_error (&fetching->stream)->status;
+}
+
+void
+stage_fetch (fetching_t *fetching, uint64_t files, uint64_t step)
+{
+    stream_options_t options = { .on_item = s_on_part, .on_end = s_on_fetched, .credit = step };
+    *fetching = (fetching_t){ .step = step };
+    stream_open (&fetching->stream, s_client.actor, SPAN ("worker/0"), &fetch_model_message,
+        &(fetch_model_t){ .model = SPAN ("mock"), .files = files }, &options, fetching);
+}
+
+void
+stage_fetch_finish (fetching_t *fetching)
+{
+    for (int i = 0; !fetching->ended && i < 100000; i++)
+        stage_run_ms (1);
+    assert_true (fetching->ended);
+}
+
+void
+stage_fetch_fini (fetching_t *fetching)
+{
+    for (size_t i = 0; i < BUNDLE_FILES; i++)
+        buffer_fini (&fetching->files [i]);
+}
+
 const observed_t *
 stage_observed (void)
 {

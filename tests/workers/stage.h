@@ -40,6 +40,17 @@ typedef struct {
     char bytes [256];    //  Prompt of a render_reply, tokens of a tokenize_reply, detail of an actor_status; cut to fit
 } question_t;
 
+//  The model's files on their way to the client.
+typedef struct {
+    stream_t stream;                  //  From the worker
+    uint64_t step;                    //  Credit kept ahead of what came
+    buffer_t files [BUNDLE_FILES];    //  So far
+    size_t parts;                     //  Messages they came in
+    bool ended;                       //  The end is here:
+    call_result_t result;             //  How
+    status_t status;                  //  Of the error
+} fetching_t;
+
 typedef struct {
     map_t *blocks;         //  Blocks held, by the first 64 bits; values are not to be used
     size_t stored;         //  How many came, those that came again included
@@ -79,6 +90,15 @@ generate_t stage_request (const char *text, uint32_t max_tokens);
 
 //  Calls a method of the worker and runs until the answer is there.
 void stage_call (question_t *question, const message_type_t *type, const void *request);
+
+//  Asks the worker for the model's files with this hash; at most `step` bytes are on their way.  fetching: new.
+void stage_fetch (fetching_t *fetching, uint64_t files, uint64_t step);
+
+//  Runs until they are there or will not come.
+void stage_fetch_finish (fetching_t *fetching);
+
+//  Frees what came.
+void stage_fetch_fini (fetching_t *fetching);
 
 //  Restarts the client's view from nothing, as a late joiner.
 void stage_restart_client (void);

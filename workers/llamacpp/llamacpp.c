@@ -85,6 +85,8 @@ s_close (engine_t *self)
         s_free_question (LIST_ENTRY (link, question_t, link));
     slots_destroy (&self->slots);
     wire_facts_fini (&self->facts);
+    buffer_fini (&self->front);
+    buffer_fini (&self->habits);
     wire_chunk_fini (&self->chunk);
     buffer_fini (&self->url);
     buffer_fini (&self->api_key);
@@ -214,4 +216,5 @@ const engine_class_t llamacpp_engine = {
     .load = s_load,
     .render = s_render,
     .tokenize = s_tokenize,
+    .files = files_get,
 };

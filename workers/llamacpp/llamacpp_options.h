@@ -7,6 +7,7 @@
 
 typedef struct {
     const char *api_key;            //  "": none
+    const char *model_file;         //  "": where the server says it is
     uint64_t connect_timeout_ns;    //  Of a request to it
     uint64_t probe_interval_ns;     //  Between two looks at its health
     uint64_t stall_timeout_ns;      //  Without a byte from it; 0: none

@@ -1,6 +1,7 @@
 //  llamacpp_private - what the files of the adapter share
 //
 //  llamacpp.c is the table, with questions and load.  probe.c finds the server and what it is.  run.c is one completion.
+//  files.c reads what the model brings.
 
 #ifndef WORKERS_LLAMACPP_LLAMACPP_PRIVATE_H
 #define WORKERS_LLAMACPP_LLAMACPP_PRIVATE_H
@@ -28,6 +29,8 @@ struct engine {
     bool ready;                    //  It serves, and this is known of it:
     wire_facts_t facts;            //  what it is,
     bool begins;                   //  whether it puts a token before a chat,
+    buffer_t front;                //  the front of its model file; empty: it is not to be had,
+    buffer_t habits;               //  what it does to prompts beside (BUNDLE_ENGINE),
     slots_t *slots;                //  and what its slots hold
     list_t waiting;                //  engine_run_t without a slot, in order of arrival
     list_t running;                //  engine_run_t in a slot
@@ -74,6 +77,14 @@ void run_start_waiting (engine_t *engine);
 
 //  Fails every run.
 void run_fail_all (engine_t *engine, status_t status, const char *why);
+
+//  ---- files.c -------------------------------------------------------------------------------------------------------------
+
+//  Reads what the model brings; false where it is not to be had.
+bool files_read (engine_t *engine);
+
+//  What was read last.
+void files_get (const engine_t *engine, span_t files [BUNDLE_FILES]);
 
 //  ---- probe.c -------------------------------------------------------------------------------------------------------------
 

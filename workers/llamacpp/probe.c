@@ -56,6 +56,9 @@ s_become_ready (engine_t *self)
 {
     const wire_facts_t *facts = &self->facts;
     run_fail_all (self, STATUS_UNREACHABLE, "the engine was restarted");
+    span_t files [BUNDLE_FILES];
+    bool has_files = files_read (self);
+    files_get (self, files);
     model_card_t card = {
         .model = buffer_span (self->model.size ? &self->model : &facts->model),
         .fingerprint = facts->fingerprint,
@@ -69,6 +72,8 @@ s_become_ready (engine_t *self)
         .tokenizing = SPAN ("engine"),
         .sends_text = true,
         .kv_events = true,
+        .has_files = has_files,
+        .files = bundle_fingerprint (files),
     };
     const namespace_t *space = self->watch.on_ready (self->watch.arg, &card);
     slots_watch_t watch = { self->watch.on_stored, self->watch.on_removed, self->watch.arg };

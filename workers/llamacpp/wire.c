@@ -309,6 +309,8 @@ wire_facts_fini (wire_facts_t *self)
 {
     buffer_fini (&self->model);
     buffer_fini (&self->version);
+    buffer_fini (&self->path);
+    buffer_fini (&self->chat_template);
     buffer_fini (&self->bos);
     *self = (wire_facts_t){ 0 };
 }
@@ -342,6 +344,8 @@ wire_read_props (wire_facts_t *self, span_t body, error_t *error)
         status =
             error_set (error, STATUS_UNSUPPORTED, "the engine's /props do not say how many slots of how many tokens");
     buffer_append (&self->version, json_string (json_get (json, "build_info")));
+    buffer_append (&self->path, json_string (json_get (json, "model_path")));
+    buffer_append (&self->chat_template, json_string (json_get (json, "chat_template")));
     buffer_append (&self->bos, json_string (json_get (json, "bos_token")));
     s_mix (self, s_file_name (json_string (json_get (json, "model_path"))));
     s_mix (self, json_string (json_get (json, "chat_template")));

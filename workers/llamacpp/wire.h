@@ -38,12 +38,14 @@ typedef struct {
 
 //  What the server is.
 typedef struct {
-    buffer_t model;          //  Name
-    buffer_t version;        //  Build
-    buffer_t bos;            //  Text of the token that begins a prompt; empty where it has none
-    uint64_t slots;          //  Requests at once
-    uint64_t context;        //  Tokens of one request
-    uint64_t fingerprint;    //  Of model file, vocabulary and template
+    buffer_t model;            //  Name
+    buffer_t version;          //  Build
+    buffer_t path;             //  Of its model file, as the server has it
+    buffer_t chat_template;    //  That it uses; empty: none
+    buffer_t bos;              //  Text of the token that begins a prompt; empty where it has none
+    uint64_t slots;            //  Requests at once
+    uint64_t context;          //  Tokens of one request
+    uint64_t fingerprint;      //  Of model file, vocabulary and template
 } wire_facts_t;
 
 //  Appends the body of POST /completion.
