@@ -35,9 +35,7 @@ static const option_t s_flags [] = {
 typedef struct {
     const invocation_t *invocation;    //  As typed
     site_t site;                       //  The fleet
-    assembly_t *assembly;              //  What holds
-    assembly_t *first;                 //  Of the start, whose names and endpoints the actors keep
-    assembly_t *before;                //  Of the reload before, until they have the new options
+    array_t assemblies;                //  assembly_t *, the last one holds
 } process_t;
 
 static const char *
@@ -48,32 +46,24 @@ s_file (const process_t *self)
 }
 
 //  The actors as the fleet now says; NULL where it has none of this name.
-static assembly_t *
+static const assembly_actor_t *
 s_assemble (process_t *self, error_t *error)
 {
     const actor_flags_t *flags = self->invocation->flags;
     const char *instance = *flags->instance ? flags->instance : NULL;
-    return assembly_new (self->site.fleet, &self->site.assembly, self->invocation->words [0], instance, error);
+    assembly_t *assembly =
+        assembly_new (self->site.fleet, &self->site.assembly, self->invocation->words [0], instance, error);
+    if (!assembly)
+        return NULL;
+    array_append (&self->assemblies, &assembly, 1);
+    return assembly_actor (assembly, 0);
 }
 
-static status_t
-s_on_reload (void *arg, house_reload_t *reload, error_t *error)
+static const assembly_actor_t *
+s_on_reload (void *arg)
 {
     process_t *self = arg;
-    status_t status = site_reload (&self->site, self->invocation, s_file (self), error);
-    if (status)
-        return status;
-    assembly_t *assembly = s_assemble (self, error);
-    if (!assembly)
-        return error->status;
-    if (self->before != self->first)
-        assembly_destroy (&self->before);
-    self->before = self->assembly;
-    self->assembly = assembly;
-    *reload = (house_reload_t){ .actors = assembly_actor (assembly, 0),
-        .log_level = (log_level_t)self->site.fleet->observability.log_level,
-        .changed = buffer_string (&self->site.changed) };
-    return STATUS_OK;
+    return site_reload (&self->site, self->invocation, s_file (self)) ? s_assemble (self, NULL) : NULL;
 }
 
 static status_t
@@ -95,10 +85,9 @@ s_live (process_t *self)
         .on_reload = s_on_reload,
         .arg = self,
     };
-    house_t *house = NULL;
-    self->first = self->before = self->assembly = s_assemble (self, &error);
-    if (self->first)
-        house = house_new (assembly_actor (self->first, 0), assembly_count (self->first), &options, &error);
+    const assembly_actor_t *actors = s_assemble (self, &error);
+    size_t count = actors ? assembly_count (*(assembly_t **)array_at (&self->assemblies, 0)) : 0;
+    house_t *house = actors ? house_new (actors, count, &options, &error) : NULL;
     if (!house) {
         command_complain (self->invocation->command, "%s", error.text);
         return RESULT_FAILED;
@@ -120,12 +109,11 @@ s_run (const invocation_t *invocation)
     result_t result = site_open (&process.site, invocation, s_file (&process));
     if (result != RESULT_OK)
         return result;
+    array_init (&process.assemblies, sizeof (assembly_t *));
     result = s_live (&process);
-    if (process.assembly != process.before)
-        assembly_destroy (&process.assembly);
-    if (process.before != process.first)
-        assembly_destroy (&process.before);
-    assembly_destroy (&process.first);
+    for (size_t i = 0; i < process.assemblies.count; i++)
+        assembly_destroy (array_at (&process.assemblies, i));
+    array_fini (&process.assemblies);
     site_close (&process.site);
     return result;
 }

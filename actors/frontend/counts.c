@@ -182,6 +182,64 @@ counts_given_up (counts_t *self, span_t model, const char *reason)
     s_count_reason (self, &s_given_up, model, reason);
 }
 
+//  ---- Prompts that are made here ----
+
+static const metric_desc_t s_local = GAUGE ("stator_local_prompts", "1: prompts of the model are made here.");
+static const metric_desc_t s_checked =
+    COUNTER ("stator_prompts_checked_total", "Prompts made here that were compared with the engine's.");
+static const metric_desc_t s_differing =
+    COUNTER ("stator_prompts_differing_total", "Of these, those that differed: the engine makes them since.");
+
+static const struct {
+    metric_desc_t desc;    //  What it is
+    size_t offset;         //  Of the figure, uint64_t
+} s_memo_metrics [] = {
+    { COUNTER ("stator_memo_prompts_total", "Prompts made here."), offsetof (memo_counts_t, prompts) },
+    { COUNTER ("stator_memo_bytes_total", "Bytes of these prompts."), offsetof (memo_counts_t, bytes) },
+    { COUNTER ("stator_memo_bytes_known_total", "Of these, bytes whose tokens were known."),
+        offsetof (memo_counts_t, known) },
+    { COUNTER ("stator_memo_evicted_total", "Stretches of prompts forgotten to make room."),
+        offsetof (memo_counts_t, evicted) },
+    { GAUGE ("stator_memo_used_bytes", "Memory of what is known."), offsetof (memo_counts_t, used) },
+};
+
+static metric_t *
+s_of_model (counts_t *self, const metric_desc_t *metric, span_t model)
+{
+    buffer_t labels = { 0 };
+    s_label_model (&labels, model);
+    metric_t *found = metrics_get (self->all, metric, buffer_string (&labels));
+    buffer_fini (&labels);
+    return found;
+}
+
+void
+counts_local (counts_t *self, span_t model, bool here)
+{
+    metric_set (s_of_model (self, &s_local, model), here);
+}
+
+void
+counts_memo (counts_t *self, span_t model, const memo_counts_t *memo)
+{
+    for (size_t i = 0; i < sizeof s_memo_metrics / sizeof s_memo_metrics [0]; i++) {
+        uint64_t figure = *(const uint64_t *)(const void *)((const char *)memo + s_memo_metrics [i].offset);
+        metric_set (s_of_model (self, &s_memo_metrics [i].desc, model), (int64_t)figure);
+    }
+}
+
+void
+counts_checked (counts_t *self, span_t model)
+{
+    metric_add (s_of_model (self, &s_checked, model), 1);
+}
+
+void
+counts_differing (counts_t *self, span_t model)
+{
+    metric_add (s_of_model (self, &s_differing, model), 1);
+}
+
 void
 counts_receipts (counts_t *self, const hints_t *hints)
 {

@@ -8,6 +8,7 @@
 #define ACTORS_FRONTEND_COUNTS_H
 
 #include "hints/hints.h"
+#include "model/memo/memo.h"
 #include "runtime/metrics.h"
 #include "runtime/port.h"
 
@@ -58,6 +59,12 @@ void counts_migrated (counts_t *self, span_t model, const char *reason);
 
 //  A worker failed a request that is not given to another one.  reason: why not.
 void counts_given_up (counts_t *self, span_t model, const char *reason);
+
+//  Whether prompts of a model are made here; what its memo knows; that one was compared with the engine's, and differed.
+void counts_local (counts_t *self, span_t model, bool here);
+void counts_memo (counts_t *self, span_t model, const memo_counts_t *memo);
+void counts_checked (counts_t *self, span_t model);
+void counts_differing (counts_t *self, span_t model);
 
 //  What became of the hints.
 void counts_receipts (counts_t *self, const hints_t *hints);

@@ -69,6 +69,8 @@ s_on_worker (void *self_, actor_t *actor, const actor_entry_t *entry)
         actor_log (actor, levels [news], "%s", sentence.text);
     if (news == MODELS_CONFLICT)
         metric_add (self->counts.conflicts, 1);
+    if (self->options.local_prompts)
+        locals_follow (&self->locals);
 }
 
 //  ---- Requests of other frontends -------------------------------------------------------------------------------------
@@ -179,6 +181,11 @@ s_init (void *self_, actor_t *actor, const void *options_, error_t *error)
         models_expect (self->models, span_from_string (options->models.items [i]));
     counts_init (&self->counts, actor_metrics (actor));
     retry_budget_init (&self->retries, &options->retries, actor_now (actor));
+    locals_init (&self->locals, &(local_setup_t){ .actor = actor,
+                                    .models = self->models,
+                                    .counts = &self->counts,
+                                    .memo_bytes = options->memo,
+                                    .check_every = (uint64_t)options->check_every });
     notices_init (&self->notices, &self->counts, s_on_idle, self);
     client_leftovers_init (&self->leftovers, s_on_idle, self);
     s_note_port (self);
@@ -197,6 +204,7 @@ s_fini (void *self_, actor_t *actor)
     client_leftovers_fini (&self->leftovers);
     timer_stop (&self->bury);
     actor_port (actor)->table->listener_close (self->listener);
+    locals_fini (&self->locals);
     models_destroy (&self->models);
     memory_free (self->host);
 }
@@ -230,6 +238,7 @@ s_describe (void *self_, actor_t *actor, buffer_t *out)
     buffer_print (out, "http://%s, %zu models at %zu workers, %zu requests in progress",
         actor_port (actor)->table->listener_address (self->listener), models_count (self->models),
         models_accepting (self->models), self->turns.count);
+    locals_describe (&self->locals, out);
 }
 
 static void
@@ -239,6 +248,7 @@ s_measure (void *self_, actor_t *actor)
     listener_figures_t figures;
     actor_port (actor)->table->listener_figures (self->listener, &figures);
     counts_listener (&self->counts, &figures);
+    locals_measure (&self->locals);
     metric_set (self->counts.retries_left, (int64_t)retry_budget_left (&self->retries, actor_now (actor)));
 }
 

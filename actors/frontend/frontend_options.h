@@ -24,6 +24,9 @@ typedef struct {
     uint64_t stall_timeout_ns;    //  Without a token; 0: none
     int64_t attempts;             //  Workers tried for one request
     retry_limits_t retries;       //  Of all requests together
+    bool local_prompts;           //  Made here, where they can be
+    uint64_t memo;                //  Bytes for what became of them, each model
+    int64_t check_every;          //  Prompts made here to one that is compared; 0: none
     bool migrate_unseeded;        //  What is drawn without a seed may go on elsewhere
     //  Filled in by whoever starts it, in no table.
     span_t secret;              //  Of the cluster

@@ -5,6 +5,7 @@
 
 #include "actors/frontend/client.h"
 #include "actors/frontend/frontend_options.h"
+#include "actors/frontend/locals.h"
 #include "actors/frontend/models.h"
 #include "actors/frontend/notice.h"
 #include "runtime/timer.h"
@@ -15,6 +16,7 @@ typedef struct {
     char *host;                      //  Of the options, owned
     port_listener_t *listener;       //  Where harnesses connect
     models_t *models;                //  What can be asked for
+    locals_t locals;                 //  Of these, whose prompts are made here
     counts_t counts;                 //  What is counted
     retry_budget_t retries;          //  What may be tried elsewhere
     notices_t notices;               //  To routers, under way

@@ -223,6 +223,8 @@ s_see_card (models_t *self, const actor_entry_t *seen, const model_card_t *card,
     if (appeared)
         entry = s_new_entry (self, card, wall_s);
     entry->model.ns = ns;
+    if (card->has_files && !entry->model.files)
+        entry->model.files = card->files;
     for (size_t i = 0; i < card->aliases_count; i++)
         s_add_name (self, entry, card->aliases [i]);
 
@@ -363,6 +365,13 @@ models_next_name (const models_t *self, size_t *cursor, span_t *name, const mode
     }
     *cursor = ENTRIES + place;
     return false;
+}
+
+const model_t *
+models_next (const models_t *self, size_t *cursor)
+{
+    void *entry;
+    return map_next (self->entries, cursor, NULL, &entry) ? &((entry_t *)entry)->model : NULL;
 }
 
 size_t

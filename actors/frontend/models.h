@@ -20,6 +20,7 @@ typedef struct {
     uint32_t block_size;     //  Tokens a block
     uint32_t context;        //  Tokens of prompt and output; 0: not known
     bool sends_text;         //  Items carry the tokens' bytes
+    uint64_t files;          //  Hash of what it brings; 0: nothing
     span_t tokenizing;       //  How its prompts become tokens
     namespace_t ns;          //  Of its plain requests
     uint64_t created_s;      //  Wall-clock seconds when it was seen first
@@ -59,6 +60,9 @@ span_t models_worker (const models_t *self, const model_t *model, uint64_t choic
 //  Walks the names that can be asked for, without NAME@FINGERPRINT of models that have their plain name: start with
 //  *cursor 0; false at the end.
 bool models_next_name (const models_t *self, size_t *cursor, span_t *name, const model_t **model);
+
+//  Walks all models: start with *cursor 0; NULL at the end.
+const model_t *models_next (const models_t *self, size_t *cursor);
 
 //  Models, and workers that take new work.
 size_t models_count (const models_t *self);

@@ -101,6 +101,7 @@ s_end (turn_t *self, int code, const char *reason)
 {
     turn_leave_worker (self);
     encoding_drop (&self->encoding);
+    local_work_drop (&self->local);
     hints_close (&self->hints);
     s_count_end (self, code);
     s_publish_end (self, code, reason);
@@ -286,6 +287,7 @@ static void
 s_leave_frontend (turn_t *self)
 {
     encoding_drop (&self->encoding);
+    local_work_drop (&self->local);
     call_drop (&self->route);
     stream_drop (&self->generation);
     timer_stop (&self->wait);
@@ -304,6 +306,7 @@ turn_free (turn_t *self)
         return;
     turn_reading_destroy (&self->reading);
     sequence_destroy (&self->chain);
+    json_destroy (&self->variables);
     buffer_fini (&self->conversation);
     array_fini (&self->tokens);
     array_fini (&self->failures);

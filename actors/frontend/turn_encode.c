@@ -94,10 +94,74 @@ s_ask_worker (turn_t *self)
     buffer_fini (&self->conversation);
 }
 
+//  ---- Made here -------------------------------------------------------------------------------------------------------
+
+//  NULL: it is the engine's to make.
+static local_model_t *
+s_find_local (const turn_t *self)
+{
+    local_model_t *local = locals_find (&self->frontend->locals, self->model_name, self->fingerprint);
+    return local && !self->local_failed && local_model_takes (local, &self->request) ? local : NULL;
+}
+
+static void
+s_leave_to_engine (turn_t *self)
+{
+    self->local_failed = true;
+    json_destroy (&self->variables);
+    turn_encode (self);
+}
+
+//  What goes wrong here may go well there, and if not, the engine's sentence is the one that counts.
+static void
+s_on_made (void *arg, const local_result_t *result)
+{
+    turn_t *self = arg;
+    if (result->status) {
+        s_leave_to_engine (self);
+        return;
+    }
+    array_t empty = self->tokens;
+    self->tokens = *result->tokens;
+    *result->tokens = empty;
+    self->prompt_tokens = (uint32_t)self->tokens.count;
+    self->chain = *result->chain;
+    *result->chain = NULL;
+    local_model_t *local = s_find_local (self);
+    if (local)
+        local_model_made (local, &self->request, &self->tokens);
+    s_check_and_route (self, self->tokens.count);
+}
+
+//  Work.
+static void
+s_build_variables (turn_t *self)
+{
+    self->variables = chat_request_context (&self->request);
+}
+
+static void
+s_make_here (turn_t *self)
+{
+    local_model_t *local = s_find_local (self);
+    if (!local) {
+        s_leave_to_engine (self);
+        return;
+    }
+    json_t *variables = self->variables;
+    self->variables = NULL;
+    local_model_encode (local, variables, self->request.arena.used, s_on_made, self, &self->local);
+}
+
+//  ----------------------------------------------------------------------------------------------------------------------
+
 void
 turn_encode (turn_t *self)
 {
-    if (!self->encoder->count)
+    if (s_find_local (self)) {
+        if (s_find_worker (self).size)
+            turn_work (self, self->request.arena.used, s_build_variables, s_make_here);
+    } else if (!self->encoder->count)
         turn_work (self, self->request.arena.used, s_render, s_ask_worker);
     else if (s_find_worker (self).size)
         s_check_and_route (self, self->encoder->count (&self->request));

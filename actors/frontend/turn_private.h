@@ -13,6 +13,7 @@
 
 #include "actors/frontend/answer.h"
 #include "actors/frontend/encoder.h"
+#include "actors/frontend/local_model.h"
 #include "actors/frontend/turn.h"
 #include "kv/sequence.h"
 #include "runtime/stream.h"
@@ -61,6 +62,9 @@ struct turn {
     const encoder_t *encoder;    //  How its prompts become tokens
     counts_model_t metrics;      //  Of the model
 
+    json_t *variables;         //  For the template, where the prompt is made here
+    local_work_t *local;       //  Making it; NULL: nobody is
+    bool local_failed;         //  It could not be made here
     buffer_t conversation;     //  Rendered for the worker that makes tokens of it
     encoding_t encoding;       //  Making tokens
     unsigned encodings;        //  Tried

@@ -133,19 +133,71 @@ s_on_generate (void *self_, actor_t *actor, incoming_t *incoming, const void *me
     s_schedule (run);
 }
 
+//  ---- Its engine: one that reads the files, or says three tokens, whatever the text -------------------------------------
+
+const span_t *fixture_files;
+bool fixture_differs;
+bool fixture_withholds;
+uint32_t fixture_busy;
+
+static bundle_t *s_engine;
+
+static void
+s_open_engine (void)
+{
+    error_t error;
+    if (fixture_files && !s_engine && bundle_load (fixture_files, &s_engine, &error))
+        s_engine = NULL;
+}
+
 static void
 s_on_render (void *self, actor_t *actor, incoming_t *incoming, const void *message)
 {
+    const render_t *request = message;
+    json_t *conversation = NULL;
+    buffer_t prompt = { 0 };
     ((player_t *)self)->script->renderings++;
-    incoming_reply (incoming, &(render_reply_t){ .prompt = ((const render_t *)message)->request });
+    if (fixture_busy) {
+        fixture_busy--;
+        incoming_fail (incoming, STATUS_AGAIN, "not now");
+        return;
+    }
+    if (!s_engine || json_parse (request->request, &conversation, NULL) ||
+        bundle_render (s_engine, conversation, 0, &prompt, NULL))
+        buffer_append (&prompt, request->request);
+    incoming_reply (incoming, &(render_reply_t){ .prompt = buffer_span (&prompt) });
+    buffer_fini (&prompt);
+    json_destroy (&conversation);
 }
 
-//  Three tokens, whatever the text.
 static void
 s_on_tokenize (void *self, actor_t *actor, incoming_t *incoming, const void *message)
 {
-    static const uint32_t tokens [] = { 1, 2, 3 };
-    incoming_reply (incoming, &(tokenize_reply_t){ .tokens = column_of_u32 (tokens, 3) });
+    static const uint32_t plain [] = { 1, 2, 3 };
+    array_t tokens;
+    array_init (&tokens, sizeof (uint32_t));
+    if (!s_engine)
+        array_append (&tokens, plain, 3);
+    else if (tokenizer_encode (s_engine->tokenizer, ((const tokenize_t *)message)->text,
+                 (tokenizer_flags_t){ .parse_special = true }, &tokens, NULL))
+        fail ();
+    if (fixture_differs)
+        array_append (&tokens, plain, 1);
+    incoming_reply (incoming, &(tokenize_reply_t){ .tokens = column_of_u32 (tokens.data, tokens.count) });
+    array_fini (&tokens);
+}
+
+static void
+s_on_fetch (void *self, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    if (fixture_withholds) {
+        incoming_fail (incoming, STATUS_AGAIN, "not today");
+        return;
+    }
+    for (unsigned i = 0; i < BUNDLE_FILES; i++)
+        if (fixture_files [i].size)
+            incoming_send (incoming, fixture_files [i].size, &(model_part_t){ (model_file_t)i, fixture_files [i] });
+    incoming_end (incoming, &(model_end_t){ 0 });
 }
 
 static status_t
@@ -170,6 +222,7 @@ static const actor_handler_t s_worker_handlers [] = {
     HANDLES_CALL (generate, s_on_generate),
     HANDLES_CALL (render, s_on_render),
     HANDLES_CALL (tokenize, s_on_tokenize),
+    HANDLES_CALL (fetch_model, s_on_fetch),
     HANDLERS_END,
 };
 
@@ -304,7 +357,10 @@ fixture_add_worker (size_t position, const char *model, uint64_t fingerprint)
         .engine = SPAN ("test"),
         .engine_version = SPAN ("1"),
         .sends_text = fixture_engine,
-        .tokenizing = fixture_engine ? SPAN ("engine") : SPAN ("bytes") };
+        .tokenizing = fixture_engine ? SPAN ("engine") : SPAN ("bytes"),
+        .has_files = fixture_files != NULL,
+        .files = fixture_files ? bundle_fingerprint (fixture_files) : 0 };
+    s_open_engine ();
     buffer_clear (&s_cards [position]);
     model_card_encode (&card, &s_cards [position]);
     stage_add (fixture_stage, &(stage_actor_t){ .class = &s_worker_class,
@@ -340,6 +396,10 @@ void
 fixture_end (void)
 {
     stage_destroy (&fixture_stage);
+    bundle_destroy (&s_engine);
+    fixture_files = NULL;
+    fixture_differs = fixture_withholds = false;
+    fixture_busy = 0;
     for (size_t i = 0; i < 3; i++)
         buffer_fini (&s_cards [i]);
     for (size_t i = 0; i < sizeof fixture_chats / sizeof fixture_chats [0]; i++)

@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "actors/frontend/frontend.h"
+#include "model/bundle/bundle.h"
 #include "schemas/route.h"
 #include "simulator/stage.h"
 
@@ -61,6 +62,12 @@ extern stage_t *fixture_stage;
 extern frontend_options_t fixture_options [2];
 extern uint32_t fixture_context;    //  Of the models added from now on
 extern bool fixture_engine;         //  Their workers make the tokens, and send text
+
+//  What the models added from now on bring, by bundle_file_t; NULL: nothing.  Their engines make prompts by it.
+extern const span_t *fixture_files;
+extern bool fixture_differs;      //  They make another token than they should
+extern bool fixture_withholds;    //  They do not give the files
+extern uint32_t fixture_busy;     //  So many conversations they cannot render now
 
 #define URL "http://f0:8000/v1/chat/completions"
 #define CHAT(members) "{\"model\":\"tiny\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]" members "}"

@@ -1,0 +1,278 @@
+#include <inttypes.h>
+
+#include "actors/frontend/local_private.h"
+#include "base/memory.h"
+
+enum { CREDIT_WINDOW = 4 << 20, FILES_MAX = 512 << 20, RETRY_DOUBLINGS = 6, LOADED_FACTOR = 6 };
+
+static const uint64_t FETCH_IDLE_NS = 30000000000;
+static const uint64_t RETRY_NS = 500000000;
+
+//  ---- States ----------------------------------------------------------------------------------------------------------
+
+void
+local_release (local_model_t *self)
+{
+    if (self->busy || self->state != LOCAL_REFUSED)
+        return;
+    memo_destroy (&self->memo);
+    bundle_destroy (&self->bundle);
+    self->counts.used = 0;
+    budget_give (actor_budget (self->setup.actor), self->charged);
+    self->charged = 0;
+}
+
+void
+local_refuse (local_model_t *self, log_level_t level)
+{
+    self->state = LOCAL_REFUSED;
+    local_work_end_all (self);
+    local_release (self);
+    actor_log (self->setup.actor, level, "prompts of %s are made by its engines: %s", self->name, self->why.text);
+}
+
+static const model_t *
+s_model (const local_model_t *self)
+{
+    return models_get (self->setup.models, span_from_string (self->name), self->fingerprint);
+}
+
+span_t
+local_worker (const local_model_t *self, unsigned choice)
+{
+    const model_t *model = s_model (self);
+    return model ? models_worker (self->setup.models, model, choice) : SPAN ("");
+}
+
+static void
+s_drop_received (local_model_t *self)
+{
+    for (size_t i = 0; i < BUNDLE_FILES; i++)
+        buffer_fini (&self->received [i]);
+}
+
+//  ---- Loading ---------------------------------------------------------------------------------------------------------
+
+static void
+s_files (const local_model_t *self, span_t files [BUNDLE_FILES])
+{
+    for (size_t i = 0; i < BUNDLE_FILES; i++)
+        files [i] = buffer_span (&self->received [i]);
+}
+
+//  Work.
+static void
+s_load (void *self_)
+{
+    local_model_t *self = self_;
+    span_t files [BUNDLE_FILES];
+    s_files (self, files);
+    bundle_load (files, &self->bundle, &self->why);
+}
+
+static void
+s_on_loaded (void *arg, void *data)
+{
+    local_model_t *self = arg;
+    self->busy = false;
+    if (local_bury (self))
+        return;
+    s_drop_received (self);
+    if (!self->bundle) {
+        error_prefix (&self->why, "its files cannot be used");
+        local_refuse (self, LOG_WARNING);
+        return;
+    }
+    self->memo = memo_new (self->bundle->tokenizer, self->setup.memo_bytes, actor_random (self->setup.actor));
+    self->state = LOCAL_CHECKING;
+    local_check_begin (self);
+}
+
+//  What is loaded takes a multiple of the files; the memo fills up in time.
+static status_t
+s_charge (local_model_t *self)
+{
+    uint64_t bytes = self->setup.memo_bytes;
+    for (size_t i = 0; i < BUNDLE_FILES; i++)
+        bytes += self->received [i].size * LOADED_FACTOR;
+    status_t status = budget_take (actor_budget (self->setup.actor), bytes, &self->why);
+    if (!status)
+        self->charged = bytes;
+    return status;
+}
+
+static void
+s_begin_loading (local_model_t *self)
+{
+    span_t files [BUNDLE_FILES];
+    s_files (self, files);
+    if (bundle_fingerprint (files) != self->files)
+        error_set (&self->why, STATUS_CORRUPT, "its files are not those of its card");
+    else if (s_charge (self) == STATUS_OK) {
+        port_t *port = actor_port (self->setup.actor);
+        self->state = LOCAL_LOADING;
+        self->busy = true;
+        port->table->job_start (port, s_load, s_on_loaded, self, self);
+        return;
+    }
+    s_drop_received (self);
+    local_refuse (self, LOG_WARNING);
+}
+
+//  ---- Fetching --------------------------------------------------------------------------------------------------------
+
+static void s_fetch (local_model_t *self);
+
+static void
+s_on_retry (void *state, actor_t *actor, void *arg)
+{
+    s_fetch (arg);
+}
+
+static void
+s_fetch_later (local_model_t *self)
+{
+    unsigned doublings = self->attempts < RETRY_DOUBLINGS ? self->attempts : RETRY_DOUBLINGS;
+    self->attempts++;
+    s_drop_received (self);
+    timer_start (&self->retry, self->setup.actor, RETRY_NS << doublings, s_on_retry, self);
+}
+
+static uint64_t
+s_on_part (void *state, void *arg, uint64_t position, const void *message)
+{
+    local_model_t *self = arg;
+    const model_part_t *part = message;
+    if ((unsigned)part->file < BUNDLE_FILES && position + part->bytes.size <= FILES_MAX)
+        buffer_append (&self->received [part->file], part->bytes);
+    stream_credit (&self->fetch, position + part->bytes.size + CREDIT_WINDOW);
+    return part->bytes.size;
+}
+
+static void
+s_on_end (void *state, void *arg, call_result_t result, const void *message)
+{
+    local_model_t *self = arg;
+    if (result == CALL_REPLIED) {
+        s_begin_loading (self);
+        return;
+    }
+    if (self->attempts == 0)
+        actor_log (self->setup.actor, LOG_WARNING, "the files of %s did not come, and are asked for again: %s",
+            self->name, result == CALL_DEADLINE ? "nothing came for too long" : stream_error (&self->fetch)->text);
+    s_fetch_later (self);
+}
+
+static void
+s_fetch (local_model_t *self)
+{
+    span_t worker = local_worker (self, self->attempts);
+    if (worker.size == 0) {
+        s_fetch_later (self);
+        return;
+    }
+    fetch_model_t request = { .model = span_from_string (self->name), .files = self->files };
+    stream_options_t options = {
+        .on_item = s_on_part, .on_end = s_on_end, .credit = CREDIT_WINDOW, .idle_timeout_ns = FETCH_IDLE_NS
+    };
+    stream_open (&self->fetch, self->setup.actor, worker, &fetch_model_message, &request, &options, self);
+}
+
+//  ---- Life ------------------------------------------------------------------------------------------------------------
+
+local_model_t *
+local_model_new (const local_setup_t *setup, const model_t *model)
+{
+    local_model_t *self = memory_new (sizeof *self);
+    self->setup = *setup;
+    self->name = memory_copy ((const char *)model->name.data, model->name.size);
+    self->fingerprint = model->fingerprint;
+    self->files = model->files;
+    self->ns = model->ns;
+    list_init (&self->waiting);
+    array_init (&self->check.ours, sizeof (uint32_t));
+    array_init (&self->check.theirs, sizeof (uint32_t));
+    s_fetch (self);
+    return self;
+}
+
+static void
+s_free (local_model_t *self)
+{
+    s_drop_received (self);
+    array_fini (&self->check.ours);
+    array_fini (&self->check.theirs);
+    buffer_fini (&self->check.conversation);
+    memo_destroy (&self->memo);
+    bundle_destroy (&self->bundle);
+    memory_free (self->name);
+    memory_free (self);
+}
+
+bool
+local_bury (local_model_t *self)
+{
+    if (!self->orphan)
+        return false;
+    s_free (self);
+    return true;
+}
+
+void
+local_model_destroy (local_model_t **self_p)
+{
+    local_model_t *self = *self_p;
+    if (!self)
+        return;
+    *self_p = NULL;
+    stream_drop (&self->fetch);
+    timer_stop (&self->retry);
+    local_check_drop (self);
+    local_work_end_all (self);
+    budget_give (actor_budget (self->setup.actor), self->charged);
+    if (self->busy)
+        self->orphan = true;
+    else
+        s_free (self);
+}
+
+bool
+local_model_is_current (const local_model_t *self)
+{
+    const model_t *model = s_model (self);
+    return model && model->files == self->files;
+}
+
+//  Where the last message is an answer, engines let the model go on with it; each does it in its own way.
+bool
+local_model_takes (const local_model_t *self, const chat_request_t *request)
+{
+    return self->state == LOCAL_TRUSTED &&
+           !span_equal_string (request->messages [request->message_count - 1].role, "assistant");
+}
+
+//  ---- What is said of it ----------------------------------------------------------------------------------------------
+
+void
+local_model_describe (const local_model_t *self, buffer_t *out)
+{
+    static const char *const sentences [] = {
+        [LOCAL_FETCHING] = "made by its engines until its files are here",
+        [LOCAL_LOADING] = "made by its engines until its files are loaded",
+        [LOCAL_CHECKING] = "made by its engines until ours were compared with theirs",
+        [LOCAL_TRUSTED] = "made here",
+        [LOCAL_REFUSED] = "made by its engines, since ",
+    };
+    buffer_print (out, "prompts of %s are %s%s", self->name, sentences [self->state],
+        self->state == LOCAL_REFUSED ? self->why.text : "");
+}
+
+void
+local_model_measure (local_model_t *self)
+{
+    span_t name = span_from_string (self->name);
+    if (self->memo && !self->busy)
+        self->counts = memo_counts (self->memo);
+    counts_local (self->setup.counts, name, self->state == LOCAL_TRUSTED);
+    counts_memo (self->setup.counts, name, &self->counts);
+}

@@ -1,0 +1,133 @@
+//  One prompt after another: rendered, tokenised as far as it is new, hashed.
+
+#include "actors/frontend/local_private.h"
+#include "base/memory.h"
+
+//  Bytes of a conversation that are worked on at once: well under a millisecond where they are known.
+enum { INLINE_MAX = 16 << 10 };
+
+//  Work: touches nothing but this, and what the model lends to one work at a time.
+static void
+s_do (local_work_t *self)
+{
+    local_model_t *model = self->model;
+    buffer_t prompt = { 0 };
+    self->status = bundle_render (model->bundle, self->context, self->now_s, &prompt, &self->error);
+    //  Variables are shared with the bundle: they are given back before anybody else can touch them.
+    json_destroy (&self->context);
+    if (!self->status)
+        self->status =
+            memo_encode (model->memo, &model->ns, buffer_span (&prompt), &self->tokens, &self->chain, &self->error);
+    buffer_fini (&prompt);
+}
+
+static void
+s_free (local_work_t *self)
+{
+    if (self->handle)
+        *self->handle = NULL;
+    json_destroy (&self->context);
+    array_fini (&self->tokens);
+    sequence_destroy (&self->chain);
+    memory_free (self);
+}
+
+//  Where the engine's word is another one meanwhile, it has it.
+static void
+s_tell (local_work_t *self, bool usable)
+{
+    static const error_t withdrawn = { STATUS_UNSUPPORTED, "prompts of this model are not made here any more" };
+    if (!self->handle)
+        return;
+    *self->handle = NULL;
+    self->handle = NULL;
+    status_t status = usable ? self->status : withdrawn.status;
+    self->done (
+        self->arg, &(local_result_t){ status, &self->tokens, &self->chain, usable ? &self->error : &withdrawn });
+}
+
+static void
+s_on_job (void *data)
+{
+    s_do (data);
+}
+
+static void
+s_on_job_done (void *arg, void *data)
+{
+    local_model_t *model = arg;
+    local_work_t *self = data;
+    model->busy = false;
+    model->working = NULL;
+    if (!local_bury (model)) {
+        s_tell (self, model->state != LOCAL_REFUSED);
+        local_release (model);
+        local_work_next (model);
+    }
+    s_free (self);
+}
+
+void
+local_work_next (local_model_t *self)
+{
+    list_link_t *link;
+    while (!self->busy && self->state != LOCAL_REFUSED && (link = list_take_first (&self->waiting))) {
+        local_work_t *work = LIST_ENTRY (link, local_work_t, link);
+        self->busy = true;
+        if (work->size > INLINE_MAX) {
+            port_t *port = actor_port (self->setup.actor);
+            self->working = work;
+            port->table->job_start (port, s_on_job, s_on_job_done, self, work);
+            return;
+        }
+        s_do (work);
+        self->busy = false;
+        s_tell (work, self->state != LOCAL_REFUSED);
+        s_free (work);
+    }
+}
+
+void
+local_model_encode (
+    local_model_t *self, json_t *context, size_t size, local_done_fn *done, void *arg, local_work_t **handle)
+{
+    local_work_t *work = memory_new (sizeof *work);
+    *work = (local_work_t){ .model = self,
+        .handle = handle,
+        .done = done,
+        .arg = arg,
+        .context = context,
+        .size = size,
+        .now_s = (int64_t)(actor_wall (self->setup.actor) / 1000000000) };
+    array_init (&work->tokens, sizeof (uint32_t));
+    *handle = work;
+    list_append (&self->waiting, &work->link);
+    local_work_next (self);
+}
+
+//  What a job works on is freed when it is done.
+void
+local_work_drop (local_work_t **handle)
+{
+    local_work_t *self = *handle;
+    if (!self)
+        return;
+    *handle = NULL;
+    self->handle = NULL;
+    if (!list_link_is_linked (&self->link))
+        return;
+    list_remove (&self->model->waiting, &self->link);
+    s_free (self);
+}
+
+void
+local_work_end_all (local_model_t *self)
+{
+    if (self->working)
+        s_tell (self->working, false);
+    for (list_link_t *link; (link = list_take_first (&self->waiting));) {
+        local_work_t *work = LIST_ENTRY (link, local_work_t, link);
+        s_tell (work, false);
+        s_free (work);
+    }
+}

@@ -1,0 +1,315 @@
+//  Prompts that a frontend makes itself: after it was compared with the engine, as long as it does what the engine does.
+
+#include "tests/frontend/fixture.h"
+
+enum { PROBES = 5, FINGERPRINT = 9 };
+
+//  Two special tokens, a few letters, and bytes for the rest.
+#define VOCABULARY                                                                                               \
+    "{\"added_tokens\":[{\"id\":300,\"content\":\"<m>\",\"special\":true},{\"id\":301,\"content\":\"</m>\","     \
+    "\"special\":true}],\"pre_tokenizer\":{\"type\":\"Digits\",\"individual_digits\":true},"                     \
+    "\"model\":{\"type\":\"BPE\",\"byte_fallback\":true,\"unk_token\":\"?\",\"vocab\":{\"?\":0,\"a\":1,\"h\":2," \
+    "\"i\":3,\"hi\":4},\"merges\":[\"h i\"]}}"
+#define SAY                                                                                        \
+    "{% for m in messages %}{% if m.role == 'tool' %}{{ raise_exception('no tools') }}{% endif %}" \
+    "<m>{{ m.role }} {{ m.content }}</m>\n{% endfor %}"
+
+static span_t s_files [BUNDLE_FILES];
+
+static void
+s_begin (size_t workers)
+{
+    fixture_begin (0);
+    fixture_options [0].local_prompts = true;
+    fixture_options [0].memo = 1 << 20;
+    fixture_options [0].check_every = 1000;
+    stage_crash (fixture_stage, "frontend/0");
+    stage_start (fixture_stage, "frontend/0");
+    s_files [BUNDLE_TOKENIZER] = SPAN (VOCABULARY);
+    s_files [BUNDLE_TEMPLATE] = SPAN (SAY);
+    fixture_engine = true;
+    fixture_files = s_files;
+    for (size_t i = 0; i < workers; i++)
+        fixture_add_worker (i, "local", FINGERPRINT);
+    stage_run (fixture_stage, 5 * REALM_SECOND);
+}
+
+static void
+s_check_said (const char *sentence)
+{
+    buffer_t text = { 0 };
+    actor_t *frontend = stage_find (fixture_stage, "frontend/0");
+    frontend_class.describe (actor_state (frontend), frontend, &text);
+    if (!strstr (buffer_string (&text), sentence))
+        fail_msg ("%s", buffer_string (&text));
+    buffer_fini (&text);
+}
+
+static uint64_t
+s_metric (const char *name)
+{
+    buffer_t text = { 0 };
+    char line [128];
+    uint64_t value = UINT64_MAX;
+    actor_render_metrics (stage_find (fixture_stage, "frontend/0"), &text);
+    snprintf (line, sizeof line, "\n%s{model_name=\"local\"} ", name);
+    const char *found = strstr (buffer_string (&text), line);
+    if (found) {
+        span_t digits = span_from_string (found + strlen (line));
+        span_to_u64 (span_slice (digits, 0, span_find_byte (digits, '\n')), &value);
+    }
+    buffer_fini (&text);
+    return value;
+}
+
+#define SAYS(text) "{\"model\":\"local\",\"max_tokens\":3,\"messages\":[" text "]}"
+#define USER(text) "{\"role\":\"user\",\"content\":\"" text "\"}"
+
+static chat_t *
+s_ask (const char *body)
+{
+    chat_t *chat = fixture_ask (body);
+    stage_run (fixture_stage, 5 * REALM_SECOND);
+    assert_true (chat->ended && chat->end == STATUS_OK);
+    return chat;
+}
+
+//  ---- Made here -------------------------------------------------------------------------------------------------------
+
+static void
+test_prompts_are_made_here_once_they_were_compared (void **state)
+{
+    s_begin (1);
+    s_check_said ("; prompts of local are made here");
+    assert_int_equal (fixture_scripts [0].renderings, PROBES - 1);    //  One of them cannot be rendered here
+    assert_int_equal (s_ask (SAYS (USER ("hi 12")))->status, 200);
+    assert_int_equal (fixture_scripts [0].renderings, PROBES - 1);
+    assert_int_equal (
+        fixture_scripts [0].prompt_tokens, 12);    //  <m>, 5 unknown letters of "user ", hi, " ", 1, 2, </m>, "\n"
+    assert_int_equal (s_metric ("stator_local_prompts"), 1);
+    assert_int_equal (s_metric ("stator_prompts_checked_total"), PROBES - 1);
+    assert_int_equal (s_metric ("stator_prompts_differing_total"), UINT64_MAX);
+    fixture_end ();
+}
+
+static void
+test_a_turn_costs_what_is_new_in_it (void **state)
+{
+    s_begin (1);
+    uint64_t bytes = s_metric ("stator_memo_bytes_total");
+    s_ask (SAYS (USER ("a question of some length, a question of some length")));
+    s_ask (SAYS (USER ("a question of some length, a question of some length") "," USER ("hi")));
+    assert_int_equal (s_metric ("stator_memo_bytes_total") - bytes, 65 + 65 + 15);
+    assert_int_equal (s_metric ("stator_memo_bytes_known_total"), 64);
+    fixture_end ();
+}
+
+//  Long conversations are worked on elsewhere, one at a time; who leaves meanwhile is forgotten.
+static void
+test_long_conversations_take_turns_and_some_leave (void **state)
+{
+    enum { SIZE = 200000, CHATS = 4 };
+    size_t left = 0;
+    s_begin (1);
+    buffer_t text = { 0 };
+    buffer_print (&text, "{\"model\":\"local\",\"messages\":[{\"role\":\"user\",\"content\":\"%0*d\"}]}", SIZE, 7);
+    const char *body = buffer_string (&text);
+    for (uint64_t step = 0; step < 20; step++) {
+        for (size_t i = 0; i < CHATS; i++)
+            fixture_fetch (i, URL, body, NULL, 0);
+        stage_run (fixture_stage, step * REALM_MS / 4);
+        chat_t *leaver = &fixture_chats [step % CHATS];
+        left += leaver->fetch != NULL;
+        if (leaver->fetch)
+            fixture_port ()->fetch_cancel (leaver->fetch);
+        leaver->fetch = NULL;
+        stage_run (fixture_stage, REALM_SECOND);
+        for (size_t i = 0; i < CHATS; i++)
+            assert_true (fixture_chats [i].status == 400 || i == step % CHATS);    //  Longer than the context
+    }
+    assert_true (left > 5);
+    assert_int_equal (s_ask (SAYS (USER ("hi")))->status, 200);
+    buffer_fini (&text);
+    fixture_end ();
+}
+
+//  ---- The engine's word counts ----------------------------------------------------------------------------------------
+
+static void
+test_an_engine_that_differs_makes_the_prompts (void **state)
+{
+    fixture_differs = true;
+    s_begin (1);
+    s_check_said ("; prompts of local are made by its engines, since theirs of a probe's conversation has");
+    uint32_t before = fixture_scripts [0].renderings;
+    assert_int_equal (s_ask (SAYS (USER ("hi")))->status, 200);
+    assert_int_equal (fixture_scripts [0].renderings, before + 1);
+    assert_int_equal (s_metric ("stator_local_prompts"), 0);
+    assert_int_equal (s_metric ("stator_prompts_differing_total"), 1);
+    fixture_end ();
+}
+
+//  The first comparison has to wait for the engine; what comes meanwhile is the engine's.
+static void
+test_nothing_is_made_here_before_it_was_compared (void **state)
+{
+    fixture_busy = 1;
+    s_begin (0);
+    fixture_add_worker (0, "local", FINGERPRINT);
+    stage_run (fixture_stage, 200 * REALM_MS);
+    s_check_said ("made by its engines until ours were compared with theirs");
+    fixture_ask (SAYS (USER ("hi")));
+    stage_run (fixture_stage, 200 * REALM_MS);
+    assert_int_equal (fixture_scripts [0].renderings, 2);
+    stage_run (fixture_stage, 5 * REALM_SECOND);
+    s_check_said ("; prompts of local are made here");
+    fixture_end ();
+}
+
+static void
+test_a_difference_that_comes_later_is_found (void **state)
+{
+    s_begin (1);
+    fixture_options [0].check_every = 3;
+    stage_crash (fixture_stage, "frontend/0");
+    stage_start (fixture_stage, "frontend/0");
+    stage_run (fixture_stage, 5 * REALM_SECOND);
+    fixture_differs = true;
+    for (size_t i = 0; i < 3; i++) {
+        s_check_said ("; prompts of local are made here");
+        assert_int_equal (s_ask (SAYS (USER ("hi")))->status, 200);
+    }
+    s_check_said ("; prompts of local are made by its engines, since theirs of a client's conversation has");
+    assert_int_equal (s_metric ("stator_prompts_differing_total"), 1);
+    uint32_t before = fixture_scripts [0].renderings;
+    s_ask (SAYS (USER ("hi")));
+    assert_int_equal (fixture_scripts [0].renderings, before + 1);
+    fixture_end ();
+}
+
+//  What this template raises for, and an answer that is to be gone on with.
+static void
+test_what_is_not_made_here_is_the_engines (void **state)
+{
+    s_begin (1);
+    uint32_t before = fixture_scripts [0].renderings;
+    assert_int_equal (
+        s_ask (SAYS (USER ("hi") ",{\"role\":\"tool\",\"content\":\"x\",\"tool_call_id\":\"1\"}"))->status, 200);
+    assert_int_equal (fixture_scripts [0].renderings, before + 1);
+    assert_int_equal (s_ask (SAYS (USER ("hi") ",{\"role\":\"assistant\",\"content\":\"ha\"}"))->status, 200);
+    assert_int_equal (fixture_scripts [0].renderings, before + 2);
+    s_check_said ("; prompts of local are made here");
+    fixture_end ();
+}
+
+//  ---- Files -----------------------------------------------------------------------------------------------------------
+
+static void
+test_files_that_cannot_be_used_are_the_engines_business (void **state)
+{
+    s_begin (0);
+    s_files [BUNDLE_TEMPLATE] = SPAN ("{% if %}");
+    fixture_add_worker (0, "local", FINGERPRINT);
+    stage_run (fixture_stage, 5 * REALM_SECOND);
+    s_check_said (
+        "made by its engines, since its files cannot be used: the chat template of chat_template.jinja: line 1");
+    assert_int_equal (s_ask (SAYS (USER ("hi")))->status, 200);
+    fixture_end ();
+}
+
+static void
+test_files_that_are_not_those_of_the_card_are_not_used (void **state)
+{
+    s_begin (0);
+    fixture_withholds = true;
+    fixture_add_worker (0, "local", FINGERPRINT);
+    s_files [BUNDLE_TEMPLATE] = SPAN ("another one");
+    fixture_withholds = false;
+    stage_run (fixture_stage, 20 * REALM_SECOND);
+    s_check_said ("made by its engines, since its files are not those of its card");
+    assert_int_equal (s_ask (SAYS (USER ("hi")))->status, 200);
+    fixture_end ();
+}
+
+//  With the model go its files.
+static void
+test_a_model_that_is_gone_is_forgotten (void **state)
+{
+    s_begin (1);
+    s_check_said ("; prompts of local are made here");
+    stage_drain (fixture_stage, "worker/a");
+    stage_run (fixture_stage, 5 * REALM_SECOND);
+    s_check_said ("0 models at 0 workers, 0 requests in progress");
+    fixture_add_worker (1, "local", FINGERPRINT);
+    stage_run (fixture_stage, 5 * REALM_SECOND);
+    s_check_said ("; prompts of local are made here");
+    fixture_end ();
+}
+
+//  The worker dies while it is asked; another one has the same files.
+static void
+test_files_come_from_whoever_has_them (void **state)
+{
+    s_begin (0);
+    fixture_withholds = true;
+    fixture_add_worker (0, "local", FINGERPRINT);
+    stage_run (fixture_stage, 3 * REALM_SECOND);
+    s_check_said ("made by its engines until its files are here");
+    assert_int_equal (s_ask (SAYS (USER ("hi")))->status, 200);
+    stage_crash (fixture_stage, "worker/a");
+    fixture_withholds = false;
+    fixture_add_worker (1, "local", FINGERPRINT);
+    stage_run (fixture_stage, 60 * REALM_SECOND);
+    s_check_said ("; prompts of local are made here");
+    fixture_end ();
+}
+
+static void
+test_nothing_is_made_here_where_nobody_wants_it (void **state)
+{
+    fixture_begin (0);
+    s_files [BUNDLE_TOKENIZER] = SPAN (VOCABULARY);
+    s_files [BUNDLE_TEMPLATE] = SPAN (SAY);
+    fixture_engine = true;
+    fixture_files = s_files;
+    fixture_add_worker (0, "local", FINGERPRINT);
+    stage_run (fixture_stage, 5 * REALM_SECOND);
+    assert_int_equal (s_ask (SAYS (USER ("hi")))->status, 200);
+    assert_int_equal (fixture_scripts [0].renderings, 1);
+    fixture_end ();
+}
+
+//  A frontend that ends while a job is under way.
+static void
+test_a_frontend_ends_in_the_middle_of_it (void **state)
+{
+    for (uint64_t ms = 0; ms < 40; ms++) {
+        s_begin (0);
+        fixture_add_worker (0, "local", FINGERPRINT);
+        stage_run (fixture_stage, ms * 5 * REALM_MS);
+        fixture_ask (SAYS (USER ("hi")));
+        stage_run (fixture_stage, REALM_MS);
+        fixture_end ();
+    }
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_prompts_are_made_here_once_they_were_compared),
+        cmocka_unit_test (test_a_turn_costs_what_is_new_in_it),
+        cmocka_unit_test (test_long_conversations_take_turns_and_some_leave),
+        cmocka_unit_test (test_an_engine_that_differs_makes_the_prompts),
+        cmocka_unit_test (test_nothing_is_made_here_before_it_was_compared),
+        cmocka_unit_test (test_a_difference_that_comes_later_is_found),
+        cmocka_unit_test (test_what_is_not_made_here_is_the_engines),
+        cmocka_unit_test (test_files_that_cannot_be_used_are_the_engines_business),
+        cmocka_unit_test (test_files_that_are_not_those_of_the_card_are_not_used),
+        cmocka_unit_test (test_a_model_that_is_gone_is_forgotten),
+        cmocka_unit_test (test_files_come_from_whoever_has_them),
+        cmocka_unit_test (test_nothing_is_made_here_where_nobody_wants_it),
+        cmocka_unit_test (test_a_frontend_ends_in_the_middle_of_it),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
