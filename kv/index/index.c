@@ -156,24 +156,22 @@ index_set_is_live (const index_t *self, set_t set)
 }
 
 void
-index_expect (const index_t *self, const uint64_t *hashes, size_t count)
+index_expect (index_t *self, const uint64_t *hashes, size_t count)
 {
+    if (!count)
+        return;
     for (size_t i = 0; i < count && i < PREFETCH; i++)
-        lines_prefetch (&self->runs.blocks, hashes [i]);
-}
-
-//  Starts loading what finding the hashes behind a position will need.
-static void
-s_prefetch (const index_t *self, const uint64_t *hashes, size_t position, size_t count)
-{
-    if (position + PREFETCH < count)
-        lines_prefetch (&self->runs.blocks, hashes [position + PREFETCH]);
+        runs_prefetch (&self->runs, hashes [i]);
+    uint64_t *oldest = &self->expected [self->expecting++ % EXPECTED];
+    runs_prefetch_run (&self->runs, *oldest);
+    *oldest = *hashes;
 }
 
 static set_t
 s_set_at (const index_t *self, place_t place)
 {
-    return runs_stretch (runs_at (&self->runs, place.run), place.offset).set;
+    uint32_t start;
+    return runs_stretch (&self->runs, place, &start).set;
 }
 
 bool
@@ -195,134 +193,100 @@ s_repeat (index_t *self, uint32_t seat, place_t place, uint32_t references)
     surplus_add (&self->surplus, seat, runs_hash (&self->runs, place), references);
 }
 
+static uint64_t
+s_digest (const uint64_t *hashes, size_t count)
+{
+    uint64_t digest = 0;
+    for (size_t i = 0; i < count; i++)
+        digest += index_mix (hashes [i]);
+    return digest;
+}
+
 static void
-s_count_held (index_t *self, uint32_t seat_number, uint64_t hash)
+s_count_held (index_t *self, uint32_t seat_number, const uint64_t *hashes, size_t count)
 {
     seat_t *seat = index_seat (self, seat_number);
-    seat->blocks++;
-    seat->digest += index_mix (hash);
-    self->memberships++;
+    seat->blocks += (uint32_t)count;
+    seat->digest += s_digest (hashes, count);
+    self->memberships += count;
 }
 
 //  --- store
 
-//  A store of blocks in a row, under way.
-typedef struct {
-    uint32_t seat;           //  Whose
-    place_t at;              //  The block before the next one, where it is held
-    uint32_t first;          //  Blocks first .. at.offset of its run are still to be given to the seat
-    bool gathering;          //  Whether there are such
-    bool has;                //  Whether the seat has the blocks of this stretch
-    uint32_t stretch_end;    //  Position behind it; 0: not read yet
-    uint32_t blocks;         //  Given or being given to the seat fast, not yet counted
-    uint64_t digest;         //  Of them and of further references
-} store_t;
-
-static void
-s_flush_store (index_t *self, store_t *store)
-{
-    if (store->gathering)
-        runs_add_member (&self->runs, store->at.run, store->first, store->at.offset + 1, store->seat);
-    store->gathering = false;
-    store->stretch_end = 0;
-}
-
-static void
-s_read_stretch (const index_t *self, store_t *store)
-{
-    stretch_t stretch = runs_stretch (runs_at (&self->runs, store->at.run), store->at.offset);
-    store->stretch_end = stretch.end;
-    store->has = sets_has (self->sets, stretch.set, store->seat);
-}
-
-static void
-s_end_store (index_t *self, store_t *store)
-{
-    seat_t *seat = index_seat (self, store->seat);
-    s_flush_store (self, store);
-    seat->blocks += store->blocks;
-    seat->digest += store->digest;
-    self->memberships += store->blocks;
-}
-
-//  Goes on to the block behind the last one where that is it.
-static bool
-s_step_forward (const index_t *self, place_t *at, uint64_t hash)
-{
-    place_t next = { at->run, at->offset + 1 };
-    if (!at->run || next.offset >= runs_at (&self->runs, at->run)->count || runs_hash (&self->runs, next) != hash)
-        return false;
-    *at = next;
-    return true;
-}
-
 //  Counts one more reference to a block that the seat has.
 static void
-s_store_again (index_t *self, uint32_t seat, place_t place, uint64_t hash)
+s_store_again (index_t *self, uint32_t seat, place_t place)
 {
     self->counters.duplicates++;
     if (self->options.once)
         return;
     s_repeat (self, seat, place, 1);
-    index_seat (self, seat)->digest += index_mix (hash);
+    index_seat (self, seat)->digest += index_mix (runs_hash (&self->runs, place));
 }
 
-//  Finds a block that does not lie behind the last one, or adds it.  True where it was there.
-static bool
-s_find_or_add (index_t *self, store_t *store, uint64_t parent, uint64_t hash, size_t more)
+//  How many blocks, the first of which are equal, are equal.
+static size_t
+s_common (const uint64_t *ours, const uint64_t *hashes, size_t count)
 {
-    place_t place;
-    s_flush_store (self, store);
-    bool found = runs_find (&self->runs, hash, &place);
-    if (found)
-        self->counters.conflicts += runs_parent (&self->runs, place) != parent;
-    else
-        place = runs_append (&self->runs, store->at, parent, hash, store->seat, more);
-    store->at = place;
-    return found;
+    size_t common = 1;
+    while (common < count && ours [common] == hashes [common])
+        common++;
+    return common;
 }
 
-//  Stores a block whose parent is held by a seat that has nothing parked.
-static void
-s_store_fast (index_t *self, store_t *store, uint64_t parent, uint64_t hash, size_t more)
+//  Stores blocks that lie in a row from a place on, as far as one stretch goes.  Returns how many; *at is the last.
+static size_t
+s_store_known (index_t *self, uint32_t seat, place_t *at, const uint64_t *hashes, size_t count)
 {
-    store->blocks++;
-    store->digest += index_mix (hash);
-    place_t next = store->at;
-    if (s_step_forward (self, &next, hash)) {
-        if (next.offset >= store->stretch_end)
-            s_flush_store (self, store);
-        store->at = next;
-    } else if (!s_find_or_add (self, store, parent, hash, more))
-        return;
-    if (!store->stretch_end)
-        s_read_stretch (self, store);
-    if (store->has) {
-        store->blocks--;
-        store->digest -= index_mix (hash);
-        s_store_again (self, store->seat, store->at, hash);
-        return;
+    uint32_t start;
+    place_t place = *at;
+    stretch_t stretch = runs_stretch (&self->runs, place, &start);
+    size_t most = stretch.end - place.offset;
+    size_t common = s_common (runs_hashes (&self->runs, place), hashes, count < most ? count : most);
+    at->offset += (uint32_t)common - 1;
+    if (sets_has (self->sets, stretch.set, seat)) {
+        for (; place.offset <= at->offset; place.offset++)
+            s_store_again (self, seat, place);
+        return common;
     }
-    if (!store->gathering)
-        store->first = store->at.offset;
-    store->gathering = true;
+    runs_add_member (&self->runs, place.run, place.offset, at->offset + 1, seat);
+    s_count_held (self, seat, hashes, common);
+    return common;
+}
+
+//  Stores blocks whose parent (at *at, or the root) is held by a seat that has nothing parked.  Returns how many, at least one.
+static size_t
+s_store_fast (index_t *self, uint32_t seat, uint64_t parent, place_t *at, const uint64_t *hashes, size_t count)
+{
+    place_t next = { at->run, at->offset + 1 };
+    bool follows = next.offset < runs_count (&self->runs, at->run) && runs_hash (&self->runs, next) == *hashes;
+    if (!follows) {
+        if (!runs_find (&self->runs, *hashes, &next)) {
+            size_t stored = runs_append (&self->runs, at, parent, hashes, count, seat);
+            s_count_held (self, seat, hashes, stored);
+            return stored;
+        }
+        self->counters.conflicts += runs_parent (&self->runs, next) != parent;
+    }
+    *at = next;
+    return s_store_known (self, seat, at, hashes, count);
 }
 
 //  Gives a block to a seat that does not have it, at once.  Returns its place.
 static place_t
 s_hold (index_t *self, uint32_t seat, uint64_t parent, uint64_t hash, uint32_t references)
 {
-    place_t place, behind = { 0, 0 };
+    place_t place = { 0, 0 };
     if (runs_find (&self->runs, hash, &place))
         runs_add_member (&self->runs, place.run, place.offset, place.offset + 1, seat);
     else {
         if (parent != INDEX_ROOT)
-            runs_find (&self->runs, parent, &behind);
-        place = runs_append (&self->runs, behind, parent, hash, seat, 0);
+            runs_find (&self->runs, parent, &place);
+        runs_append (&self->runs, &place, parent, &hash, 1, seat);
     }
     if (references > 1)
         s_repeat (self, seat, place, references - 1);
-    s_count_held (self, seat, hash);
+    s_count_held (self, seat, &hash, 1);
     return place;
 }
 
@@ -366,28 +330,29 @@ s_park (index_t *self, uint32_t seat_number, uint64_t parent, uint64_t hash)
     return true;
 }
 
-//  Stores any block.  *known: whether its parent is held; then whether the block is.  False where it was refused.
+//  Stores any block.  *known: whether its parent is held; then whether the block is, and *at its place.  False where it was
+//  refused.
 static bool
-s_store_slowly (index_t *self, store_t *store, uint64_t parent, uint64_t hash, bool *known)
+s_store_slowly (index_t *self, uint32_t seat_number, uint64_t parent, place_t *at, uint64_t hash, bool *known)
 {
-    seat_t *seat = index_seat (self, store->seat);
+    seat_t *seat = index_seat (self, seat_number);
     place_t place = { 0, 0 };
-    bool has = index_seat_has (self, store->seat, hash, &place);
+    bool has = index_seat_has (self, seat_number, hash, &place);
     self->counters.conflicts += place.run && runs_parent (&self->runs, place) != parent;
-    store->at = place;
+    *at = place;
     if (has) {
         *known = true;
-        s_store_again (self, store->seat, place, hash);
+        s_store_again (self, seat_number, place);
         return true;
     }
     if (!*known)
-        return s_park (self, store->seat, parent, hash);
-    uint32_t parked = park_take (&self->park, &seat->parked, store->seat, hash);
+        return s_park (self, seat_number, parent, hash);
+    uint32_t parked = park_take (&self->park, &seat->parked, seat_number, hash);
     uint32_t more = parked && self->options.once ? 0 : 1;
     self->counters.duplicates += parked != 0;
-    store->at = s_hold (self, store->seat, parent, hash, parked + more);
+    *at = s_hold (self, seat_number, parent, hash, parked + more);
     seat->digest -= more ? 0 : index_mix (hash);
-    s_adopt (self, store->seat, hash);
+    s_adopt (self, seat_number, hash);
     return true;
 }
 
@@ -410,55 +375,56 @@ s_is_full (const index_t *self, size_t count)
     return stats.bytes >= self->options.memory_limit;
 }
 
-//  known: whether the parent is held.
-static status_t
-s_store_all (
-    index_t *self, store_t *store, bool known, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error)
+static size_t
+s_count_valid (const uint64_t *hashes, size_t count)
 {
-    index_expect (self, hashes, count);
-    size_t refused = 0;
-    for (size_t i = 0; i < count; i++) {
-        if (hashes [i] == INDEX_ROOT) {
-            self->counters.invalid += count - i;
-            self->counters.stored += i - refused;
-            return error_set (error, STATUS_INVALID, "block %zu of a store has hash 0, which is no block's", i);
-        }
-        s_prefetch (self, hashes, i, count);
-        if (known && !index_seat (self, store->seat)->parked.count)
-            s_store_fast (self, store, parent, hashes [i], count - i - 1);
-        else {
-            s_flush_store (self, store);
-            refused += !s_store_slowly (self, store, parent, hashes [i], &known);
-        }
-        parent = hashes [i];
-    }
-    self->counters.stored += count - refused;
-    if (refused)
-        return error_set (error, STATUS_LIMIT,
-            "%zu blocks have an unknown parent, and %u blocks wait for theirs already", refused,
-            self->options.parked_limit);
-    return STATUS_OK;
+    size_t valid = 0;
+    while (valid < count && hashes [valid] != INDEX_ROOT)
+        valid++;
+    return valid;
 }
 
-//  held: that the parent is held is taken for granted.
+//  Stores blocks with valid hashes.  held: that the parent is held is taken for granted.  Returns how many were refused.
+static size_t
+s_store_all (index_t *self, uint32_t seat, bool held, uint64_t parent, const uint64_t *hashes, size_t count)
+{
+    place_t at = { 0, 0 };
+    bool known = parent == INDEX_ROOT || index_seat_has (self, seat, parent, &at) || held;
+    size_t refused = 0;
+    for (size_t i = 0, stored = 1; i < count; i += stored, parent = hashes [i - 1])
+        if (known && !index_seat (self, seat)->parked.count)
+            stored = s_store_fast (self, seat, parent, &at, hashes + i, count - i);
+        else {
+            refused += !s_store_slowly (self, seat, parent, &at, hashes [i], &known);
+            stored = 1;
+        }
+    return refused;
+}
+
 static status_t
 s_store (
     index_t *self, uint32_t holder, bool held, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error)
 {
-    store_t store = { .seat = index_seat_of (self, holder) };
-    if (!store.seat)
+    uint32_t seat = index_seat_of (self, holder);
+    if (!seat)
         return s_refuse_stranger (self, holder, error);
     if (s_is_full (self, count)) {
         self->counters.refused += count;
         return error_set (error, STATUS_LIMIT, "the index is full: its bounds are %llu bytes (0: none) and %d runs",
             (unsigned long long)self->options.memory_limit, RUN_LIMIT);
     }
-    index_seat (self, store.seat)->change = ++self->change;
-    bool known = parent == INDEX_ROOT || index_seat_has (self, store.seat, parent, &store.at) || held;
-    status_t status = s_store_all (self, &store, known, parent, hashes, count, error);
-    s_end_store (self, &store);
+    index_seat (self, seat)->change = ++self->change;
+    size_t valid = s_count_valid (hashes, count), refused = s_store_all (self, seat, held, parent, hashes, valid);
+    self->counters.stored += valid - refused;
+    self->counters.invalid += count - valid;
     index_sweep (self, SWEEP_STEPS + count / 8);
-    return status;
+    if (valid < count)
+        return error_set (error, STATUS_INVALID, "block %zu of a store has hash 0, which is no block's", valid);
+    if (refused)
+        return error_set (error, STATUS_LIMIT,
+            "%zu blocks have an unknown parent, and %u blocks wait for theirs already", refused,
+            self->options.parked_limit);
+    return STATUS_OK;
 }
 
 status_t
@@ -475,87 +441,81 @@ index_restore (index_t *self, uint32_t holder, uint64_t parent, const uint64_t *
 
 //  --- remove and clear
 
-//  A removal of blocks, under way: those that lie in a row are gathered, in either direction.
-typedef struct {
-    uint32_t seat;     //  Whose
-    place_t at;        //  The last block
-    uint32_t first;    //  Blocks first .. end - 1 of its run are still to be taken from the seat
-    uint32_t end;      //  Position behind the last of them; 0: there are none
-} removal_t;
-
-static void
-s_flush_removal (index_t *self, removal_t *removal)
-{
-    if (removal->end)
-        runs_remove_member (&self->runs, removal->at.run, removal->first, removal->end, removal->seat);
-    removal->end = 0;
-    removal->at.run = 0;
-}
-
-//  Whether the block is next to those gathered; *next is its place then.
+//  Finds a block to remove: often the one before the last that was.
 static bool
-s_is_adjacent (const index_t *self, const removal_t *removal, uint64_t hash, place_t *next)
+s_find_removed (const index_t *self, const seat_t *seat, uint64_t hash, place_t *place)
 {
-    if (!removal->end)
-        return false;
-    place_t before = { removal->at.run, removal->first - 1 }, behind = { removal->at.run, removal->end };
-    *next = before;
-    if (removal->first && runs_hash (&self->runs, before) == hash)
-        return true;
-    *next = behind;
-    return behind.offset < runs_at (&self->runs, behind.run)->count && runs_hash (&self->runs, behind) == hash;
-}
-
-static void
-s_gather (removal_t *removal, place_t place)
-{
-    removal->at = place;
-    if (!removal->end || place.offset < removal->first)
-        removal->first = place.offset;
-    if (place.offset >= removal->end)
-        removal->end = place.offset + 1;
-}
-
-static bool
-s_remove_block (index_t *self, removal_t *removal, uint64_t hash)
-{
-    seat_t *seat = index_seat (self, removal->seat);
-    place_t place = { 0, 0 };
-    bool has;
-    if (s_is_adjacent (self, removal, hash, &place))
-        has = sets_has (self->sets, s_set_at (self, place), removal->seat);
-    else {
-        s_flush_removal (self, removal);
-        has = index_seat_has (self, removal->seat, hash, &place);
-    }
-    bool repeated =
-        has && runs_at (&self->runs, place.run)->repeated && surplus_take (&self->surplus, removal->seat, hash);
-    if (has && !repeated) {
-        s_gather (removal, place);
-        seat->blocks--;
-        self->memberships--;
-    } else if (!has && (!seat->parked.count || !park_drop (&self->park, &seat->parked, removal->seat, hash)))
-        return false;
-    seat->digest -= index_mix (hash);
+    place_t before = { seat->removed.run, seat->removed.offset - 1 };
+    if (before.offset >= runs_count (&self->runs, before.run) || runs_hash (&self->runs, before) != hash)
+        return runs_find (&self->runs, hash, place);
+    *place = before;
     return true;
+}
+
+//  Takes blocks from a seat that lie in a row from a place on, in either direction, as far as its stretch goes; the seat has
+//  the first.  Returns how many.
+static size_t
+s_remove_row (index_t *self, uint32_t seat_number, place_t place, uint32_t start, uint32_t end, const uint64_t *hashes,
+    size_t count)
+{
+    const uint64_t *ours = runs_hashes (&self->runs, (place_t){ place.run, 0 });
+    uint32_t first = place.offset, behind = place.offset + 1;
+    size_t removed = 1;
+    while (removed < count && first > start && hashes [removed] == ours [first - 1]) {
+        first--;
+        removed++;
+    }
+    while (removed < count && first == place.offset && behind < end && hashes [removed] == ours [behind]) {
+        behind++;
+        removed++;
+    }
+    seat_t *seat = index_seat (self, seat_number);
+    runs_remove_member (&self->runs, place.run, first, behind, seat_number);
+    seat->removed = (place_t){ place.run, first };
+    seat->blocks -= (uint32_t)removed;
+    seat->digest -= s_digest (hashes, removed);
+    self->memberships -= removed;
+    return removed;
+}
+
+//  Removes blocks as far as they lie in a row.  Returns how many were looked at, at least one.
+static size_t
+s_remove_some (index_t *self, uint32_t seat_number, const uint64_t *hashes, size_t count)
+{
+    seat_t *seat = index_seat (self, seat_number);
+    place_t place;
+    uint32_t start;
+    if (s_find_removed (self, seat, *hashes, &place)) {
+        stretch_t stretch = runs_stretch (&self->runs, place, &start);
+        bool has = sets_has (self->sets, stretch.set, seat_number);
+        bool repeated = has && runs_at (&self->runs, place.run)->repeated;
+        if (has && !(repeated && surplus_take (&self->surplus, seat_number, *hashes))) {
+            count = s_remove_row (self, seat_number, place, start, stretch.end, hashes, repeated ? 1 : count);
+            self->counters.removed += count;
+            return count;
+        }
+        if (has) {
+            self->counters.removed++;
+            seat->digest -= index_mix (*hashes);
+            return 1;
+        }
+    }
+    bool parked = seat->parked.count && park_drop (&self->park, &seat->parked, seat_number, *hashes);
+    seat->digest -= parked ? index_mix (*hashes) : 0;
+    self->counters.removed += parked;
+    self->counters.missing += !parked;
+    return 1;
 }
 
 status_t
 index_remove (index_t *self, uint32_t holder, const uint64_t *hashes, size_t count, error_t *error)
 {
-    removal_t removal = { .seat = index_seat_of (self, holder) };
-    if (!removal.seat)
+    uint32_t seat = index_seat_of (self, holder);
+    if (!seat)
         return s_refuse_stranger (self, holder, error);
-    index_seat (self, removal.seat)->change = ++self->change;
-    index_expect (self, hashes, count);
-    for (size_t i = 0; i < count; i++) {
-        s_prefetch (self, hashes, i, count);
-        if (s_remove_block (self, &removal, hashes [i]))
-            self->counters.removed++;
-        else
-            self->counters.missing++;
-    }
-    s_flush_removal (self, &removal);
+    index_seat (self, seat)->change = ++self->change;
+    for (size_t i = 0; i < count;)
+        i += s_remove_some (self, seat, hashes + i, count - i);
     index_sweep (self, SWEEP_STEPS + count / 8);
     return STATUS_OK;
 }
@@ -636,7 +596,7 @@ s_strip (index_t *self, uint32_t number)
         return false;
     const run_t *run = runs_at (&self->runs, number);
     stretch_t single;
-    const stretch_t *stretches = runs_stretches (run, &single);
+    const stretch_t *stretches = runs_stretches (runs_at (&self->runs, number), &single);
     for (uint32_t i = 0, start = 0; i < run->stretch_count; start = stretches [i++].end) {
         set_t set = stretches [i].set;
         uint32_t seat = sets_is_marked (self->sets, set, self->clears) ? 0 : s_dead_member (self, set);

@@ -141,7 +141,7 @@ status_t index_clear (index_t *self, uint32_t holder, error_t *error);
 
 //  Starts loading from memory what calls about these blocks (parents too) will need first: for a caller that knows what
 //  comes next, a few events ahead.  Changes nothing.
-void index_expect (const index_t *self, const uint64_t *hashes, size_t count);
+void index_expect (index_t *self, const uint64_t *hashes, size_t count);
 
 //  How often a holder has a block, parked or held.
 uint32_t index_references (const index_t *self, uint32_t holder, uint64_t hash);

@@ -14,7 +14,10 @@ typedef struct {
     uint64_t digest;       //  Sum of the mixed hashes of all references, parked ones too
     uint64_t change;       //  Number of its last change
     park_list_t parked;    //  Its blocks that wait for their parent
+    place_t removed;       //  Where the last block was that it removed: the one before is often the next
 } seat_t;
+
+enum { EXPECTED = 4 };
 
 struct index {
     index_options_t options;    //  Bounds
@@ -32,10 +35,12 @@ struct index {
     uint32_t sweep_at;          //  Next run of this pass
     uint32_t sweep_end;         //  Runs of this pass are below it
     uint32_t clears;            //  Mark of sets seen without a cleared seat since the last clear
-    uint64_t change;            //  Number of the last change of any holder
-    uint64_t memberships;       //  Held by those that are there
-    array_t adopting;           //  uint64_t: blocks whose parked children are still to be adopted
-    index_stats_t counters;     //  What happened so far; the rest is filled in on demand
+    uint64_t expected [EXPECTED];    //  First blocks of calls to come: their lines are being loaded
+    uint32_t expecting;              //  The oldest of them
+    uint64_t change;                 //  Number of the last change of any holder
+    uint64_t memberships;            //  Held by those that are there
+    array_t adopting;                //  uint64_t: blocks whose parked children are still to be adopted
+    index_stats_t counters;          //  What happened so far; the rest is filled in on demand
 };
 
 //  What a hash adds to a digest.  Hashes of blocks are mixed already; this keeps sums of neighbours apart.

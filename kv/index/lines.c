@@ -5,44 +5,58 @@
 #include "base/bug.h"
 #include "base/memory.h"
 
-enum { SLAB_BITS = 10, SLAB = 1 << SLAB_BITS, FILL = 7, LINES_MAX = 1 << 26 };
+enum { SLAB_BITS = 10, SLAB = 1 << SLAB_BITS, TAG_SHIFT = 14, FILL = 6, AHEAD = 16, LINES_MAX = 1 << 26 };
+
+//  Eight tags of a line at once, and the same as two numbers of four.
+typedef uint16_t tags_t __attribute__ ((vector_size (16)));
+typedef uint64_t fours_t __attribute__ ((vector_size (16)));
 
 _Static_assert(sizeof (line_t) == 64, "a line is a cache line");
 
+//  Slabs are a line larger than needed, so that the lines in them begin where cache lines do.
 static void
 s_add_slab (lines_t *self)
 {
-    *(void **)array_add (&self->slabs) = memory_new ((SLAB + 1) * sizeof (line_t));
+    void *memory = memory_new ((SLAB + 1) * sizeof (line_t));
+    *(void **)array_add (&self->slab_memory) = memory;
+    *(void **)array_add (&self->slabs) =
+        (void *)(((uintptr_t)memory + sizeof (line_t) - 1) & ~(uintptr_t)(sizeof (line_t) - 1));
 }
 
 void
-lines_init (lines_t *self, uint32_t row_bits)
+lines_init (lines_t *self)
 {
-    *self = (lines_t){ .row_bits = row_bits, .lines = SLAB, .span = SLAB };
+    *self = (lines_t){ .lines = SLAB, .span = SLAB };
     pile_init (&self->rows, sizeof (uint64_t *));
     pile_init (&self->further, sizeof (line_t));
     pile_add (&self->further);
     array_init (&self->slabs, sizeof (void *));
+    array_init (&self->slab_memory, sizeof (void *));
     s_add_slab (self);
 }
 
 void
 lines_fini (lines_t *self)
 {
-    for (size_t i = 0; i < self->slabs.count; i++)
-        memory_free (((void **)self->slabs.data) [i]);
+    for (size_t i = 0; i < self->slab_memory.count; i++)
+        memory_free (((void **)self->slab_memory.data) [i]);
+    array_fini (&self->slab_memory);
     array_fini (&self->slabs);
     pile_fini (&self->further);
     pile_fini (&self->rows);
 }
 
-//  Slabs are a line larger than needed, so that the lines in them begin where cache lines do.
 static line_t *
 s_line (const lines_t *self, uint32_t position)
 {
-    uintptr_t slab = (uintptr_t)((char **)self->slabs.data) [position >> SLAB_BITS];
-    line_t *lines = (line_t *)((slab + sizeof (line_t) - 1) & ~(uintptr_t)(sizeof (line_t) - 1));
-    return &lines [position & (SLAB - 1)];
+    return ((line_t **)self->slabs.data) [position >> SLAB_BITS] + (position & (SLAB - 1));
+}
+
+static line_t *
+s_line_of (const lines_t *self, uint64_t hash)
+{
+    uint32_t position = (uint32_t)hash & (self->span - 1);
+    return s_line (self, position < self->lines ? position : position - self->span / 2);
 }
 
 static line_t *
@@ -51,17 +65,10 @@ s_further (const lines_t *self, uint32_t number)
     return number ? pile_at (&self->further, number) : NULL;
 }
 
-static line_t *
-s_line_of (const lines_t *self, uint64_t hash)
-{
-    uint32_t position = (uint32_t)hash & (self->span - 1);
-    return s_line (self, position < self->lines ? position : position & (self->span / 2 - 1));
-}
-
 static uint16_t
 s_tag (uint64_t hash)
 {
-    return (uint16_t)(hash >> SLAB_BITS);
+    return (uint16_t)(hash >> TAG_SHIFT);
 }
 
 static line_t *
@@ -94,37 +101,44 @@ s_put (lines_t *self, line_t *line, uint32_t number, uint16_t tag)
 {
     while (line->used == LINE_SLOTS)
         line = line->further ? s_further (self, line->further) : s_add_further (self, line);
-    line->numbers [line->used] = number;
-    line->tags [line->used++] = tag;
+    uint32_t slot = line->used++;
+    line->numbers [slot] = number;
+    line->tags [slot] = tag;
 }
 
-//  Moves what belongs to `high` there, and closes the holes it leaves.  `high` has room for a line.
+//  --- growing
+
+//  Moves what has a bit of the hash to another line, which is empty, and closes the holes.
 static void
-s_divide (line_t *low, line_t *high, uint32_t bit)
+s_divide (const lines_t *self, line_t *low, line_t *high, uint32_t bit)
 {
-    uint32_t used = low->used;
-    low->used = 0;
+    uint32_t used = low->used, lower = 0, upper = 0;
     for (uint32_t i = 0; i < used; i++) {
-        line_t *line = low->tags [i] & bit ? high : low;
-        line->numbers [line->used] = low->numbers [i];
-        line->tags [line->used++] = low->tags [i];
+        uint32_t number = low->numbers [i];
+        uint16_t tag = low->tags [i];
+        bool is_upper = bit >> TAG_SHIFT ? tag & bit >> TAG_SHIFT : lines_hash (self, number) & bit;
+        high->numbers [upper] = low->numbers [lower] = number;
+        high->tags [upper] = low->tags [lower] = tag;
+        upper += is_upper;
+        lower += !is_upper;
     }
+    high->used = upper;
+    low->used = lower;
 }
 
-//  The same for a line that goes on: everything is put anew.
+//  The same for a line that goes on from a full one: all of it is put anew.
 static void
-s_divide_further (lines_t *self, line_t *low, line_t *high, uint32_t bit)
+s_divide_further (lines_t *self, line_t *low, line_t *high, uint32_t further, uint32_t bit)
 {
-    line_t old = *low;
-    memset (low, 0, sizeof *low);
-    for (uint32_t further = old.further;; further = old.further) {
-        for (uint32_t i = 0; i < old.used; i++)
-            s_put (self, old.tags [i] & bit ? high : low, old.numbers [i], old.tags [i]);
-        if (!further)
-            break;
-        old = *s_further (self, further);
-        s_free_further (self, further);
-    }
+    line_t old = *s_further (self, further), half = { .used = 0 };
+    s_free_further (self, further);
+    s_divide (self, &old, &half, bit);
+    for (uint32_t i = 0; i < old.used; i++)
+        s_put (self, low, old.numbers [i], old.tags [i]);
+    for (uint32_t i = 0; i < half.used; i++)
+        s_put (self, high, half.numbers [i], half.tags [i]);
+    if (old.further)
+        s_divide_further (self, low, high, old.further, bit);
 }
 
 //  One more line: takes over those numbers of its lower twin whose hash has the next bit set.
@@ -133,51 +147,138 @@ s_split (lines_t *self)
 {
     if (self->lines == self->span)
         self->span *= 2;
-    uint32_t upper = self->lines++, below = self->span / 2, bit = below >> SLAB_BITS;
+    uint32_t upper = self->lines++, below = self->span / 2;
     if (upper >> SLAB_BITS == self->slabs.count)
         s_add_slab (self);
     line_t *low = s_line (self, upper & (below - 1)), *high = s_line (self, upper);
-    if (low->further)
-        s_divide_further (self, low, high, bit);
-    else
-        s_divide (low, high, bit);
+    uint32_t further = low->further;
+    low->further = 0;
+    s_divide (self, low, high, below);
+    if (further)
+        s_divide_further (self, low, high, further, below);
+}
+
+//  --- finding
+
+//  The slots of a line that have a tag, as bits; one that is not used may be among them.
+static uint32_t
+s_slots (const line_t *line, uint16_t tag)
+{
+    const uint64_t gather = 1ull << 48 | 1ull << 33 | 1ull << 18 | 1ull << 3;    //  Bits 0, 16, 32 and 48 to 48 .. 51
+    tags_t tags;
+    memcpy (&tags, line->tags, sizeof tags);
+    fours_t equal = (fours_t)((tags_t)(tags == tag) & 1);
+    uint32_t low = equal [0] * gather >> 48 & 15, high = equal [1] * gather >> 48 & 15;
+    return low | high << 4 | (uint32_t)(line->tags [8] == tag) << 8 | (uint32_t)(line->tags [9] == tag) << 9;
+}
+
+static uint32_t
+s_find (const lines_t *self, const line_t *line, uint64_t hash)
+{
+    for (; line; line = s_further (self, line->further))
+        for (uint32_t slots = s_slots (line, s_tag (hash)); slots; slots &= slots - 1) {
+            uint32_t slot = (uint32_t)__builtin_ctz (slots);
+            if (slot < line->used && lines_hash (self, line->numbers [slot]) == hash)
+                return line->numbers [slot];
+        }
+    return 0;
+}
+
+uint32_t
+lines_find (const lines_t *self, uint64_t hash)
+{
+    return s_find (self, s_line_of (self, hash), hash);
 }
 
 void
-lines_add (lines_t *self, uint32_t number, uint64_t hash)
+lines_prefetch (const lines_t *self, uint64_t hash)
 {
-    if (++self->count > (uint64_t)self->lines * FILL && self->lines < LINES_MAX)
-        s_split (self);
-    s_put (self, s_line_of (self, hash), number, s_tag (hash));
+    __builtin_prefetch (s_line_of (self, hash));
 }
 
-//  Four tags of a line at a time: bit 15 of each that is this one.
-static uint64_t
-s_equal_tags (const uint16_t *tags, uint16_t tag)
+uint32_t
+lines_guess (const lines_t *self, uint64_t hash)
 {
-    const uint64_t low = 0x7FFF7FFF7FFF7FFFu;
-    uint64_t four;
-    memcpy (&four, tags, sizeof four);
-    four ^= tag * 0x0001000100010001u;
-    return ~(((four & low) + low) | four | low);
+    const line_t *line = s_line_of (self, hash);
+    uint32_t slots = s_slots (line, s_tag (hash)), slot = slots ? (uint32_t)__builtin_ctz (slots) : LINE_SLOTS;
+    return slot < line->used ? line->numbers [slot] : 0;
+}
+
+//  --- adding and removing
+
+//  The lines of a few hashes in a row, being loaded.
+typedef struct {
+    const lines_t *lines;      //  Borrowed
+    const uint64_t *hashes;    //  Borrowed
+    uint32_t count;            //  Of them
+    line_t *ahead [AHEAD];     //  By position, modulo AHEAD
+} loader_t;
+
+static void
+s_load (loader_t *loader, uint32_t position)
+{
+    if (position < loader->count)
+        __builtin_prefetch (loader->ahead [position % AHEAD] = s_line_of (loader->lines, loader->hashes [position]));
+}
+
+//  The line of the hash at a position; each in turn.
+static line_t *
+s_loaded (loader_t *loader, uint32_t position)
+{
+    line_t *line = loader->ahead [position % AHEAD];
+    s_load (loader, position + AHEAD);
+    return line;
+}
+
+static void
+s_begin_loading (loader_t *loader, const lines_t *lines, uint32_t number, uint32_t count)
+{
+    loader->lines = lines;
+    loader->hashes = *lines_row (lines, number >> ROW_BITS) + (number & (ROW_MAX - 1));
+    loader->count = count;
+    for (uint32_t i = 0; i < AHEAD; i++)
+        s_load (loader, i);
+}
+
+uint32_t
+lines_add (lines_t *self, uint32_t number, uint32_t count, uint32_t *found)
+{
+    loader_t loader;
+    while (self->count + count > (uint64_t)self->lines * FILL && self->lines < LINES_MAX)
+        s_split (self);
+    s_begin_loading (&loader, self, number, count);
+    uint32_t added = 0;
+    *found = 0;
+    for (; added < count; added++) {
+        uint64_t hash = loader.hashes [added];
+        line_t *line = s_loaded (&loader, added);
+        *found = s_find (self, line, hash);
+        if (*found)
+            break;
+        s_put (self, line, number + added, s_tag (hash));
+    }
+    self->count += added;
+    return added;
 }
 
 //  The slot with this number; LINE_SLOTS where it is not in the line.
 static uint32_t
-s_slot_of (const line_t *line, uint32_t number)
+s_slot_of (const line_t *line, uint32_t number, uint16_t tag)
 {
-    uint32_t slot = 0;
-    while (slot < line->used && line->numbers [slot] != number)
-        slot++;
+    uint32_t slots = s_slots (line, tag);
+    while (slots && line->numbers [__builtin_ctz (slots)] != number)
+        slots &= slots - 1;
+    uint32_t slot = slots ? (uint32_t)__builtin_ctz (slots) : LINE_SLOTS;
     return slot < line->used ? slot : LINE_SLOTS;
 }
 
-void
-lines_remove (lines_t *self, uint32_t number)
+//  Takes a number out of a line or one that goes on from it; the last of all fills the hole.
+static void
+s_take (lines_t *self, line_t *line, uint32_t number, uint16_t tag)
 {
-    line_t *line = s_line_of (self, lines_hash (self, number)), *before = NULL;
     uint32_t slot;
-    while ((slot = s_slot_of (line, number)) == LINE_SLOTS) {
+    line_t *before = NULL;
+    while ((slot = s_slot_of (line, number, tag)) == LINE_SLOTS) {
         BUG_ON (!line->further);
         before = line;
         line = s_further (self, line->further);
@@ -185,50 +286,23 @@ lines_remove (lines_t *self, uint32_t number)
     line_t *hole = line;
     for (; line->further; line = s_further (self, line->further))
         before = line;
-    line->used--;    //  The last one of all fills the hole
-    hole->numbers [slot] = line->numbers [line->used];
-    hole->tags [slot] = line->tags [line->used];
-    if (line->used == 0 && before) {
+    uint32_t last = --line->used;
+    hole->numbers [slot] = line->numbers [last];
+    hole->tags [slot] = line->tags [last];
+    if (last == 0 && before) {
         s_free_further (self, before->further);
         before->further = 0;
     }
-    self->count--;
-}
-
-//  The number of a hash that is in one of the slots first .. first + 3 with a bit set, 16 bits a slot; 0 where it is in none.
-static uint32_t
-s_verify (const lines_t *self, const line_t *line, uint32_t first, uint64_t slots, uint64_t hash)
-{
-    for (; slots; slots &= slots - 1) {
-        uint32_t slot = first + (uint32_t)__builtin_ctzll (slots) / 16;
-        if (slot < line->used && lines_hash (self, line->numbers [slot]) == hash)
-            return line->numbers [slot];
-    }
-    return 0;
-}
-
-uint32_t
-lines_find (const lines_t *self, uint64_t hash)
-{
-    uint16_t tag = s_tag (hash);
-    uint32_t number = 0;
-    for (const line_t *line = s_line_of (self, hash); line && !number; line = s_further (self, line->further)) {
-        uint64_t first = s_equal_tags (line->tags, tag), second = s_equal_tags (line->tags + 4, tag);
-        uint64_t last = (line->tags [8] == tag) | (uint64_t)(line->tags [9] == tag) << 16;
-        if (first)
-            number = s_verify (self, line, 0, first, hash);
-        if (second && !number)
-            number = s_verify (self, line, 4, second, hash);
-        if (last && !number)
-            number = s_verify (self, line, 8, last, hash);
-    }
-    return number;
 }
 
 void
-lines_prefetch (const lines_t *self, uint64_t hash)
+lines_remove (lines_t *self, uint32_t number, uint32_t count)
 {
-    __builtin_prefetch (s_line_of (self, hash));
+    loader_t loader;
+    s_begin_loading (&loader, self, number, count);
+    for (uint32_t i = 0; i < count; i++)
+        s_take (self, s_loaded (&loader, i), number + i, s_tag (loader.hashes [i]));
+    self->count -= count;
 }
 
 uint64_t

@@ -5,8 +5,12 @@
 //  numbers and 16 bits of the hash of each, so that looking for what is not there reads one line, and looking for what is
 //  there reads one hash more.  What does not fit in its line goes to a further one.
 //
+//  Numbers come and go in rows: the lines of the next sixteen hashes are being loaded while one is looked at, so that memory
+//  is waited for once a row and not once a number.
+//
 //  Linear hashing: every few numbers one line is split in two, the next in turn, by a bit that it has of each hash; growing
-//  reads no hashes and walks through memory in order.  There is never a pause to move everything.
+//  reads no hashes (but those of the first thousands) and walks through memory in order.  There is never a pause to move
+//  everything.
 //
 //  Hashes must be well mixed and different from each other.  Numbers are not 0.
 
@@ -17,52 +21,62 @@
 
 #include "kv/pile.h"
 
-enum { LINE_SLOTS = 10 };
+enum { LINE_SLOTS = 10, ROW_BITS = 7, ROW_MAX = 1 << ROW_BITS, NUMBERS_MAX = 1 << 29 };
 
 typedef struct {
     uint32_t numbers [LINE_SLOTS];    //  Of them `used`
-    uint16_t tags [LINE_SLOTS];       //  Bits 10 to 25 of their hashes
-    uint32_t used : 4;                //  Slots
-    uint32_t further : 28;            //  Line that goes on where this one is full; 0 where none does
+    uint16_t tags [LINE_SLOTS];       //  Bits 14 to 29 of their hashes
+    uint32_t used : 8;                //  Slots
+    uint32_t further : 24;            //  Line that goes on where this one is full; 0 where none does
 } line_t;
 
 typedef struct {
     pile_t rows;              //  const uint64_t *: the owner's
-    uint32_t row_bits;        //  Low bits of a number: position in the row
-    array_t slabs;            //  char *: 1024 lines each, in order
+    array_t slabs;            //  line_t *: 1024 lines each, in order
+    array_t slab_memory;      //  void *: where each was allocated
     pile_t further;           //  line_t: further lines; the first is nobody's
     uint32_t free;            //  First further line that is nobody's
-    uint32_t count;           //  Numbers
+    uint32_t count;           //  Numbers, at most NUMBERS_MAX
     uint32_t lines;           //  Without further ones; more than half of `span`
     uint32_t span;            //  Power of two: a hash's low bits below this choose its line
     uint32_t further_used;    //  Further lines in use
 } lines_t;
 
 //  There are no rows yet.
-void lines_init (lines_t *self, uint32_t row_bits);
+void lines_init (lines_t *self);
 
 //  Frees the lines and forgets the rows.
 void lines_fini (lines_t *self);
+
+//  Where the hashes of a row lie.
+static inline const uint64_t **
+lines_row (const lines_t *self, uint32_t row)
+{
+    return &((const uint64_t ***)self->rows.chunks.data) [row >> PILE_BITS][row & (PILE_CHUNK - 1)];
+}
 
 //  The hash a number stands for.
 static inline uint64_t
 lines_hash (const lines_t *self, uint32_t number)
 {
-    const uint64_t *row = *(const uint64_t **)pile_at (&self->rows, number >> self->row_bits);
-    return row [number & ((1u << self->row_bits) - 1)];
+    return (*lines_row (self, number >> ROW_BITS)) [number & (ROW_MAX - 1)];
 }
 
-//  Adds a number and its hash, which is in its row and not in the table.
-void lines_add (lines_t *self, uint32_t number, uint64_t hash);
+//  Adds `count` numbers in a row, whose hashes are in their row.  Stops before the first hash that is there already, whose
+//  number is *found then, else 0.  Returns how many were added.
+uint32_t lines_add (lines_t *self, uint32_t number, uint32_t count, uint32_t *found);
 
-//  Removes a number that is in the table.
-void lines_remove (lines_t *self, uint32_t number);
+//  Removes `count` numbers in a row, all of which are in the table and whose hashes are in their row still.
+void lines_remove (lines_t *self, uint32_t number, uint32_t count);
 
 //  The number of a hash; 0 where there is none.
 uint32_t lines_find (const lines_t *self, uint64_t hash);
 
 //  Starts loading what lines_find for this hash will read first.
 void lines_prefetch (const lines_t *self, uint64_t hash);
+
+//  A number that may be the one of a hash, without a look at its row; 0 where the hash's line has none.
+uint32_t lines_guess (const lines_t *self, uint64_t hash);
 
 //  Bytes in use.
 uint64_t lines_bytes (const lines_t *self);

@@ -10,25 +10,33 @@
 #include "base/random.h"
 #include "kv/index/lines.h"
 
-enum { ROW_BITS = 4, ROW = 1 << ROW_BITS, ROWS = 6000, NUMBERS = ROWS * ROW, OPERATIONS = 600000 };
+enum { ROWS = 800, OPERATIONS = 100000 };
 
-static uint64_t s_rows [ROWS][ROW];
-static bool s_there [NUMBERS];
+static uint64_t s_rows [ROWS][ROW_MAX];
+static uint32_t s_lengths [ROWS];
+
+//  Every hash of a row is found where it is, and not where it is not.
+static void
+s_check_row (const lines_t *lines, uint32_t row)
+{
+    for (uint32_t i = 0; i < ROW_MAX; i++)
+        assert_int_equal (lines_find (lines, s_rows [row][i]), i < s_lengths [row] ? row << ROW_BITS | i : 0);
+}
 
 static void
 s_begin (lines_t *lines, random_t *random)
 {
-    lines_init (lines, ROW_BITS);
+    lines_init (lines);
     for (uint32_t row = 0; row < ROWS; row++) {
-        *(uint64_t **)pile_add (&lines->rows) = s_rows [row];
-        for (uint32_t i = 0; i < ROW; i++)
+        *(const uint64_t **)pile_add (&lines->rows) = s_rows [row];
+        for (uint32_t i = 0; i < ROW_MAX; i++)
             s_rows [row][i] = random_u64 (random);
     }
 }
 
-//  Filling far beyond the first lines and emptying again: every hash is found exactly while it is there.
+//  Rows get longer and shorter, far beyond the first lines and back: every hash is found exactly while it is there.
 static void
-test_equals_a_bit_a_number (void **state)
+test_equals_lengths_of_rows (void **state)
 {
     lines_t lines;
     uint64_t seed = 20261129;
@@ -36,26 +44,45 @@ test_equals_a_bit_a_number (void **state)
     random_t random;
     random_init (&random, seed);
     s_begin (&lines, &random);
-    uint32_t count = 0;
+    uint32_t count = 0, found;
     for (int i = 0; i < OPERATIONS; i++) {
-        uint32_t number = 1 + (uint32_t)random_below (&random, NUMBERS - 1);
-        uint64_t hash = lines_hash (&lines, number);
-        assert_int_equal (lines_find (&lines, hash), s_there [number] ? number : 0);
-        bool filling = i < OPERATIONS / 2;
-        if (s_there [number] && random_chance (&random, filling ? 100000 : 1000000))
-            lines_remove (&lines, number);
-        else if (!s_there [number] && random_chance (&random, filling ? 1000000 : 100000))
-            lines_add (&lines, number, hash);
+        uint32_t row = 1 + (uint32_t)random_below (&random, ROWS - 1), length = s_lengths [row];
+        bool longer = random_chance (&random, i < OPERATIONS / 2 ? 800000 : 200000);
+        uint32_t most = longer ? ROW_MAX - length : length;
+        uint32_t change = (uint32_t)random_below (&random, most + 1);
+        if (longer)
+            assert_int_equal (lines_add (&lines, row << ROW_BITS | length, change, &found), change);
         else
-            continue;
-        s_there [number] = !s_there [number];
-        count += s_there [number] ? 1 : -1u;
+            lines_remove (&lines, row << ROW_BITS | (length - change), change);
+        s_lengths [row] += longer ? change : -change;
+        count += longer ? change : -change;
         assert_int_equal (lines.count, count);
-        if (i % 50000 == 0)
+        s_check_row (&lines, row);
+        if (i % 10000 == 0)
             lines_check (&lines);
     }
     lines_check (&lines);
     assert_true (lines.lines > 8000 && lines.further_used < lines.lines / 2);
+    lines_fini (&lines);
+}
+
+//  Adding stops before what is there already, and says where it is.
+static void
+test_adding_stops_at_what_is_there (void **state)
+{
+    lines_t lines;
+    uint32_t found;
+    uint64_t first [ROW_MAX] = { 0, 11, 12, 13 }, second [ROW_MAX] = { 21, 22, 12, 23 };
+    lines_init (&lines);
+    *(const uint64_t **)pile_add (&lines.rows) = first;
+    *(const uint64_t **)pile_add (&lines.rows) = second;
+    assert_int_equal (lines_add (&lines, 1, 3, &found), 3);
+    assert_int_equal (found, 0);
+    assert_int_equal (lines_add (&lines, 1 << ROW_BITS, 4, &found), 2);
+    assert_int_equal (found, 2);
+    assert_int_equal (lines_find (&lines, 22), 1 << ROW_BITS | 1);
+    assert_int_equal (lines_find (&lines, 23), 0);
+    lines_check (&lines);
     lines_fini (&lines);
 }
 
@@ -64,18 +91,17 @@ static void
 test_a_line_goes_on_as_long_as_it_must (void **state)
 {
     lines_t lines;
-    uint64_t hashes [ROW * 4];
-    lines_init (&lines, ROW_BITS);
-    for (uint32_t i = 0; i < 4; i++)
-        *(uint64_t **)pile_add (&lines.rows) = &hashes [i * ROW];
-    for (uint64_t i = 1; i < ROW * 4; i++) {
+    uint64_t hashes [ROW_MAX];
+    uint32_t found;
+    lines_init (&lines);
+    *(const uint64_t **)pile_add (&lines.rows) = hashes;
+    for (uint64_t i = 0; i < ROW_MAX; i++)
         hashes [i] = i << 32 | 7;
-        lines_add (&lines, (uint32_t)i, hashes [i]);
-    }
+    lines_add (&lines, 1, ROW_MAX - 1, &found);
     lines_check (&lines);
-    for (uint32_t i = 1; i < ROW * 4; i++) {
+    for (uint32_t i = 1; i < ROW_MAX; i++) {
         assert_int_equal (lines_find (&lines, hashes [i]), i);
-        lines_remove (&lines, i);
+        lines_remove (&lines, i, 1);
         assert_int_equal (lines_find (&lines, hashes [i]), 0);
         lines_check (&lines);
     }
@@ -87,7 +113,8 @@ int
 main (void)
 {
     const struct CMUnitTest tests [] = {
-        cmocka_unit_test (test_equals_a_bit_a_number),
+        cmocka_unit_test (test_equals_lengths_of_rows),
+        cmocka_unit_test (test_adding_stops_at_what_is_there),
         cmocka_unit_test (test_a_line_goes_on_as_long_as_it_must),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

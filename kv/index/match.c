@@ -6,8 +6,6 @@
 
 #include "kv/index/index_private.h"
 
-enum { STRIDE = 16 };
-
 void
 index_match_init (index_match_t *match)
 {
@@ -37,11 +35,11 @@ s_add_segment (const index_t *self, array_t *segments, uint32_t first, uint32_t 
     return true;
 }
 
-//  How many blocks from a place on are those of the query; the first is.
+//  How many blocks from a place on are those of the query; the first is.  Where one is, those before it are too.
 static uint32_t
 s_common (const index_t *self, place_t place, const uint64_t *hashes, size_t count)
 {
-    uint32_t blocks = runs_at (&self->runs, place.run)->count - place.offset, common = 1;
+    uint32_t blocks = runs_count (&self->runs, place.run) - place.offset, common = 1;
     if (blocks < count)
         lines_prefetch (&self->runs.blocks, hashes [blocks]);
     if (blocks + RUN_MAX < count)    //  Most runs of a long prompt are full
@@ -49,10 +47,15 @@ s_common (const index_t *self, place_t place, const uint64_t *hashes, size_t cou
     if (blocks > count)
         blocks = (uint32_t)count;
     const uint64_t *ours = runs_hashes (&self->runs, place);
-    while (common + STRIDE <= blocks && !memcmp (ours + common, hashes + common, STRIDE * sizeof *hashes))
-        common += STRIDE;
-    while (common < blocks && ours [common] == hashes [common])
-        common++;
+    if (ours [blocks - 1] == hashes [blocks - 1])
+        return blocks;
+    for (uint32_t end = blocks - 1; common < end;) {
+        uint32_t middle = common + (end - common) / 2;
+        if (ours [middle] == hashes [middle])
+            common = middle + 1;
+        else
+            end = middle;
+    }
     return common;
 }
 

@@ -11,15 +11,9 @@ void
 runs_init (runs_t *self, sets_t *sets)
 {
     *self = (runs_t){ .sets = sets };
-    lines_init (&self->blocks, RUN_BITS);
+    lines_init (&self->blocks);
     pile_init (&self->free, sizeof (uint32_t));
     pile_add (&self->blocks.rows);
-}
-
-bool
-runs_has (const runs_t *self, uint32_t run)
-{
-    return *(run_t **)pile_at (&self->blocks.rows, run) != NULL;
 }
 
 uint32_t
@@ -31,13 +25,8 @@ runs_bound (const runs_t *self)
 size_t
 runs_room (const runs_t *self)
 {
-    return RUN_LIMIT - self->blocks.rows.count + self->free.count;
-}
-
-static void
-s_set_run (runs_t *self, uint32_t number, run_t *run)
-{
-    *(run_t **)pile_at (&self->blocks.rows, number) = run ? run + 1 : NULL;
+    size_t runs = RUN_LIMIT - self->blocks.rows.count + self->free.count, blocks = NUMBERS_MAX - self->blocks.count;
+    return runs < blocks ? runs : blocks;
 }
 
 static size_t
@@ -117,9 +106,10 @@ s_step (runs_t *self, set_t set, uint32_t member, bool adding)
 }
 
 static void
-s_rewrite (runs_t *self, run_t *run, uint32_t first, uint32_t end, uint32_t member, bool adding)
+s_rewrite (runs_t *self, uint32_t number, uint32_t first, uint32_t end, uint32_t member, bool adding)
 {
     stretch_t single;
+    run_t *run = runs_at (self, number);
     const stretch_t *old = runs_stretches (run, &single);
     rewrite_t rewrite;
     rewrite.count = 0;
@@ -143,13 +133,43 @@ s_rewrite (runs_t *self, run_t *run, uint32_t first, uint32_t end, uint32_t memb
     s_set_stretches (self, run, rewrite.stretches, rewrite.count);
 }
 
-static void
-s_change (runs_t *self, run_t *run, uint32_t first, uint32_t end, uint32_t member, bool adding)
+//  Whether a set after a step is this one.
+static bool
+s_becomes (runs_t *self, set_t set, uint32_t member, bool adding, set_t other)
 {
-    if (run->stretches || first > 0 || end < run->count)
-        s_rewrite (self, run, first, end, member, adding);
+    set_t after = s_step (self, set, member, adding);
+    sets_release (self->sets, after);
+    return after == other;
+}
+
+//  Where blocks at one end of a stretch change to what the neighbour has, only the border moves.
+static bool
+s_move_border (runs_t *self, run_t *run, uint32_t first, uint32_t end, uint32_t member, bool adding)
+{
+    uint32_t i = 0, start = 0;
+    for (; run->stretches [i].end <= first; i++)
+        start = run->stretches [i].end;
+    stretch_t *each = &run->stretches [i];
+    bool is_begin = first == start && end < each->end && i > 0;
+    bool is_end = first > start && end == each->end && i + 1 < run->stretch_count;
+    if (is_begin && s_becomes (self, each->set, member, adding, each [-1].set))
+        each [-1].end = end;
+    else if (is_end && s_becomes (self, each->set, member, adding, each [1].set))
+        each->end = first;
     else
+        return false;
+    return true;
+}
+
+static void
+s_change (runs_t *self, uint32_t number, uint32_t first, uint32_t end, uint32_t member, bool adding)
+{
+    run_t *run = runs_at (self, number);
+    bool is_whole = !run->stretches && first == 0 && end == run->count;
+    if (is_whole)
         run->set = adding ? sets_with (self->sets, run->set, member) : sets_without (self->sets, run->set, member);
+    else if (!run->stretches || !s_move_border (self, run, first, end, member, adding))
+        s_rewrite (self, number, first, end, member, adding);
 }
 
 //  --- runs
@@ -160,8 +180,9 @@ s_free_run (runs_t *self, uint32_t number)
     run_t *run = runs_at (self, number);
     self->bytes -= s_run_bytes (run->capacity) + MALLOC_BYTES + s_stretch_bytes (run->stretch_count);
     memory_free (run->stretches);
+    lines_remove (&self->blocks, number << RUN_BITS, run->count);
     memory_free (run);
-    s_set_run (self, number, NULL);
+    *lines_row (&self->blocks, number) = NULL;
     *(uint32_t *)pile_add (&self->free) = number;
 }
 
@@ -190,7 +211,7 @@ s_resize_run (runs_t *self, uint32_t number, size_t capacity)
     self->bytes += s_run_bytes (capacity) - s_run_bytes (run->capacity);
     run = memory_resize (run, s_run_bytes (capacity));
     run->capacity = (uint8_t)capacity;
-    s_set_run (self, number, run);
+    *lines_row (&self->blocks, number) = (uint64_t *)(run + 1);
     return run;
 }
 
@@ -215,54 +236,55 @@ s_add_run (runs_t *self, uint64_t parent, set_t set, size_t wanted)
     run_t *run = memory_resize (NULL, s_run_bytes (capacity));
     *run = (run_t){ .parent = parent, .set = set, .capacity = (uint8_t)capacity, .stretch_count = 1 };
     self->bytes += s_run_bytes (capacity) + MALLOC_BYTES;
-    s_set_run (self, number, run);
+    *lines_row (&self->blocks, number) = (uint64_t *)(run + 1);
     return number;
 }
 
-//  Makes the last stretch one block longer, or begins another.
+//  Makes the last stretch longer by as many blocks as came behind it, or begins another.
 static void
-s_extend_stretch (runs_t *self, run_t *run, set_t set)
+s_extend_stretch (runs_t *self, uint32_t number, uint32_t start, set_t set)
 {
-    stretch_t single;
-    const stretch_t *old = runs_stretches (run, &single);
-    size_t count = run->stretch_count;
-    if (old [count - 1].set == set) {
-        if (run->stretches)
-            run->stretches [count - 1].end++;
+    run_t *run = runs_at (self, number);
+    uint32_t count = run->stretch_count, end = run->count;
+    stretch_t *last = run->stretches ? &run->stretches [count - 1] : NULL;
+    if ((last ? last->set : run->set) == set) {
+        if (last)
+            last->end = end;
         return;
     }
-    rewrite_t rewrite;
-    memcpy (rewrite.stretches, old, count * sizeof *old);
-    rewrite.stretches [count] = (stretch_t){ run->count + 1u, set };
+    rewrite_t rewrite = { .stretches = { { start, run->set } } };
+    if (last)
+        memcpy (rewrite.stretches, run->stretches, count * sizeof *last);
+    rewrite.stretches [count] = (stretch_t){ end, set };
     s_set_stretches (self, run, rewrite.stretches, count + 1);
 }
 
+//  Room for more blocks, and for a quarter more than there will be, for there are often more to come.
 static run_t *
-s_grow_run (runs_t *self, uint32_t number, size_t more)
+s_reserve (runs_t *self, uint32_t number, uint32_t count)
 {
-    size_t count = runs_at (self, number)->count;
-    return s_resize_run (self, number, s_clamp_capacity (count + 1 + (more > count / 4 ? more : count / 4)));
+    run_t *run = runs_at (self, number);
+    return count <= run->capacity ? run : s_resize_run (self, number, s_clamp_capacity (count + count / 4));
 }
 
-place_t
-runs_append (runs_t *self, place_t behind, uint64_t parent, uint64_t hash, set_t set, size_t more)
+size_t
+runs_append (runs_t *self, place_t *at, uint64_t parent, const uint64_t *hashes, size_t count, set_t set)
 {
-    place_t place = behind;
-    run_t *run = behind.run ? runs_at (self, behind.run) : NULL;
-    if (run && behind.offset + 1 == run->count && run->count < RUN_MAX) {
-        if (run->count == run->capacity)
-            run = s_grow_run (self, behind.run, more);
-        if (run->stretches || run->set != set)
-            s_extend_stretch (self, run, set);
-        place.offset++;
-    } else {
-        place = (place_t){ s_add_run (self, parent, set, more + 1), 0 };
-        run = runs_at (self, place.run);
+    uint32_t start = at->offset + 1, number = at->run, found;
+    bool goes_on = number && start == runs_at (self, number)->count && start < RUN_MAX;
+    if (!goes_on) {
+        start = 0;
+        number = s_add_run (self, parent, set, count);
     }
-    run->count++;
-    ((uint64_t *)(run + 1)) [place.offset] = hash;
-    lines_add (&self->blocks, place.run << RUN_BITS | place.offset, hash);
-    return place;
+    if (count > RUN_MAX - start)
+        count = RUN_MAX - start;
+    run_t *run = s_reserve (self, number, start + (uint32_t)count);
+    memcpy ((uint64_t *)(run + 1) + start, hashes, count * sizeof *hashes);
+    count = lines_add (&self->blocks, number << RUN_BITS | start, (uint32_t)count, &found);
+    run->count = (uint8_t)(start + count);
+    s_extend_stretch (self, number, start, set);
+    *at = (place_t){ number, start + (uint32_t)count - 1 };
+    return count;
 }
 
 bool
@@ -274,17 +296,38 @@ runs_find (const runs_t *self, uint64_t hash, place_t *place)
     return number != 0;
 }
 
+void
+runs_prefetch_run (const runs_t *self, uint64_t hash)
+{
+    uint32_t number = lines_guess (&self->blocks, hash);
+    const uint64_t *hashes = number ? *lines_row (&self->blocks, number >> RUN_BITS) : NULL;
+    if (!hashes)
+        return;
+    __builtin_prefetch ((const run_t *)hashes - 1);
+    __builtin_prefetch (hashes + (number & (RUN_MAX - 1)));
+}
+
 uint64_t
 runs_parent (const runs_t *self, place_t place)
 {
-    return place.offset ? runs_hash (self, (place_t){ place.run, place.offset - 1 })
-                        : runs_at (self, place.run)->parent;
+    return place.offset ? runs_hashes (self, place) [-1] : runs_at (self, place.run)->parent;
 }
 
 void
 runs_add_member (runs_t *self, uint32_t run, uint32_t first, uint32_t end, uint32_t member)
 {
-    s_change (self, runs_at (self, run), first, end, member, true);
+    s_change (self, run, first, end, member, true);
+}
+
+//  Cuts a run to its first blocks, at least one, whose stretches are right already.
+static void
+s_cut (runs_t *self, uint32_t number, uint32_t count)
+{
+    run_t *run = runs_at (self, number);
+    lines_remove (&self->blocks, number << RUN_BITS | count, run->count - count);
+    run->count = (uint8_t)count;
+    if (count * 2 <= run->capacity)
+        s_resize_run (self, number, s_clamp_capacity (count));
 }
 
 //  Cuts the end that nobody has.
@@ -298,31 +341,45 @@ s_trim (runs_t *self, uint32_t number)
     if (stretches [kept - 1].set != SETS_EMPTY)
         return;
     kept--;    //  The one before differs, so somebody has it
-    uint32_t count = kept ? stretches [kept - 1].end : 0;
-    while (run->count > count)
-        lines_remove (&self->blocks, number << RUN_BITS | --run->count);
-    if (count == 0) {
+    if (!kept) {
         s_free_run (self, number);
         return;
     }
+    uint32_t count = stretches [kept - 1].end;
     rewrite_t rewrite;
     memcpy (rewrite.stretches, stretches, kept * sizeof *stretches);
     s_set_stretches (self, run, rewrite.stretches, kept);
-    if (count * 2 <= run->capacity)
-        s_resize_run (self, number, s_clamp_capacity (count));
+    s_cut (self, number, count);
+}
+
+//  Where the last blocks of a run are a part of a stretch that only this member has, the run gets shorter.
+static bool
+s_shorten (runs_t *self, uint32_t number, uint32_t first, uint32_t end, uint32_t member)
+{
+    run_t *run = runs_at (self, number);
+    stretch_t *last = run->stretches ? &run->stretches [run->stretch_count - 1] : NULL;
+    uint32_t start = last ? last [-1].end : 0;
+    if (end != run->count || first <= start || (last ? last->set : run->set) != member)
+        return false;
+    if (last)
+        last->end = first;
+    s_cut (self, number, first);
+    return true;
 }
 
 void
 runs_remove_member (runs_t *self, uint32_t run, uint32_t first, uint32_t end, uint32_t member)
 {
-    s_change (self, runs_at (self, run), first, end, member, false);
+    if (s_shorten (self, run, first, end, member))
+        return;
+    s_change (self, run, first, end, member, false);
     s_trim (self, run);
 }
 
 uint64_t
 runs_bytes (const runs_t *self)
 {
-    return self->bytes + lines_bytes (&self->blocks) + self->blocks.rows.count * sizeof (void *);
+    return self->bytes + lines_bytes (&self->blocks);
 }
 
 static uint64_t
@@ -332,16 +389,16 @@ s_check_run (const runs_t *self, uint32_t number)
     stretch_t single;
     const stretch_t *stretches = runs_stretches (run, &single);
     uint64_t references = 0;
-    uint32_t end = 0;
-    BUG_ON (run->count == 0 || run->count > run->capacity || run->capacity > RUN_MAX);
+    uint32_t end = 0, count = run->count;
+    BUG_ON (count == 0 || count > run->capacity || run->capacity > RUN_MAX);
     BUG_ON (run->stretch_count == 0 || !run->stretches != (run->stretch_count == 1));
     for (size_t i = 0; i < run->stretch_count; i++) {
         BUG_ON (stretches [i].end <= end || (i && stretches [i].set == stretches [i - 1].set));
         references += sets_is_interned (stretches [i].set);
         end = stretches [i].end;
     }
-    BUG_ON (end != run->count || stretches [run->stretch_count - 1].set == SETS_EMPTY);
-    for (uint32_t offset = 0; offset < run->count; offset++)
+    BUG_ON (end != count || stretches [run->stretch_count - 1].set == SETS_EMPTY);
+    for (uint32_t offset = 0; offset < count; offset++)
         BUG_ON (
             lines_find (&self->blocks, runs_hash (self, (place_t){ number, offset })) != (number << RUN_BITS | offset));
     return references;
@@ -357,7 +414,7 @@ runs_check (const runs_t *self)
             continue;
         const run_t *run = runs_at (self, number);
         references += s_check_run (self, number);
-        blocks += run->count;
+        blocks += runs_count (self, number);
         bytes += s_run_bytes (run->capacity) + MALLOC_BYTES + s_stretch_bytes (run->stretch_count);
     }
     BUG_ON (blocks != self->blocks.count || bytes != self->bytes);

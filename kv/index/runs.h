@@ -14,7 +14,7 @@
 #include "kv/index/lines.h"
 #include "kv/index/sets.h"
 
-enum { RUN_BITS = 7, RUN_MAX = 1 << RUN_BITS, RUN_LIMIT = 1 << (32 - RUN_BITS) };
+enum { RUN_BITS = ROW_BITS, RUN_MAX = ROW_MAX, RUN_LIMIT = 1 << (32 - ROW_BITS) };
 
 typedef struct {
     uint32_t end;    //  Position behind its last block
@@ -54,15 +54,35 @@ void runs_fini (runs_t *self);
 //  Where a block lies; false where nobody has it, and place is as it was.
 bool runs_find (const runs_t *self, uint64_t hash, place_t *place);
 
-//  The run, which must be somebody's.  Valid until a block is appended.
+//  Starts loading what runs_find for a hash will read first, and for a hash whose line is loaded, what comes then.
+static inline void
+runs_prefetch (const runs_t *self, uint64_t hash)
+{
+    lines_prefetch (&self->blocks, hash);
+}
+
+void runs_prefetch_run (const runs_t *self, uint64_t hash);
+
+//  The run, which must be somebody's.  Valid until a block is appended or removed.
 static inline run_t *
 runs_at (const runs_t *self, uint32_t run)
 {
-    return *(run_t **)pile_at (&self->blocks.rows, run) - 1;
+    return (run_t *)*lines_row (&self->blocks, run) - 1;
 }
 
 //  Whether a number below runs_bound is a run's.
-bool runs_has (const runs_t *self, uint32_t run);
+static inline bool
+runs_has (const runs_t *self, uint32_t run)
+{
+    return *lines_row (&self->blocks, run) != NULL;
+}
+
+//  Blocks in a run; 0 where it is nobody's.
+static inline uint32_t
+runs_count (const runs_t *self, uint32_t run)
+{
+    return runs_has (self, run) ? runs_at (self, run)->count : 0;
+}
 
 //  Numbers of runs are below this.
 uint32_t runs_bound (const runs_t *self);
@@ -70,22 +90,22 @@ uint32_t runs_bound (const runs_t *self);
 //  How many more runs there can be.
 size_t runs_room (const runs_t *self);
 
-//  The hashes of a block and of those behind it in its run.  Valid until a block is appended or removed.
+//  The hash of a block, before those behind it in its run.  Valid until a block is appended or removed.
 static inline const uint64_t *
 runs_hashes (const runs_t *self, place_t place)
 {
-    return (const uint64_t *)(runs_at (self, place.run) + 1) + place.offset;
+    return *lines_row (&self->blocks, place.run) + place.offset;
 }
+
+//  The hash of the block before it.
+uint64_t runs_parent (const runs_t *self, place_t place);
 
 //  The hash of a block.
 static inline uint64_t
 runs_hash (const runs_t *self, place_t place)
 {
-    return lines_hash (&self->blocks, place.run << RUN_BITS | place.offset);
+    return *runs_hashes (self, place);
 }
-
-//  The hash of the block before it.
-uint64_t runs_parent (const runs_t *self, place_t place);
 
 //  The stretches of a run, run->stretch_count of them; `single` is where the only one is put.  Valid until the run changes.
 static inline const stretch_t *
@@ -95,20 +115,21 @@ runs_stretches (const run_t *run, stretch_t *single)
     return run->stretches ? run->stretches : single;
 }
 
-//  The stretch a block is in.
+//  The stretch a block is in; *start is its first position.
 static inline stretch_t
-runs_stretch (const run_t *run, uint32_t offset)
+runs_stretch (const runs_t *self, place_t place, uint32_t *start)
 {
     stretch_t single;
-    const stretch_t *stretch = runs_stretches (run, &single);
-    while (stretch->end <= offset)
-        stretch++;
+    const stretch_t *stretch = runs_stretches (runs_at (self, place.run), &single);
+    for (*start = 0; stretch->end <= place.offset; stretch++)
+        *start = stretch->end;
     return *stretch;
 }
 
-//  Adds a block that is nowhere, for a set of one; behind the place of its parent where that is the end of a run with room,
-//  else (or where behind.run is 0) as a run of its own.  more: how many blocks come behind it, a guess.
-place_t runs_append (runs_t *self, place_t behind, uint64_t parent, uint64_t hash, set_t set, size_t more);
+//  Adds blocks in a row for a set of one, the first of which is nowhere; behind *at where that is the end of a run with
+//  room, else (or where at->run is 0) as a run of its own, whose parent is `parent`.  Stops where a block is known or the run
+//  full.  Returns how many came, at least one; *at is the last.
+size_t runs_append (runs_t *self, place_t *at, uint64_t parent, const uint64_t *hashes, size_t count, set_t set);
 
 //  Adds a member to the sets of the blocks first .. end - 1 of a run, none of which has it.
 void runs_add_member (runs_t *self, uint32_t run, uint32_t first, uint32_t end, uint32_t member);

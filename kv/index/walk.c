@@ -66,11 +66,12 @@ static void
 s_look_on (index_walk_t *self)
 {
     const runs_t *runs = &self->index->runs;
-    if (!runs_has (runs, self->at.run) || self->at.offset >= runs_at (runs, self->at.run)->count) {
+    uint32_t start;
+    if (self->at.offset >= runs_count (runs, self->at.run)) {
         self->at = (place_t){ self->at.run + 1, 0 };
         return;
     }
-    stretch_t stretch = runs_stretch (runs_at (runs, self->at.run), self->at.offset);
+    stretch_t stretch = runs_stretch (runs, self->at, &start);
     if (sets_has (self->index->sets, stretch.set, self->seat))
         s_line_up (self, self->at);
     else
