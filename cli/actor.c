@@ -35,7 +35,9 @@ static const option_t s_flags [] = {
 typedef struct {
     const invocation_t *invocation;    //  As typed
     site_t site;                       //  The fleet
-    array_t assemblies;                //  assembly_t *, the last one holds
+    assembly_t *assembly;              //  What holds
+    assembly_t *first;                 //  Of the start, whose names and endpoints the actors keep
+    assembly_t *before;                //  Of the reload before, until they have the new options
 } process_t;
 
 static const char *
@@ -46,24 +48,32 @@ s_file (const process_t *self)
 }
 
 //  The actors as the fleet now says; NULL where it has none of this name.
-static const assembly_actor_t *
+static assembly_t *
 s_assemble (process_t *self, error_t *error)
 {
     const actor_flags_t *flags = self->invocation->flags;
     const char *instance = *flags->instance ? flags->instance : NULL;
-    assembly_t *assembly =
-        assembly_new (self->site.fleet, &self->site.assembly, self->invocation->words [0], instance, error);
-    if (!assembly)
-        return NULL;
-    array_append (&self->assemblies, &assembly, 1);
-    return assembly_actor (assembly, 0);
+    return assembly_new (self->site.fleet, &self->site.assembly, self->invocation->words [0], instance, error);
 }
 
-static const assembly_actor_t *
-s_on_reload (void *arg)
+static status_t
+s_on_reload (void *arg, house_reload_t *reload, error_t *error)
 {
     process_t *self = arg;
-    return site_reload (&self->site, self->invocation, s_file (self)) ? s_assemble (self, NULL) : NULL;
+    status_t status = site_reload (&self->site, self->invocation, s_file (self), error);
+    if (status)
+        return status;
+    assembly_t *assembly = s_assemble (self, error);
+    if (!assembly)
+        return error->status;
+    if (self->before != self->first)
+        assembly_destroy (&self->before);
+    self->before = self->assembly;
+    self->assembly = assembly;
+    *reload = (house_reload_t){ .actors = assembly_actor (assembly, 0),
+        .log_level = (log_level_t)self->site.fleet->observability.log_level,
+        .changed = buffer_string (&self->site.changed) };
+    return STATUS_OK;
 }
 
 static status_t
@@ -85,9 +95,10 @@ s_live (process_t *self)
         .on_reload = s_on_reload,
         .arg = self,
     };
-    const assembly_actor_t *actors = s_assemble (self, &error);
-    size_t count = actors ? assembly_count (*(assembly_t **)array_at (&self->assemblies, 0)) : 0;
-    house_t *house = actors ? house_new (actors, count, &options, &error) : NULL;
+    house_t *house = NULL;
+    self->first = self->before = self->assembly = s_assemble (self, &error);
+    if (self->first)
+        house = house_new (assembly_actor (self->first, 0), assembly_count (self->first), &options, &error);
     if (!house) {
         command_complain (self->invocation->command, "%s", error.text);
         return RESULT_FAILED;
@@ -109,11 +120,12 @@ s_run (const invocation_t *invocation)
     result_t result = site_open (&process.site, invocation, s_file (&process));
     if (result != RESULT_OK)
         return result;
-    array_init (&process.assemblies, sizeof (assembly_t *));
     result = s_live (&process);
-    for (size_t i = 0; i < process.assemblies.count; i++)
-        assembly_destroy (array_at (&process.assemblies, i));
-    array_fini (&process.assemblies);
+    if (process.assembly != process.before)
+        assembly_destroy (&process.assembly);
+    if (process.before != process.first)
+        assembly_destroy (&process.before);
+    assembly_destroy (&process.first);
     site_close (&process.site);
     return result;
 }

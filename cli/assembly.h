@@ -33,6 +33,7 @@ assembly_t *assembly_new (
     const manifest_t *fleet, const assembly_site_t *site, const char *service, const char *instance, error_t *error);
 void assembly_destroy (assembly_t **self_p);
 
+//  Its actors, in order of start.  Borrowed.
 size_t assembly_count (const assembly_t *self);
 const assembly_actor_t *assembly_actor (const assembly_t *self, size_t position);
 

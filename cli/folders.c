@@ -120,8 +120,8 @@ folders_lock (const folders_t *self, error_t *error)
         ssize_t size = read (file, pid, sizeof pid - 1);
         close (file);
         return error_set (error, STATUS_EXISTS,
-            "a fleet runs in %s already (process %.*s); stop it, or give this one another cluster.name", self->run,
-            size > 0 ? (int)size : 1, size > 0 ? pid : "?");
+            "a fleet runs in %s already (process %.*s); stop it, or give this one another cluster.name (--cluster)",
+            self->run, size > 0 ? (int)size : 1, size > 0 ? pid : "?");
     }
     int size = snprintf (pid, sizeof pid, "%ld", (long)getpid ());
     if (ftruncate (file, 0) != 0 || write (file, pid, (size_t)size) != size)

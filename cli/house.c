@@ -187,13 +187,9 @@ s_drain_next (house_t *self)
 }
 
 static void
-s_reload (house_t *self)
+s_give_options (house_t *self, const assembly_actor_t *actors)
 {
-    error_t error;
-    if (s_read_keys (self, &error) != STATUS_OK)
-        self->residents [0].port->table->log (self->residents [0].port, LOG_ERROR, span_from_string (error.text));
-    const assembly_actor_t *actors = self->options.on_reload ? self->options.on_reload (self->options.arg) : NULL;
-    for (size_t i = 0; actors && i < self->count; i++) {
+    for (size_t i = 0; i < self->count; i++) {
         resident_t *resident = &self->residents [i];
         s_halt (resident);
         if (atomic_load (&resident->drained))
@@ -201,6 +197,45 @@ s_reload (house_t *self)
         actor_reload (resident->actor, actors [i].class_options);
         s_let_run (resident);
     }
+}
+
+static void
+s_log (const house_t *self, log_level_t level, const char *text)
+{
+    port_t *port = self->residents [0].port;
+    port->table->log (port, level, span_from_string (text));
+}
+
+//  Said where the level of before or the new one lets it be.
+static void
+s_say_reloaded (house_t *self, const house_reload_t *reload)
+{
+    log_sink_t *sink = world_log (self->world);
+    char news [ERROR_TEXT_MAX];
+    snprintf (news, sizeof news, "reloaded: %s", *reload->changed ? reload->changed : "nothing has changed");
+    if (reload->log_level < self->options.log_level)
+        log_sink_set_level (sink, reload->log_level);
+    s_log (self, LOG_INFO, news);
+    log_sink_set_level (sink, reload->log_level);
+    self->options.log_level = reload->log_level;
+}
+
+static void
+s_reload (house_t *self)
+{
+    error_t error;
+    house_reload_t reload = { 0 };
+    if (s_read_keys (self, &error) != STATUS_OK)
+        s_log (self, LOG_ERROR, error.text);
+    if (!self->options.on_reload)
+        return;
+    if (self->options.on_reload (self->options.arg, &reload, &error) != STATUS_OK) {
+        s_log (self, LOG_ERROR, error.text);
+        return;
+    }
+    s_say_reloaded (self, &reload);
+    if (reload.actors)
+        s_give_options (self, reload.actors);
 }
 
 result_t

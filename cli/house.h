@@ -1,7 +1,7 @@
 //  house - a process of the real world: each actor of an assembly on a thread of its own, until a signal ends them
 //
 //  SIGTERM and SIGINT drain: actors finish what is under way, phase by phase, and the process ends with 0.  A second one
-//  ends at once.  SIGHUP gives the actors new options.  Signals are blocked from house_new on and
+//  ends at once.  SIGHUP gives the actors new options, and the log says what changed.  Signals are blocked from house_new on and
 //  waited for in house_wait, so whoever starts threads of its own does so in between.
 
 #ifndef CLI_HOUSE_H
@@ -13,6 +13,13 @@
 
 typedef struct house house_t;
 
+//  What holds from a reload on.
+typedef struct {
+    const assembly_actor_t *actors;    //  Once more, in the same order, with their options; NULL where they stay
+    log_level_t log_level;             //  The least that is logged
+    const char *changed;               //  Names of what is different, for the log
+} house_reload_t;
+
 typedef struct {
     const char *state_dir;    //  Of stores and files
     const char *log_path;     //  File for log lines; NULL: standard error
@@ -21,9 +28,9 @@ typedef struct {
     //  At the start and at SIGHUP: gives the keyring that is to hold from now on; NULL in it for none.  Where it fails the
     //  one before stays, and a start fails.  The function may be NULL.
     status_t (*read_keys) (void *arg, keyring_t **keys, error_t *error);
-    //  SIGHUP: returns the actors once more, in the same order, with the options that are to hold from now on; NULL where
-    //  nothing is to change.  The function may be NULL.
-    const assembly_actor_t *(*on_reload) (void *arg);
+    //  SIGHUP: says what is to hold from now on, borrowed until the next one.  Where it fails everything stays, and the log
+    //  says why.  The function may be NULL.
+    status_t (*on_reload) (void *arg, house_reload_t *reload, error_t *error);
     void *arg;    //  For both
 } house_options_t;
 

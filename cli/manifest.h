@@ -120,8 +120,10 @@ typedef struct {
 manifest_t *manifest_new (
     span_t text, const manifest_flags_t *flags, const config_world_t *world, complaints_t *complaints);
 
+//  Frees it and nulls the pointer.  NULL is fine.
 void manifest_destroy (manifest_t **self_p);
 
+//  In the order of the file; `position` is below the count.  Borrowed, as all below.
 const manifest_model_t *manifest_model (const manifest_t *self, size_t position);
 const manifest_worker_t *manifest_worker (const manifest_t *self, size_t position);
 
@@ -133,7 +135,10 @@ bool manifest_is_name (const char *name);
 
 //  ---- Hosts (manifest_hosts.c) ----
 
+//  In the order of the file; `position` is below the count.
 const manifest_host_t *manifest_host (const manifest_t *self, size_t position);
+
+//  NULL where none has this name.
 const manifest_host_t *manifest_find_host (const manifest_t *self, const char *name);
 
 //  The one that this machine is; NULL where the fleet has no hosts, or cluster.host was not said.

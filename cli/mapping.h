@@ -14,6 +14,7 @@ typedef struct {
 //  Maps a file. STATUS_NOT_FOUND, STATUS_IO.
 status_t mapping_open (mapping_t *self, const char *path, error_t *error);
 
+//  What borrowed its bytes must be gone.
 void mapping_close (mapping_t *self);
 
 #endif

@@ -6,13 +6,14 @@
 #include "cli/command.h"
 #include "cli/environment.h"
 #include "cli/rows.h"
+#include "model/parser/format_file.h"
 #include "model/parser/parser.h"
 
 enum { TOOLS_SIZE_MAX = 64 << 20, RANDOM_PIECE_MAX = 24 };
 
 typedef struct {
     const char *rows;      //  Where they stand
-    const char *format;    //  Name of a format
+    const char *format;    //  Name of a format, or a file that describes one
     const char *tools;     //  File with the tools of rows that name none; "": none
     const char *split;     //  How a text is cut
 } parser_flags_t;
@@ -22,7 +23,7 @@ static const option_t s_flags [] = {
         .type = OPTION_STRING,
         .offset = offsetof (parser_flags_t, format),
         .example = "hermes",
-        .doc = "Name of the format, as vLLM, SGLang or Dynamo have it." },
+        .doc = "Name of the format, as vLLM, SGLang or Dynamo have it, or a YAML file that describes one." },
     { .name = "tools",
         .type = OPTION_STRING,
         .offset = offsetof (parser_flags_t, tools),
@@ -51,6 +52,7 @@ typedef enum {
 //  What is done with each row.
 typedef struct {
     const parser_flags_t *flags;    //  As typed
+    parser_format_t *described;     //  By the file that --format names; NULL: none
     json_t *tools;                  //  Of rows that bring none
     split_t split;                  //  How texts come
     random_t random;                //  For SPLIT_RANDOM
@@ -134,13 +136,16 @@ static const parser_format_t *
 s_format (const rows_t *self, const json_t *row, error_t *error)
 {
     span_t name = span_from_string (self->flags->format);
+    if (self->described)
+        return self->described;
     if (!name.size)
         name = json_string (json_get (row, "format"));
     if (!name.size)
         name = json_string (json_get (row, "grammar"));
     const parser_format_t *format = parser_find (name);
     if (!format)
-        error_set (error, STATUS_NOT_FOUND, "no format is called '%.*s'; name one with --format", SPAN_ARG (name));
+        error_set (
+            error, STATUS_NOT_FOUND, "no format is called '%.*s'; name one, or a file, with --format", SPAN_ARG (name));
     return format;
 }
 
@@ -221,6 +226,21 @@ s_read_tools (rows_t *self, error_t *error)
     return status;
 }
 
+//  What has a folder or an ending is a file.
+static status_t
+s_read_format (rows_t *self, error_t *error)
+{
+    buffer_t text = { 0 };
+    const char *path = self->flags->format;
+    if (!strpbrk (path, "/.") || parser_find (span_from_string (path)))
+        return STATUS_OK;
+    status_t status = environment_read_file (path, PARSER_FORMAT_FILE_MAX, &text, error);
+    if (!status && (status = parser_format_load (buffer_span (&text), &self->described, error)))
+        error_prefix (error, "%s", path);
+    buffer_fini (&text);
+    return status;
+}
+
 static result_t
 s_run (const invocation_t *invocation)
 {
@@ -234,9 +254,12 @@ s_run (const invocation_t *invocation)
     if (!status)
         status = s_read_tools (&rows, &error);
     if (!status)
+        status = s_read_format (&rows, &error);
+    if (!status)
         status = rows_answer (rows.flags->rows, s_answer, &rows, &error);
     if (status)
         command_complain (invocation->command, "%s", error.text);
+    parser_format_destroy (&rows.described);
     json_destroy (&rows.tools);
     buffer_fini (&rows.calls_text);
     buffer_fini (&rows.content);

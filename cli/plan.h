@@ -23,6 +23,7 @@ typedef struct {
 plan_t *plan_new (const manifest_t *fleet, const plan_options_t *options);
 void plan_destroy (plan_t **self_p);
 
+//  Programs in it.
 size_t plan_count (const plan_t *self);
 
 //  In start order, units together.  Borrowed.

@@ -134,8 +134,8 @@ site_open (site_t *self, const invocation_t *invocation, const char *file)
 {
     error_t error;
     *self = (site_t){ 0 };
-    array_init (&self->older, sizeof (manifest_t *));
     result_t result = site_read_fleet (&self->fleet, invocation, file, s_check_start);
+    self->first = self->before = self->fleet;
     if (result == RESULT_OK && s_settle (self, &error) != STATUS_OK) {
         command_complain (invocation->command, "%s", error.text);
         result = RESULT_FAILED;
@@ -148,46 +148,62 @@ site_open (site_t *self, const invocation_t *invocation, const char *file)
 void
 site_close (site_t *self)
 {
-    manifest_destroy (&self->fleet);
-    for (size_t i = 0; i < self->older.count; i++)
-        manifest_destroy (array_at (&self->older, i));
-    array_fini (&self->older);
+    if (self->fleet != self->before)
+        manifest_destroy (&self->fleet);
+    if (self->before != self->first)
+        manifest_destroy (&self->before);
+    manifest_destroy (&self->first);
+    buffer_fini (&self->changed);
 }
 
-//  What changes, and whether it may.
+//  What a reload would change, by name.
 typedef struct {
-    const invocation_t *invocation;    //  Who complains
-    bool refused;                      //  Something takes a new start
-} change_t;
+    buffer_t live;     //  What may be
+    buffer_t fixed;    //  What takes a new start
+} changes_t;
 
 static void
 s_on_change (void *arg, const char *path, const option_t *row)
 {
-    change_t *self = arg;
-    if (row->traits & OPTION_LIVE)
-        return;
-    command_complain (self->invocation->command, "a reload cannot change %s; nothing was reloaded", path);
-    self->refused = true;
+    changes_t *self = arg;
+    buffer_t *names = row->traits & OPTION_LIVE ? &self->live : &self->fixed;
+    buffer_print (names, "%s%s", names->size ? ", " : "", path);
 }
 
-bool
-site_reload (site_t *self, const invocation_t *invocation, const char *file)
+//  Takes both.  Of those before only what may still be pointed into is kept.
+static void
+s_renew (site_t *self, manifest_t *fresh, buffer_t *changed)
+{
+    if (self->before != self->first)
+        manifest_destroy (&self->before);
+    self->before = self->fleet;
+    self->fleet = fresh;
+    buffer_fini (&self->changed);
+    self->changed = *changed;
+}
+
+status_t
+site_reload (site_t *self, const invocation_t *invocation, const char *file, error_t *error)
 {
     manifest_t *fresh = NULL;
     folders_t folders;
-    change_t change = { .invocation = invocation };
-    if (site_read_fleet (&fresh, invocation, file, s_check_host) == RESULT_OK &&
-        s_settle_folders (fresh, &folders, NULL) == STATUS_OK)
-        option_compare (manifest_table, self->fleet, fresh, "", s_on_change, &change);
-    else
-        change.refused = true;
-    if (change.refused) {
+    changes_t changes = { 0 };
+    status_t status = STATUS_OK;
+    if (site_read_fleet (&fresh, invocation, file, s_check_host) != RESULT_OK)
+        status = error_set (error, STATUS_INVALID, "the configuration is wrong; nothing was reloaded");
+    else if ((status = s_settle_folders (fresh, &folders, error)) == STATUS_OK)
+        option_compare (manifest_table, self->fleet, fresh, "", s_on_change, &changes);
+    if (changes.fixed.size)
+        status = error_set (error, STATUS_INVALID,
+            "a reload cannot change %s, that takes a new start; nothing was reloaded", buffer_string (&changes.fixed));
+    buffer_fini (&changes.fixed);
+    if (status == STATUS_OK) {
+        s_renew (self, fresh, &changes.live);
+    } else {
         manifest_destroy (&fresh);
-        return false;
+        buffer_fini (&changes.live);
     }
-    array_append (&self->older, &self->fleet, 1);
-    self->fleet = fresh;
-    return true;
+    return status;
 }
 
 //  ---- Keys ----------------------------------------------------------------------------------------------------------------

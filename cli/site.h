@@ -16,7 +16,9 @@ typedef struct {
     manifest_t *fleet;               //  As it was read
     folders_t folders;               //  Of its cluster
     uint8_t secret [SECRET_SIZE];    //  Of its cluster
-    array_t older;                   //  manifest_t *, from before reloads; actors may still point into them
+    manifest_t *first;               //  Of the start: actors keep pointing into it
+    manifest_t *before;              //  Of the reload before, until the actors have new options
+    buffer_t changed;                //  Names of what the last reload changed
     char machine [64];               //  Name of this machine
     assembly_site_t assembly;        //  All of this as assemblies want it
 } site_t;
@@ -38,9 +40,9 @@ manifest_t *site_load_fleet (const char *file, error_t *error);
 result_t site_open (site_t *self, const invocation_t *invocation, const char *file);
 void site_close (site_t *self);
 
-//  Reads the file again, in place of what was read before.  False, and why on standard error, where it is wrong or changes
-//  what only a new start can change: then everything stays as it is.
-bool site_reload (site_t *self, const invocation_t *invocation, const char *file);
+//  Reads the file again, in place of what was read before.  STATUS_INVALID where it is wrong (each mistake is said on
+//  standard error) or changes what only a new start can change: then everything stays as it is.
+status_t site_reload (site_t *self, const invocation_t *invocation, const char *file, error_t *error);
 
 //  The keyring of a process of the fleet; NULL where nothing of this host leaves the machine.
 status_t site_read_keys (const site_t *self, keyring_t **keys, error_t *error);

@@ -156,14 +156,17 @@ s_wait (house_t *house, const launch_t *launch)
 
 //  What the processes read changes with what was read here; the host passes the wish on to them, also where nothing changed
 //  but the keys.
-static const assembly_actor_t *
-s_on_reload (void *arg)
+static status_t
+s_on_reload (void *arg, house_reload_t *reload, error_t *error)
 {
     launch_t *self = arg;
-    error_t error;
-    if (site_reload (&self->site, self->invocation, self->file) && s_write_config (&self->site, &error) != STATUS_OK)
-        command_complain (self->invocation->command, "%s", error.text);
-    return &self->host;
+    status_t status = site_reload (&self->site, self->invocation, self->file, error);
+    if (status == STATUS_OK)
+        status = s_write_config (&self->site, error);
+    *reload = (house_reload_t){ .actors = &self->host,
+        .log_level = (log_level_t)self->site.fleet->observability.log_level,
+        .changed = buffer_string (&self->site.changed) };
+    return status;
 }
 
 static status_t

@@ -13,6 +13,7 @@ typedef struct {
     size_t count;      //  Events in it
 } batch_t;
 
+//  Empty.  batch_fini frees its memory.
 void batch_init (batch_t *self);
 void batch_fini (batch_t *self);
 
@@ -44,6 +45,7 @@ typedef struct {
     status_t status;    //  STATUS_OK, or STATUS_INVALID once something was malformed
 } batch_reader_t;
 
+//  At the front of a payload, borrowed until the last event was read.
 void batch_reader_init (batch_reader_t *self, uint16_t stream, span_t payload);
 
 //  The next event: its type, NULL for an unknown kind, and its bytes, borrowed from the payload and not checked beyond

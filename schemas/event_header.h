@@ -23,6 +23,7 @@ typedef struct {
     uint64_t wall_ns;        //  When it was published, for people; no logic reads it
 } event_header_t;
 
+//  As the second frame of an event.
 void event_header_encode (const event_header_t *self, uint8_t bytes [EVENT_HEADER_SIZE]);
 
 //  STATUS_INVALID where it is not 40 bytes, STATUS_UNSUPPORTED for another version.

@@ -13,6 +13,7 @@ typedef struct {
     arena_t arena;     //  Lists
 } message_memory_t;
 
+//  Empty.  message_memory_fini frees what was copied.
 void message_memory_init (message_memory_t *self);
 void message_memory_fini (message_memory_t *self);
 

@@ -37,6 +37,7 @@ typedef struct {
     const char *problem;    //  After a failure, what is wrong: "ends too early", ...
 } pack_reader_t;
 
+//  At the front of a frame, borrowed while it is read.
 void pack_reader_init (pack_reader_t *self, span_t bytes);
 
 //  The next item; elements of an array or map are read by further calls.  False where the bytes end or are no

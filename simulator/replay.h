@@ -35,6 +35,7 @@ typedef struct {
 //  Service "replay".  Its options are a replay_options_t, copied.
 extern const actor_class_t replay_class;
 
+//  Everything that is counted is over.
 bool replay_is_over (const actor_t *replay);
 
 //  Valid once it is over.  Borrowed.

@@ -17,6 +17,7 @@ typedef struct {
     sequence_t *sequence;    //  Names their blocks
 } replay_prompt_t;
 
+//  The empty prompt of a new thread.  space: names its blocks; borrowed for the call.
 void replay_prompt_init (replay_prompt_t *self, const namespace_t *space, uint64_t key);
 void replay_prompt_fini (replay_prompt_t *self);
 

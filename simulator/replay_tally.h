@@ -50,9 +50,11 @@ typedef struct {
     size_t worker;                //  Number of the worker
 } replay_served_t;
 
+//  The window is not open yet.
 void replay_tally_init (replay_tally_t *self, size_t workers);
 void replay_tally_fini (replay_tally_t *self);
 
+//  Counts from now on.
 void replay_tally_open (replay_tally_t *self, uint64_t now_ns);
 
 //  Nothing is counted any more, and the report is whole.

@@ -61,9 +61,11 @@ typedef struct {
 status_t trace_init (trace_t *self, span_t text, error_t *error);
 void trace_fini (trace_t *self);
 
+//  Parts of it, by their position in order.  Borrowed.
 const trace_session_t *trace_session (const trace_t *self, size_t position);
 const trace_thread_t *trace_thread (const trace_session_t *session, size_t position);
 const trace_request_t *trace_request (const trace_thread_t *thread, size_t position);
+//  The request's runs, request->run_count of them.  Borrowed; NULL for none.
 const trace_run_t *trace_runs (const trace_t *self, const trace_request_t *request);
 
 //  How long a session takes by its recorded service times, where nobody thinks longer than `think_max_ns`.

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "actors/host/supervisor.h"
+#include "base/memory.h"
 #include "base/random.h"
 
 enum { BROKER, CORE, ENGINE_A, WORKER_A, WORKER_B, PROCESSES };
@@ -70,13 +71,15 @@ s_on_changed (void *arg, size_t process, const char *reason)
         buffer_print (&story->reasons, "%s: %s\n", s_specs [process].name, reason);
 }
 
-static void
-s_begin (story_t *story)
+static story_t *
+s_begin (void)
 {
-    *story = (story_t){ .now_ns = SECOND };
+    story_t *story = memory_new (sizeof *story);
+    story->now_ns = SECOND;
     story->orders = (supervisor_orders_t){ s_on_start, s_on_signal, s_on_changed, story };
     story->supervisor = supervisor_new (s_specs, PROCESSES, &s_options, &story->orders);
     supervisor_start (story->supervisor, story->now_ns);
+    return story;
 }
 
 static void
@@ -85,6 +88,21 @@ s_end (story_t *story)
     supervisor_destroy (&story->supervisor);
     buffer_fini (&story->told);
     buffer_fini (&story->reasons);
+    memory_free (story);
+}
+
+static int
+s_set_up (void **state)
+{
+    *state = s_begin ();
+    return 0;
+}
+
+static int
+s_tear_down (void **state)
+{
+    s_end (*state);
+    return 0;
 }
 
 static void
@@ -121,213 +139,193 @@ s_state (story_t *story, size_t process)
 }
 
 //  All up and ready.
-static void
-s_begin_ready (story_t *story)
+static int
+s_set_up_ready (void **state)
 {
-    s_begin (story);
+    story_t *story = *state = s_begin ();
     for (size_t i = 0; i < PROCESSES; i++)
         s_ready (story, i);
     buffer_clear (&story->told);
+    return 0;
 }
 
 static void
 test_the_broker_comes_first_and_an_engine_before_its_worker (void **state)
 {
-    story_t story;
-    s_begin (&story);
-    s_expect (&story, "+broker ");
-    s_ready (&story, BROKER);
-    s_expect (&story, "+core +engine-a +worker-b ");
-    s_ready (&story, CORE);
-    s_expect (&story, "");
-    s_ready (&story, ENGINE_A);
-    s_expect (&story, "+worker-a ");
-    assert_int_equal (s_state (&story, WORKER_A), PROCESS_STATE_STARTING);
-    s_ready (&story, WORKER_A);
-    assert_int_equal (s_state (&story, WORKER_A), PROCESS_STATE_RUNNING);
-    s_end (&story);
+    story_t *story = *state;
+    s_expect (story, "+broker ");
+    s_ready (story, BROKER);
+    s_expect (story, "+core +engine-a +worker-b ");
+    s_ready (story, CORE);
+    s_expect (story, "");
+    s_ready (story, ENGINE_A);
+    s_expect (story, "+worker-a ");
+    assert_int_equal (s_state (story, WORKER_A), PROCESS_STATE_STARTING);
+    s_ready (story, WORKER_A);
+    assert_int_equal (s_state (story, WORKER_A), PROCESS_STATE_RUNNING);
 }
 
 static void
 test_engine_and_worker_are_restarted_together (void **state)
 {
-    story_t story;
-    s_begin_ready (&story);
-    s_exit (&story, ENGINE_A, 139);
-    s_expect (&story, "-worker-a ");
-    assert_int_equal (s_state (&story, WORKER_A), PROCESS_STATE_STOPPING);
-    s_pass (&story, SECOND);
-    s_exit (&story, WORKER_A, 0);
-    s_expect (&story, "");
-    s_pass (&story, 199 * MS);
-    s_expect (&story, "");
-    s_pass (&story, MS);
-    s_expect (&story, "+engine-a ");
-    s_ready (&story, ENGINE_A);
-    s_expect (&story, "+worker-a ");
-    assert_int_equal (supervisor_now (story.supervisor, ENGINE_A)->restarts, 1);
-    assert_int_equal (supervisor_now (story.supervisor, ENGINE_A)->last_exit, 139);
-    assert_string_equal (buffer_string (&story.reasons), "engine-a: ended by signal 11 after 0 ms\n"
-                                                         "engine-a: crashed 1 time in a row; starts again in 200 ms\n"
-                                                         "worker-a: crashed 1 time in a row; starts again in 200 ms\n");
-    s_end (&story);
+    story_t *story = *state;
+    s_exit (story, ENGINE_A, 139);
+    s_expect (story, "-worker-a ");
+    assert_int_equal (s_state (story, WORKER_A), PROCESS_STATE_STOPPING);
+    s_pass (story, SECOND);
+    s_exit (story, WORKER_A, 0);
+    s_expect (story, "");
+    s_pass (story, 199 * MS);
+    s_expect (story, "");
+    s_pass (story, MS);
+    s_expect (story, "+engine-a ");
+    s_ready (story, ENGINE_A);
+    s_expect (story, "+worker-a ");
+    assert_int_equal (supervisor_now (story->supervisor, ENGINE_A)->restarts, 1);
+    assert_int_equal (supervisor_now (story->supervisor, ENGINE_A)->last_exit, 139);
+    assert_string_equal (buffer_string (&story->reasons),
+        "engine-a: ended by signal 11 after 0 ms\n"
+        "engine-a: crashed 1 time in a row; starts again in 200 ms\n"
+        "worker-a: crashed 1 time in a row; starts again in 200 ms\n");
 }
 
 static void
 test_a_member_that_does_not_end_is_killed (void **state)
 {
-    story_t story;
-    s_begin_ready (&story);
-    s_exit (&story, WORKER_A, 1);
-    s_expect (&story, "-engine-a ");
-    s_pass (&story, 10 * SECOND - 1);
-    s_expect (&story, "");
-    s_pass (&story, 1);
-    s_expect (&story, "!engine-a ");
-    s_exit (&story, ENGINE_A, 137);
-    s_pass (&story, 200 * MS);
-    s_expect (&story, "+engine-a ");
-    s_end (&story);
+    story_t *story = *state;
+    s_exit (story, WORKER_A, 1);
+    s_expect (story, "-engine-a ");
+    s_pass (story, 10 * SECOND - 1);
+    s_expect (story, "");
+    s_pass (story, 1);
+    s_expect (story, "!engine-a ");
+    s_exit (story, ENGINE_A, 137);
+    s_pass (story, 200 * MS);
+    s_expect (story, "+engine-a ");
 }
 
 static void
 test_the_broker_restarts_alone (void **state)
 {
-    story_t story;
-    s_begin_ready (&story);
-    s_exit (&story, BROKER, 137);
-    s_expect (&story, "");
-    s_pass (&story, 200 * MS);
-    s_expect (&story, "+broker ");
-    s_ready (&story, BROKER);
-    s_expect (&story, "");
-    s_end (&story);
+    story_t *story = *state;
+    s_exit (story, BROKER, 137);
+    s_expect (story, "");
+    s_pass (story, 200 * MS);
+    s_expect (story, "+broker ");
+    s_ready (story, BROKER);
+    s_expect (story, "");
 }
 
 static void
 test_restarts_back_off_and_a_loop_is_reported (void **state)
 {
     static const uint64_t delays_ms [] = { 200, 400, 800, 1000, 1000 };
-    story_t story;
-    s_begin_ready (&story);
+    story_t *story = *state;
     for (size_t i = 0; i < sizeof delays_ms / sizeof *delays_ms; i++) {
-        s_exit (&story, WORKER_B, 1);
-        assert_int_equal (s_state (&story, WORKER_B), i + 1 < 3 ? PROCESS_STATE_WAITING : PROCESS_STATE_LOOPING);
-        s_pass (&story, delays_ms [i] * MS - 1);
-        s_expect (&story, "");
-        s_pass (&story, 1);
-        s_expect (&story, "+worker-b ");
-        s_ready (&story, WORKER_B);
+        s_exit (story, WORKER_B, 1);
+        assert_int_equal (s_state (story, WORKER_B), i + 1 < 3 ? PROCESS_STATE_WAITING : PROCESS_STATE_LOOPING);
+        s_pass (story, delays_ms [i] * MS - 1);
+        s_expect (story, "");
+        s_pass (story, 1);
+        s_expect (story, "+worker-b ");
+        s_ready (story, WORKER_B);
     }
-    s_end (&story);
 }
 
 static void
 test_a_minute_of_health_forgets_crashes (void **state)
 {
-    story_t story;
-    s_begin_ready (&story);
+    story_t *story = *state;
     for (int i = 0; i < 2; i++) {
-        s_exit (&story, WORKER_B, 1);
-        s_pass (&story, 400 * MS);
-        s_ready (&story, WORKER_B);
+        s_exit (story, WORKER_B, 1);
+        s_pass (story, 400 * MS);
+        s_ready (story, WORKER_B);
     }
-    s_pass (&story, 60 * SECOND);
-    buffer_clear (&story.told);
-    s_exit (&story, WORKER_B, 1);
-    s_pass (&story, 200 * MS);
-    s_expect (&story, "+worker-b ");
-    s_end (&story);
+    s_pass (story, 60 * SECOND);
+    buffer_clear (&story->told);
+    s_exit (story, WORKER_B, 1);
+    s_pass (story, 200 * MS);
+    s_expect (story, "+worker-b ");
 }
 
 static void
 test_what_does_not_become_ready_is_killed_and_counts_as_crashed (void **state)
 {
-    story_t story;
-    s_begin (&story);
-    s_ready (&story, BROKER);
-    buffer_clear (&story.told);
-    s_ready (&story, CORE);
-    s_ready (&story, WORKER_B);
-    s_pass (&story, 30 * SECOND);
-    s_expect (&story, "!engine-a ");
-    s_exit (&story, ENGINE_A, 137);
-    s_pass (&story, 200 * MS);
-    s_expect (&story, "+engine-a ");
-    s_end (&story);
+    story_t *story = *state;
+    s_ready (story, BROKER);
+    buffer_clear (&story->told);
+    s_ready (story, CORE);
+    s_ready (story, WORKER_B);
+    s_pass (story, 30 * SECOND);
+    s_expect (story, "!engine-a ");
+    s_exit (story, ENGINE_A, 137);
+    s_pass (story, 200 * MS);
+    s_expect (story, "+engine-a ");
 }
 
 static void
 test_what_cannot_be_started_is_tried_again (void **state)
 {
-    story_t story;
-    s_begin (&story);
-    story.refuses [CORE] = true;
-    s_ready (&story, BROKER);
-    assert_non_null (strstr (buffer_string (&story.reasons), "core: no such program\n"));
-    buffer_clear (&story.told);
-    story.refuses [CORE] = false;
-    s_pass (&story, 200 * MS);
-    s_expect (&story, "+core ");
-    s_end (&story);
+    story_t *story = *state;
+    story->refuses [CORE] = true;
+    s_ready (story, BROKER);
+    assert_non_null (strstr (buffer_string (&story->reasons), "core: no such program\n"));
+    buffer_clear (&story->told);
+    story->refuses [CORE] = false;
+    s_pass (story, 200 * MS);
+    s_expect (story, "+core ");
 }
 
 static void
 test_it_stops_in_order (void **state)
 {
-    story_t story;
-    s_begin_ready (&story);
-    supervisor_stop (story.supervisor, story.now_ns);
-    s_expect (&story, "-core ");
-    s_pass (&story, 50 * SECOND);
-    s_exit (&story, CORE, 0);
-    s_expect (&story, "-worker-a -worker-b ");
-    s_exit (&story, WORKER_A, 0);
-    s_expect (&story, "");
-    s_exit (&story, WORKER_B, 0);
-    s_expect (&story, "-engine-a ");
-    s_exit (&story, ENGINE_A, 143);
-    s_expect (&story, "-broker ");
-    assert_false (supervisor_is_stopped (story.supervisor));
-    s_exit (&story, BROKER, 0);
-    assert_true (supervisor_is_stopped (story.supervisor));
-    assert_int_equal (supervisor_advance (story.supervisor, story.now_ns), PORT_NEVER);
-    s_end (&story);
+    story_t *story = *state;
+    supervisor_stop (story->supervisor, story->now_ns);
+    s_expect (story, "-core ");
+    s_pass (story, 50 * SECOND);
+    s_exit (story, CORE, 0);
+    s_expect (story, "-worker-a -worker-b ");
+    s_exit (story, WORKER_A, 0);
+    s_expect (story, "");
+    s_exit (story, WORKER_B, 0);
+    s_expect (story, "-engine-a ");
+    s_exit (story, ENGINE_A, 143);
+    s_expect (story, "-broker ");
+    assert_false (supervisor_is_stopped (story->supervisor));
+    s_exit (story, BROKER, 0);
+    assert_true (supervisor_is_stopped (story->supervisor));
+    assert_int_equal (supervisor_advance (story->supervisor, story->now_ns), PORT_NEVER);
 }
 
 static void
 test_draining_has_an_end (void **state)
 {
-    story_t story;
-    s_begin_ready (&story);
-    supervisor_stop (story.supervisor, story.now_ns);
-    s_pass (&story, 100 * SECOND - 1);
-    s_expect (&story, "-core ");
-    s_pass (&story, 1);
-    s_expect (&story, "!core ");
-    s_exit (&story, CORE, 137);
-    s_expect (&story, "-worker-a -worker-b ");
-    s_pass (&story, 10 * SECOND);
-    s_expect (&story, "!worker-a !worker-b ");
-    s_end (&story);
+    story_t *story = *state;
+    supervisor_stop (story->supervisor, story->now_ns);
+    s_pass (story, 100 * SECOND - 1);
+    s_expect (story, "-core ");
+    s_pass (story, 1);
+    s_expect (story, "!core ");
+    s_exit (story, CORE, 137);
+    s_expect (story, "-worker-a -worker-b ");
+    s_pass (story, 10 * SECOND);
+    s_expect (story, "!worker-a !worker-b ");
 }
 
 static void
 test_nothing_is_restarted_while_it_stops (void **state)
 {
-    story_t story;
-    s_begin_ready (&story);
-    s_exit (&story, WORKER_B, 1);
-    supervisor_stop (story.supervisor, story.now_ns);
-    s_exit (&story, ENGINE_A, 1);
-    s_pass (&story, SECOND);
-    s_expect (&story, "-core ");
-    s_exit (&story, CORE, 0);
-    s_expect (&story, "-worker-a ");
-    s_exit (&story, WORKER_A, 0);
-    s_expect (&story, "-broker ");
-    assert_int_equal (s_state (&story, WORKER_B), PROCESS_STATE_STOPPED);
-    s_end (&story);
+    story_t *story = *state;
+    s_exit (story, WORKER_B, 1);
+    supervisor_stop (story->supervisor, story->now_ns);
+    s_exit (story, ENGINE_A, 1);
+    s_pass (story, SECOND);
+    s_expect (story, "-core ");
+    s_exit (story, CORE, 0);
+    s_expect (story, "-worker-a ");
+    s_exit (story, WORKER_A, 0);
+    s_expect (story, "-broker ");
+    assert_int_equal (s_state (story, WORKER_B), PROCESS_STATE_STOPPED);
 }
 
 //  Whatever happens, in any order: nothing that runs is started, nothing that does not run is signalled (the world
@@ -340,46 +338,48 @@ test_it_survives_any_order_of_events (void **state)
     random_t random;
     random_init (&random, seed);
     for (int run = 0; run < 200; run++) {
-        story_t story;
-        s_begin (&story);
+        story_t *story = s_begin ();
         for (int i = 0; i < 200; i++) {
             size_t process = (size_t)random_below (&random, PROCESSES);
-            story.refuses [process] = random_chance (&random, 100000);
+            story->refuses [process] = random_chance (&random, 100000);
             if (random_chance (&random, 400000))
-                s_ready (&story, process);
-            else if (story.runs [process] && random_chance (&random, 500000))
-                s_exit (&story, process, (int)random_below (&random, 160));
+                s_ready (story, process);
+            else if (story->runs [process] && random_chance (&random, 500000))
+                s_exit (story, process, (int)random_below (&random, 160));
             else
-                s_pass (&story, random_exponential (&random, SECOND));
+                s_pass (story, random_exponential (&random, SECOND));
             if (random_chance (&random, 5000))
-                supervisor_stop (story.supervisor, story.now_ns);
+                supervisor_stop (story->supervisor, story->now_ns);
         }
-        supervisor_stop (story.supervisor, story.now_ns);
-        for (int i = 0; i < 1000 && !supervisor_is_stopped (story.supervisor); i++) {
+        supervisor_stop (story->supervisor, story->now_ns);
+        for (int i = 0; i < 1000 && !supervisor_is_stopped (story->supervisor); i++) {
             size_t process = (size_t)random_below (&random, PROCESSES);
-            if (story.runs [process] && s_state (&story, process) == PROCESS_STATE_STOPPING)
-                s_exit (&story, process, 0);
+            if (story->runs [process] && s_state (story, process) == PROCESS_STATE_STOPPING)
+                s_exit (story, process, 0);
         }
-        assert_true (supervisor_is_stopped (story.supervisor));
-        s_end (&story);
+        assert_true (supervisor_is_stopped (story->supervisor));
+        s_end (story);
     }
 }
+
+#define TEST(name) cmocka_unit_test_setup_teardown (name, s_set_up, s_tear_down)
+#define READY_TEST(name) cmocka_unit_test_setup_teardown (name, s_set_up_ready, s_tear_down)
 
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
-        cmocka_unit_test (test_the_broker_comes_first_and_an_engine_before_its_worker),
-        cmocka_unit_test (test_engine_and_worker_are_restarted_together),
-        cmocka_unit_test (test_a_member_that_does_not_end_is_killed),
-        cmocka_unit_test (test_the_broker_restarts_alone),
-        cmocka_unit_test (test_restarts_back_off_and_a_loop_is_reported),
-        cmocka_unit_test (test_a_minute_of_health_forgets_crashes),
-        cmocka_unit_test (test_what_does_not_become_ready_is_killed_and_counts_as_crashed),
-        cmocka_unit_test (test_what_cannot_be_started_is_tried_again),
-        cmocka_unit_test (test_it_stops_in_order),
-        cmocka_unit_test (test_draining_has_an_end),
-        cmocka_unit_test (test_nothing_is_restarted_while_it_stops),
+        TEST (test_the_broker_comes_first_and_an_engine_before_its_worker),
+        READY_TEST (test_engine_and_worker_are_restarted_together),
+        READY_TEST (test_a_member_that_does_not_end_is_killed),
+        READY_TEST (test_the_broker_restarts_alone),
+        READY_TEST (test_restarts_back_off_and_a_loop_is_reported),
+        READY_TEST (test_a_minute_of_health_forgets_crashes),
+        TEST (test_what_does_not_become_ready_is_killed_and_counts_as_crashed),
+        TEST (test_what_cannot_be_started_is_tried_again),
+        READY_TEST (test_it_stops_in_order),
+        READY_TEST (test_draining_has_an_end),
+        READY_TEST (test_nothing_is_restarted_while_it_stops),
         cmocka_unit_test (test_it_survives_any_order_of_events),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

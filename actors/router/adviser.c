@@ -108,7 +108,7 @@ s_remember (question_t *self, const array_t *candidates)
     array_init (&self->asked, sizeof (asked_t));
     for (size_t i = 0; i < candidates->count; i++) {
         const policy_candidate_t *candidate = array_at (candidates, i);
-        *(asked_t *)array_add (&self->asked) = (asked_t){ event_source (candidate->worker), candidate->rank };
+        *(asked_t *)array_add (&self->asked) = (asked_t){ candidate->source, candidate->rank };
     }
     self->adviser->questions++;
     metric_set (self->adviser->waiting, self->adviser->questions);

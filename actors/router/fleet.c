@@ -330,11 +330,13 @@ s_add_candidates (const fleet_t *self, const worker_t *worker, uint64_t now_ns, 
         uint64_t reported_blocks = fresh ? rank->load.prefill_tokens / worker->card.block_size : 0;
         policy_candidate_t *candidate = array_add (candidates);
         candidate->worker = span_from_string (worker->address);
+        candidate->source = worker->source;
         candidate->rank = i;
         candidate->prefill_blocks = s_most (rank->prefill_blocks, reported_blocks);
         candidate->active_blocks = s_most (rank->active_blocks, fresh ? rank->load.kv_used : 0);
         candidate->active = (uint32_t)s_most (rank->active, fresh ? rank->load.running + rank->load.waiting : 0);
         candidate->kv_used = fresh ? rank->load.kv_used : 0;
+        candidate->kv_capacity = worker->card.capacity;
     }
 }
 
@@ -348,6 +350,8 @@ candidate_from_policy (const policy_candidate_t *candidate)
         .active_blocks = candidate->active_blocks,
         .active = candidate->active,
         .kv_used = candidate->kv_used,
+        .kv_capacity = candidate->kv_capacity,
+        .live_blocks = candidate->live_blocks,
         .cost = candidate->cost };
 }
 

@@ -21,6 +21,7 @@ typedef struct fleet fleet_t;
 fleet_t *fleet_new (uint64_t load_stale_ns, size_t active_max);
 void fleet_destroy (fleet_t **self_p);
 
+//  Another age, from now on.
 void fleet_set_stale (fleet_t *self, uint64_t load_stale_ns);
 
 //  A candidate as others are shown it.  Borrows its address.
@@ -33,7 +34,7 @@ status_t fleet_see (fleet_t *self, const actor_entry_t *entry, error_t *error);
 void fleet_report (fleet_t *self, uint64_t source, const worker_load_t *load, uint64_t now_ns);
 
 //  Appends a policy_candidate_t for every rank of every worker that can serve the request, by address and rank, with
-//  everything but overlap and cost.  Addresses are borrowed until the next fleet_see.
+//  everything but overlap, live blocks and cost.  Addresses are borrowed until the next fleet_see.
 //  reason: why nobody can, where nobody can.
 void fleet_candidates (fleet_t *self, const route_t *request, uint64_t now_ns, array_t *candidates, error_t *reason);
 
@@ -59,6 +60,7 @@ bool fleet_progress (fleet_t *self, span_t request, span_t worker, bool finished
 //  that made room.
 size_t fleet_expire (fleet_t *self, uint64_t now_ns);
 
+//  Workers that the directory names, and requests that are active.
 size_t fleet_workers (const fleet_t *self);
 size_t fleet_active (const fleet_t *self);
 

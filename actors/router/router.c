@@ -126,27 +126,52 @@ s_on_sweep (void *self_, actor_t *actor, void *arg)
     catalog_sweep (self->catalog);
     catalog_stats (self->catalog, &stats);
     metric_set (self->kept_out, (int64_t)stats.refused);
+    sessions_expire (self->sessions, actor_now (actor));
     metric_add (self->expired, (int64_t)fleet_expire (self->fleet, actor_now (actor)));
     timer_start (&self->sweep, actor, SWEEP_NS, s_on_sweep, NULL);
 }
 
 //  ---- Deciding ----
 
-//  The overlap of each candidate: what the worker itself holds, in any tier, counted at its longest.
+static bool
+s_is_before (const catalog_overlap_t *overlap, const policy_candidate_t *candidate)
+{
+    return overlap->source != candidate->source ? overlap->source < candidate->source : overlap->rank < candidate->rank;
+}
+
+//  The most leading blocks that a candidate holds in any tier.  The overlaps are by source, rank and tier, so its own are
+//  found by halving.
+static uint32_t
+s_overlap (const array_t *overlaps, const policy_candidate_t *candidate)
+{
+    size_t first = 0, end = overlaps->count;
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        if (s_is_before (array_at (overlaps, middle), candidate))
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    uint32_t most = 0;
+    for (; first < overlaps->count; first++) {
+        const catalog_overlap_t *overlap = array_at (overlaps, first);
+        if (overlap->source != candidate->source || overlap->rank != candidate->rank)
+            break;
+        most = overlap->blocks > most ? overlap->blocks : most;
+    }
+    return most;
+}
+
+//  What the fleet does not know of its candidates.
 static void
-s_fill_overlaps (router_t *self, const route_t *request)
+s_complete_candidates (router_t *self, const route_t *request)
 {
     array_cut (&self->overlaps, 0);
     catalog_match (self->catalog, request->namespace_id, request->hashes, &self->overlaps);
     for (size_t i = 0; i < self->candidates.count; i++) {
         policy_candidate_t *candidate = array_at (&self->candidates, i);
-        uint64_t source = event_source (candidate->worker);
-        for (size_t k = 0; k < self->overlaps.count; k++) {
-            const catalog_overlap_t *overlap = array_at (&self->overlaps, k);
-            bool same = overlap->source == source && overlap->rank == candidate->rank;
-            if (same && overlap->blocks > candidate->overlap_blocks)
-                candidate->overlap_blocks = overlap->blocks;
-        }
+        candidate->overlap_blocks = s_overlap (&self->overlaps, candidate);
+        candidate->live_blocks = sessions_live_blocks (self->sessions, candidate->source, candidate->rank);
     }
 }
 
@@ -156,16 +181,17 @@ s_session (const route_t *request)
     return request->has_envelope && request->envelope.has_session ? request->envelope.session : SPAN ("");
 }
 
-//  The candidate that served the request's session before.
+//  The candidate that served the request's session before.  What the session wants there is not in its own way.
 static size_t
-s_last (const router_t *self, const route_t *request)
+s_find_last (router_t *self, const route_t *request)
 {
-    uint16_t rank = 0;
-    span_t worker = sessions_get (self->sessions, s_session (request), &rank);
-    for (size_t i = 0; worker.size && i < self->candidates.count; i++) {
-        const policy_candidate_t *candidate = array_at (&self->candidates, i);
-        if (candidate->rank == rank && span_equal (candidate->worker, worker))
-            return i;
+    session_place_t place = sessions_get (self->sessions, s_session (request));
+    for (size_t i = 0; place.worker.size && i < self->candidates.count; i++) {
+        policy_candidate_t *candidate = array_at (&self->candidates, i);
+        if (candidate->rank != place.rank || !span_equal (candidate->worker, place.worker))
+            continue;
+        candidate->live_blocks -= place.blocks;
+        return i;
     }
     return POLICY_NONE;
 }
@@ -239,7 +265,8 @@ s_accept (router_t *self, incoming_t *incoming, const route_t *request, const po
         choice->cost, instead ? "; the policy outside was passed over: " : "", instead ? advice_reason (*advised) : "");
     fleet_begin (self->fleet, &routed, choice, actor_now (self->actor));
     if (s_session (request).size)
-        sessions_put (self->sessions, s_session (request), choice->worker, choice->rank);
+        sessions_put (
+            self->sessions, s_session (request), choice->worker, choice->rank, blocks, actor_now (self->actor));
     metric_add (self->decided, 1);
     metric_add (self->overlap_blocks, choice->overlap_blocks);
     metric_add (self->prompt_blocks, blocks);
@@ -259,10 +286,10 @@ s_choose (router_t *self, incoming_t *incoming, const route_t *request, policy_r
         s_refuse (self, incoming, request, &reason);
         return false;
     }
-    s_fill_overlaps (self, request);
+    s_complete_candidates (self, request);
     *asked = (policy_request_t){ .prompt_blocks = (uint32_t)request->hashes.count,
         .turn = self->turn,
-        .last = s_last (self, request),
+        .last = s_find_last (self, request),
         .random = random_u64 (&self->random) };
     *position = self->policy->choose (asked, &self->weights, self->candidates.data, self->candidates.count);
     return true;

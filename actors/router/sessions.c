@@ -3,10 +3,25 @@
 #include "base/bug.h"
 #include "base/list.h"
 #include "base/map.h"
+#include "base/hash.h"
 #include "base/memory.h"
+#include "schemas/event_header.h"
+
+static const uint64_t LIVE_NS = (uint64_t)300 * 1000000000;
+
+//  What the live sessions of one rank of one worker want.
+typedef struct {
+    uint64_t key;       //  Of the rank
+    uint64_t blocks;    //  Of their last prompts
+    size_t sessions;    //  How many
+} demand_t;
 
 typedef struct {
     list_link_t in_order;    //  All, quiet longest first
+    list_link_t in_live;     //  Live ones, likewise
+    demand_t *demand;        //  That it is part of; NULL: it is not live
+    uint32_t blocks;         //  Of its last prompt
+    uint64_t heard_ns;       //  When it spoke last
     char *session;           //  Id; owned
     span_t key;              //  The same
     char *worker;            //  Address; owned
@@ -14,9 +29,11 @@ typedef struct {
 } place_t;
 
 struct sessions {
-    size_t limit;     //  Sessions
-    map_t *places;    //  Session -> place_t, owned
-    list_t order;     //  The same, quiet longest first
+    size_t limit;      //  Sessions
+    map_t *places;     //  Session -> place_t, owned
+    list_t order;      //  The same, quiet longest first
+    list_t live;       //  Those that are live, likewise
+    map_t *demands;    //  Rank -> demand_t, owned
 };
 
 sessions_t *
@@ -27,12 +44,75 @@ sessions_new (size_t limit, uint64_t seed)
     self->limit = limit;
     self->places = map_new (seed);
     list_init (&self->order);
+    list_init (&self->live);
+    self->demands = map_new (0);
     return self;
 }
+
+//  ---- Who is live -------------------------------------------------------------------------------------------------------
+
+//  Two ranks of one key would only share a number that advises.
+static uint64_t
+s_rank_key (uint64_t source, uint16_t rank)
+{
+    return hash_u64 (source + rank);
+}
+
+static void
+s_begin_live (sessions_t *self, place_t *place)
+{
+    uint64_t key = s_rank_key (event_source (span_from_string (place->worker)), place->rank);
+    demand_t *demand = map_get_u64 (self->demands, key);
+    if (!demand) {
+        demand = memory_new (sizeof *demand);
+        demand->key = key;
+        map_put_u64 (self->demands, key, demand);
+    }
+    demand->blocks += place->blocks;
+    demand->sessions++;
+    place->demand = demand;
+    list_append (&self->live, &place->in_live);
+}
+
+static void
+s_end_live (sessions_t *self, place_t *place)
+{
+    demand_t *demand = place->demand;
+    if (!demand)
+        return;
+    list_remove (&self->live, &place->in_live);
+    place->demand = NULL;
+    demand->blocks -= place->blocks;
+    if (--demand->sessions)
+        return;
+    map_remove_u64 (self->demands, demand->key);
+    memory_free (demand);
+}
+
+void
+sessions_expire (sessions_t *self, uint64_t now_ns)
+{
+    for (list_link_t *link; (link = list_first (&self->live));) {
+        place_t *place = LIST_ENTRY (link, place_t, in_live);
+        if (now_ns - place->heard_ns <= LIVE_NS)
+            return;
+        s_end_live (self, place);
+    }
+}
+
+uint64_t
+sessions_live_blocks (const sessions_t *self, uint64_t source, uint16_t rank)
+{
+    const demand_t *demand = map_get_u64 (self->demands, s_rank_key (source, rank));
+    return demand ? demand->blocks : 0;
+}
+
+//  ---- Where they are ----------------------------------------------------------------------------------------------------
 
 static void
 s_forget (sessions_t *self, place_t *place)
 {
+    s_end_live (self, place);
     list_remove (&self->order, &place->in_order);
     map_remove (self->places, place->key);
     memory_free (place->session);
@@ -55,18 +135,18 @@ sessions_destroy (sessions_t **self_p)
     while (self->order.count)
         s_forget_oldest (self);
     map_destroy (&self->places);
+    map_destroy (&self->demands);
     memory_free (self);
     *self_p = NULL;
 }
 
-span_t
-sessions_get (const sessions_t *self, span_t session, uint16_t *rank)
+session_place_t
+sessions_get (const sessions_t *self, span_t session)
 {
     const place_t *place = map_get (self->places, session);
     if (!place)
-        return SPAN ("");
-    *rank = place->rank;
-    return span_from_string (place->worker);
+        return (session_place_t){ .worker = SPAN ("") };
+    return (session_place_t){ span_from_string (place->worker), place->rank, place->demand ? place->blocks : 0 };
 }
 
 static place_t *
@@ -87,14 +167,18 @@ s_place (sessions_t *self, span_t session)
 }
 
 void
-sessions_put (sessions_t *self, span_t session, span_t worker, uint16_t rank)
+sessions_put (sessions_t *self, span_t session, span_t worker, uint16_t rank, uint32_t blocks, uint64_t now_ns)
 {
     place_t *place = s_place (self, session);
+    s_end_live (self, place);
     if (!place->worker || !span_equal_string (worker, place->worker)) {
         memory_free (place->worker);
         place->worker = memory_copy (worker.data, worker.size);
     }
     place->rank = rank;
+    place->blocks = blocks;
+    place->heard_ns = now_ns;
+    s_begin_live (self, place);
     list_append (&self->order, &place->in_order);
 }
 

@@ -70,6 +70,19 @@ s_mark_tokens (tokenizer_t *self)
     }
 }
 
+//  Tokens whose text becomes them are in the cache from the start.  The low numbers, which are the frequent ones, come last: they
+//  push out others, not others them.
+static void
+s_fill_cache (tokenizer_t *self)
+{
+    cache_init (&self->cache);
+    for (uint32_t id = self->is_unigram ? 0 : vocabulary_size (self->vocabulary); id-- > 0;) {
+        span_t bytes = vocabulary_bytes (self->vocabulary, id);
+        if (bytes.size && bytes.size <= CACHE_SHORT_SIZE && bpe_whole (&self->bpe, bytes) == id)
+            cache_put (&self->cache, CACHE_PIECE, bytes, 0, &id, 1);
+    }
+}
+
 void
 body_seal (tokenizer_t *self)
 {
@@ -81,6 +94,7 @@ body_seal (tokenizer_t *self)
         bpe_seal (&self->bpe);
     if (!self->bpe.byte_level)
         parts_init (&self->parts, self->vocabulary);
+    s_fill_cache (self);
     s_mark_tokens (self);
 }
 

@@ -32,7 +32,7 @@ struct tokenizer {
     uint8_t strip;               //  Spaces dropped at the start of what is decoded, at most
 
     //  Room to work in.
-    cache_t cache;               //  What pieces became; from the first text on
+    cache_t cache;               //  What pieces became; from the start, the vocabulary
     normalized_t normalized;     //  A text without added tokens
     pieces_t pieces;             //  The same in pieces
     uint32_t staged [STAGED];    //  Ids on their way out

@@ -297,9 +297,8 @@ s_give_back_room (array_t *room)
         array_fini (room);
 }
 
-//  The token that a piece is, if it is one and the rules lead there.
-static uint32_t
-s_whole (const bpe_t *self, span_t piece)
+uint32_t
+bpe_whole (const bpe_t *self, span_t piece)
 {
     if (!self->ignore_merges && !self->wholes.count)
         return TOKEN_NONE;
@@ -311,7 +310,7 @@ s_whole (const bpe_t *self, span_t piece)
 status_t
 bpe_encode (bpe_t *self, span_t piece, array_t *ids, error_t *error)
 {
-    uint32_t whole = s_whole (self, piece);
+    uint32_t whole = bpe_whole (self, piece);
     if (whole != TOKEN_NONE) {
         array_append (ids, &whole, 1);
         return STATUS_OK;

@@ -44,6 +44,9 @@ void bpe_fini (bpe_t *self);
 //  Vocabulary and rules are complete: prepares what makes new pieces fast. Works without it, too.
 void bpe_seal (bpe_t *self);
 
+//  The token that a piece is, where it becomes that and nothing else and a short look tells so; else TOKEN_NONE.
+uint32_t bpe_whole (const bpe_t *self, span_t piece);
+
 //  Appends the tokens (uint32_t) of a piece. STATUS_LIMIT for one of more than BPE_SYMBOLS_MAX symbols.
 status_t bpe_encode (bpe_t *self, span_t piece, array_t *ids, error_t *error);
 

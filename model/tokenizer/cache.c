@@ -14,7 +14,6 @@ enum {
 #define START_MASK ((1ull << 48) - 1)
 
 _Static_assert(sizeof (cache_short_t) * 2 == LINE, "two short entries fill a line");
-_Static_assert(CACHE_SETS == 1 << 14, "a set is found by 14 bits of the hash");
 
 const uint64_t cache_masks [CACHE_SHORT_SIZE + 1][2] = {
     { 0x0, 0x0 },
@@ -44,6 +43,12 @@ cache_init (cache_t *self)
     self->index = memory_new (PLACES * sizeof *self->index);
 }
 
+size_t
+cache_size (void)
+{
+    return CACHE_SETS * 2 * sizeof (cache_short_t) + LINE + RING_WORDS * sizeof (uint32_t) + PLACES * sizeof (uint64_t);
+}
+
 void
 cache_fini (cache_t *self)
 {
@@ -57,10 +62,11 @@ cache_fini (cache_t *self)
 static void
 s_put_short (cache_t *self, span_t piece, const uint32_t *ids, size_t count)
 {
-    cache_short_t entry = cache_key (piece, piece.size);
-    memcpy (entry.ids, ids, count * sizeof *ids);
-    entry.count = (uint32_t)count;
-    cache_short_t *set = cache_set (self, &entry);
+    cache_short_t entry = { .key = cache_key (piece, piece.size) };
+    bool fits = count <= CACHE_SHORT_IDS;
+    memcpy (entry.ids, ids, (fits ? count : 0) * sizeof *ids);
+    entry.count = fits ? (uint32_t)count : CACHE_ELSEWHERE;
+    cache_short_t *set = cache_set (self, entry.key);
     set [1] = set [0];
     set [0] = entry;
 }
@@ -77,11 +83,17 @@ s_head_of (cached_t kind, size_t size, size_t count)
 //  The entries where a record may be named. Their upper bits are those of the hash: most that are not there are told
 //  without the ring.
 static uint64_t *
-s_places (const cache_t *self, cached_t kind, span_t bytes, uint64_t *tag)
+s_places (const cache_t *self, uint64_t hash)
+{
+    return &self->index [hash % (PLACES / WAYS) * WAYS];
+}
+
+uint64_t
+cache_hash (const cache_t *self, cached_t kind, span_t bytes)
 {
     uint64_t hash = hash_bytes (bytes, kind);
-    *tag = hash & ~START_MASK;
-    return &self->index [hash % (PLACES / WAYS) * WAYS];
+    __builtin_prefetch (s_places (self, hash), 1);
+    return hash;
 }
 
 //  The record that an entry names, where that has its tag and is not overwritten; else NULL.
@@ -95,14 +107,13 @@ s_record (const cache_t *self, uint64_t place, uint64_t tag)
 }
 
 const uint32_t *
-cache_get (const cache_t *self, cached_t kind, span_t bytes, uint32_t *count)
+cache_get (const cache_t *self, cached_t kind, span_t bytes, uint64_t hash, uint32_t *count)
 {
-    uint64_t tag;
     if (bytes.size > CACHE_SIZE)
         return NULL;
-    const uint64_t *places = s_places (self, kind, bytes, &tag);
+    const uint64_t *places = s_places (self, hash);
     for (size_t i = 0; i < WAYS; i++) {
-        const uint32_t *record = s_record (self, places [i], tag);
+        const uint32_t *record = s_record (self, places [i], hash & ~START_MASK);
         if (!record)
             continue;
         *count = *record & 0xffff;
@@ -125,9 +136,9 @@ s_oldest (uint64_t *places)
 }
 
 static void
-s_put_record (cache_t *self, cached_t kind, span_t bytes, const uint32_t *ids, size_t count)
+s_put_record (cache_t *self, cached_t kind, span_t bytes, uint64_t hash, const uint32_t *ids, size_t count)
 {
-    uint64_t tag, *place = s_oldest (s_places (self, kind, bytes, &tag));
+    uint64_t *place = s_oldest (s_places (self, hash));
     size_t words = 1 + count + (bytes.size + 3) / 4;
     if (self->head % RING_WORDS + words > RING_WORDS)
         self->head += RING_WORDS - self->head % RING_WORDS;
@@ -135,16 +146,19 @@ s_put_record (cache_t *self, cached_t kind, span_t bytes, const uint32_t *ids, s
     *record = s_head_of (kind, bytes.size, count);
     memcpy (record + 1, ids, count * sizeof *ids);
     memcpy (record + 1 + count, bytes.data, bytes.size);
-    *place = tag | ((self->head + 1) & START_MASK);
+    *place = (hash & ~START_MASK) | ((self->head + 1) & START_MASK);
     self->head += words;
 }
 
 void
-cache_put (cache_t *self, cached_t kind, span_t bytes, const uint32_t *ids, size_t count)
+cache_put (cache_t *self, cached_t kind, span_t bytes, uint64_t hash, const uint32_t *ids, size_t count)
 {
     BUG_ON (bytes.size == 0);
-    if (kind == CACHE_PIECE && bytes.size <= CACHE_SHORT_SIZE && count <= CACHE_SHORT_IDS && count > 0)
+    bool is_short = kind == CACHE_PIECE && bytes.size <= CACHE_SHORT_SIZE && count > 0;
+    if (is_short)
         s_put_short (self, bytes, ids, count);
-    else if (bytes.size <= CACHE_SIZE && count <= CACHE_IDS && count > 0)
-        s_put_record (self, kind, bytes, ids, count);
+    if (is_short && count <= CACHE_SHORT_IDS)
+        return;
+    if (bytes.size <= CACHE_SIZE && count <= CACHE_IDS && count > 0)
+        s_put_record (self, kind, bytes, hash, ids, count);
 }

@@ -4,7 +4,9 @@
 //  emptied at once, so there is no cliff.
 //
 //  - A piece of at most 15 bytes that became at most 3 tokens (nearly every one) is one entry of 32 bytes, compared as two
-//    words; two of them share a cache line, and the newcomer takes the place of the one not used last.
+//    words; two of them share a cache line, and the newcomer takes the place of the one not used last.  What became more
+//    tokens has an entry that says so.  A tokenizer puts its whole vocabulary here when it is loaded: most words of a new text
+//    are tokens, and are found at the first look.
 //  - Longer pieces, and stretches of many pieces (model/tokenizer/words.h), lie one behind the other in a ring; the oldest
 //    is overwritten. An index says where; a place that has been overwritten since is recognised by its age.
 
@@ -20,18 +22,26 @@ enum {
     CACHE_SHORT_IDS = 3,      //  Its tokens, at most
     CACHE_SIZE = 160,         //  Bytes of anything, at most
     CACHE_IDS = 160,          //  Its tokens, at most
-    CACHE_SETS = 1 << 14      //  Pairs of short pieces
+    CACHE_SETS_LOG = 17,      //  Pairs of short pieces are two to this power
+    CACHE_SETS = 1 << CACHE_SETS_LOG
 };
 
 //  What the bytes are: the same ones may be cut in different ways.
 typedef enum { CACHE_PIECE = 0, CACHE_STRETCH = 1 } cached_t;
 
+//  A short piece as two words.
 typedef struct {
-    uint64_t low;                      //  Bytes 0 to 7
-    uint64_t high;                     //  Bytes 8 to 14; the last byte is the size, 0: free
+    uint64_t low;     //  Bytes 0 to 7
+    uint64_t high;    //  Bytes 8 to 14; the last byte is the size, 0: free
+} cache_key_t;
+
+typedef struct {
+    cache_key_t key;                   //  The piece
     uint32_t ids [CACHE_SHORT_IDS];    //  The tokens
-    uint32_t count;                    //  How many
+    uint32_t count;                    //  How many; CACHE_ELSEWHERE: more, and they lie in the ring
 } cache_short_t;
+
+#define CACHE_ELSEWHERE UINT32_MAX
 
 typedef struct {
     cache_short_t *shorts;    //  In sets of two
@@ -41,24 +51,29 @@ typedef struct {
     uint64_t *index;          //  By hash: a part of it, and where a record begins, plus one; 0: none
 } cache_t;
 
-//  Takes 5.5 MiB; the system gives them as they are used.
+//  Takes cache_size bytes; the system gives them as they are used.
 void cache_init (cache_t *self);
 void cache_fini (cache_t *self);
+size_t cache_size (void);
+
+//  What get and put find bytes by: whoever does both asks once. The memory where they may stand is on its way then.
+uint64_t cache_hash (const cache_t *self, cached_t kind, span_t bytes);
 
 //  The tokens of what was put, `*count` of them; NULL where it is not there. Borrowed until the next put.
-const uint32_t *cache_get (const cache_t *self, cached_t kind, span_t bytes, uint32_t *count);
+const uint32_t *cache_get (const cache_t *self, cached_t kind, span_t bytes, uint64_t hash, uint32_t *count);
 
-//  Remembers what bytes (at least one) became; copies. What is too long is left out.
-void cache_put (cache_t *self, cached_t kind, span_t bytes, const uint32_t *ids, size_t count);
+//  Remembers what bytes (at least one) became; copies. What is too long is left out. A short piece that is in the ring has an
+//  entry that says so.
+void cache_put (cache_t *self, cached_t kind, span_t bytes, uint64_t hash, const uint32_t *ids, size_t count);
 
 //  Which bytes of the two words of a key belong to a piece, by its size.
 extern const uint64_t cache_masks [CACHE_SHORT_SIZE + 1][2];
 
 //  A short piece as a key. readable: bytes that may be read from the piece on, which saves a copy when they are 16.
-static inline cache_short_t
+static inline cache_key_t
 cache_key (span_t piece, size_t readable)
 {
-    cache_short_t key = { 0 };
+    cache_key_t key;
     uint8_t bytes [16];
     const uint8_t *from = piece.data;
     if (readable < sizeof bytes) {
@@ -75,21 +90,20 @@ cache_key (span_t piece, size_t readable)
 
 //  The two entries where a key may stand.
 static inline cache_short_t *
-cache_set (const cache_t *self, const cache_short_t *key)
+cache_set (const cache_t *self, cache_key_t key)
 {
-    uint64_t hash = (key->low ^ key->high * 0xff51afd7ed558ccdu) * 0x9e3779b97f4a7c15u;
-    return self->shorts + 2 * (hash >> 50);
+    uint64_t hash = (key.low ^ key.high * 0xff51afd7ed558ccdu) * 0x9e3779b97f4a7c15u;
+    return self->shorts + 2 * (hash >> (64 - CACHE_SETS_LOG));
 }
 
-//  The entry of a short piece (1 to 15 bytes); NULL where it is not there. Borrowed until the next put.
+//  The entry of a key; NULL where it is not there. Borrowed until the next put.
 static inline const cache_short_t *
-cache_get_short (const cache_t *self, span_t piece, size_t readable)
+cache_get_short (const cache_t *self, cache_key_t key)
 {
-    cache_short_t key = cache_key (piece, readable);
-    cache_short_t *set = cache_set (self, &key);
-    if (set [0].low == key.low && set [0].high == key.high)
+    cache_short_t *set = cache_set (self, key);
+    if (set [0].key.low == key.low && set [0].key.high == key.high)
         return set;
-    if (set [1].low != key.low || set [1].high != key.high)
+    if (set [1].key.low != key.low || set [1].key.high != key.high)
         return NULL;
     cache_short_t first = set [0];
     set [0] = set [1];

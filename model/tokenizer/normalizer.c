@@ -75,9 +75,6 @@ s_is_ascii (span_t text)
     return s_pass_ascii (text, 0) == text.size;
 }
 
-//  Below this no character is changed by NFC or joined to the one before it.
-enum { COMPOSES_FROM = 0x300 };
-
 //  Characters of class 0 that join the one before them (NFC_Quick_Check=Maybe), in order.
 static const struct {
     uint32_t from;    //  First
@@ -117,33 +114,97 @@ s_joins (uint32_t code)
     return false;
 }
 
-//  Whether NFC may change a text: it says no for what surely stays.
+//  A form as utf8proc makes it, and what it may touch.
+typedef struct {
+    utf8proc_option_t options;    //  For utf8proc_map
+    uint32_t from;                //  No character below is changed or joined to the one before it
+    bool compatible;              //  Characters that look alike become one
+    bool composes;                //  In the end characters are joined, else they stay apart
+} form_t;
+
+static const form_t s_forms [] = {
+    [NORMALIZE_NFC] = { UTF8PROC_COMPOSE, 0x300, false, true },
+    [NORMALIZE_NFD] = { UTF8PROC_DECOMPOSE, 0xa0, false, false },
+    [NORMALIZE_NFKC] = { UTF8PROC_COMPOSE | UTF8PROC_COMPAT, 0xa0, true, true },
+    [NORMALIZE_NFKD] = { UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT, 0xa0, true, false },
+};
+
+//  Whether a form may change a character, move it, or join it to the one before it: no for what surely stays.
 static bool
-s_may_compose (span_t text)
+s_touches (const form_t *form, uint32_t code)
+{
+    if (code < form->from)
+        return false;
+    if (code >= 0xac00 && code <= 0xd7a3)
+        return !form->composes;
+    const utf8proc_property_t *property = utf8proc_get_property ((utf8proc_int32_t)code);
+    bool decomposes = property->decomp_seqindex != UINT16_MAX && (form->compatible || !property->decomp_type);
+    return decomposes || property->combining_class || (form->composes && s_joins (code));
+}
+
+//  The next character that a form touches, or the text's end. *before: where the character before it begins, `at` if none does.
+static size_t
+s_next_touched (const form_t *form, span_t text, size_t at, size_t *before)
+{
+    size_t size, start = at;
+    *before = at;
+    for (size_t next = at; (next = s_pass_ascii (text, next)) < text.size; next += size) {
+        if (next > start)
+            *before = next - 1;
+        if (s_touches (form, letters_decode (text.data + next, &size)))
+            return next;
+        *before = next;
+        start = next + size;
+    }
+    return text.size;
+}
+
+//  The end of a run of such characters.
+static size_t
+s_end_touched (const form_t *form, span_t text, size_t at)
 {
     size_t size;
-    for (size_t at = 0; (at = s_pass_ascii (text, at)) < text.size; at += size) {
-        uint32_t code = letters_decode (text.data + at, &size);
-        if (code < COMPOSES_FROM)
-            continue;
-        const utf8proc_property_t *property = utf8proc_get_property ((utf8proc_int32_t)code);
-        bool decomposes = property->decomp_seqindex != UINT16_MAX && !property->decomp_type;
-        if (decomposes || property->combining_class || s_joins (code))
-            return true;
-    }
-    return false;
+    while (at < text.size && text.data [at] >= 0x80 && s_touches (form, letters_decode (text.data + at, &size)))
+        at += size;
+    return at;
 }
 
 static status_t
-s_form (utf8proc_option_t options, span_t text, buffer_t *out, error_t *error)
+s_map (const form_t *form, span_t text, buffer_t *out, error_t *error)
 {
     utf8proc_uint8_t *mapped = NULL;
-    utf8proc_ssize_t size = utf8proc_map (text.data, (utf8proc_ssize_t)text.size, &mapped, UTF8PROC_STABLE | options);
+    utf8proc_ssize_t size =
+        utf8proc_map (text.data, (utf8proc_ssize_t)text.size, &mapped, UTF8PROC_STABLE | form->options);
     if (size < 0)
         return error_set (error, STATUS_INVALID, "text cannot be normalised: %s", utf8proc_errmsg (size));
     buffer_append (out, span_of (mapped, (size_t)size));
     memory_free (mapped);
     return STATUS_OK;
+}
+
+//  Only what may change goes through the library: runs of touched characters, each with the character that it may join.
+static status_t
+s_form (const form_t *form, span_t text, buffer_t *out, error_t *error)
+{
+    status_t status = STATUS_OK;
+    for (size_t at = 0, before, touched; at < text.size && !status;) {
+        touched = s_next_touched (form, text, at, &before);
+        if (touched == text.size)
+            before = touched;
+        buffer_append (out, span_slice (text, at, before - at));
+        at = s_end_touched (form, text, touched);
+        if (before < at)
+            status = s_map (form, span_slice (text, before, at - before), out, error);
+    }
+    return status;
+}
+
+//  Whether a form leaves a text as it is.
+static bool
+s_is_untouched (const form_t *form, span_t text)
+{
+    size_t before;
+    return s_next_touched (form, text, 0, &before) == text.size;
 }
 
 //  ---- Characters ------------------------------------------------------------------------------------------------------
@@ -238,10 +299,10 @@ s_leaves (const normalization_t *step, span_t text)
 {
     switch (step->kind) {
     case NORMALIZE_NFC:
-        return s_is_ascii (text) || !s_may_compose (text);
     case NORMALIZE_NFD:
     case NORMALIZE_NFKC:
     case NORMALIZE_NFKD:
+        return s_is_untouched (&s_forms [step->kind], text);
     case NORMALIZE_STRIP_ACCENTS:
         return s_is_ascii (text);
     case NORMALIZE_PREPEND:
@@ -256,13 +317,10 @@ s_write (const normalization_t *step, span_t text, buffer_t *out, error_t *error
 {
     switch (step->kind) {
     case NORMALIZE_NFC:
-        return s_form (UTF8PROC_COMPOSE, text, out, error);
     case NORMALIZE_NFD:
-        return s_form (UTF8PROC_DECOMPOSE, text, out, error);
     case NORMALIZE_NFKC:
-        return s_form (UTF8PROC_COMPOSE | UTF8PROC_COMPAT, text, out, error);
     case NORMALIZE_NFKD:
-        return s_form (UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT, text, out, error);
+        return s_form (&s_forms [step->kind], text, out, error);
     case NORMALIZE_LOWERCASE:
         s_lowercase (text, out);
         return STATUS_OK;

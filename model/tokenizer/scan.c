@@ -172,13 +172,25 @@ scan_string (scan_t *self, span_t *string)
 
 //  ---- Other values ----------------------------------------------------------------------------------------------------
 
+static inline bool
+s_is_bracket (uint8_t byte)
+{
+    return byte == '{' || byte == '}' || byte == '[' || byte == ']';
+}
+
+static inline bool
+s_ends_word (uint8_t byte)
+{
+    return s_is_blank (byte) || byte == ',' || byte == ':' || byte == '"' || s_is_bracket (byte);
+}
+
 //  A word of JSON: a number, true, false, null.
 static span_t
 s_word (scan_t *self)
 {
     scan_peek (self);
     size_t at = self->at;
-    while (at < self->text.size && !memchr (" \t\r\n,:]}[{\"", self->text.data [at], 11))
+    while (at < self->text.size && !s_ends_word (self->text.data [at]))
         at++;
     return span_slice (self->text, self->at, at - self->at);
 }
@@ -240,7 +252,7 @@ scan_value (scan_t *self, span_t *raw)
                 return false;
             continue;
         }
-        size_t size = byte && memchr ("{}[]", byte, 4) ? 1 : s_word (self).size;
+        size_t size = s_is_bracket (byte) ? 1 : s_word (self).size;
         if (size == 0 && depth && (byte == ',' || byte == ':'))
             size = 1;
         if (size == 0)

@@ -18,44 +18,76 @@ s_flush (tokenizer_t *self, array_t *ids)
 }
 
 static status_t
-s_encode_new (tokenizer_t *self, span_t piece, array_t *ids, error_t *error)
+s_encode_new (tokenizer_t *self, span_t piece, uint64_t hash, array_t *ids, error_t *error)
 {
     s_flush (self, ids);
     size_t before = ids->count;
     status_t status = self->is_unigram ? unigram_encode (&self->unigram, piece, ids, error)
                                        : bpe_encode (&self->bpe, piece, ids, error);
     if (!status && ids->count > before)
-        cache_put (&self->cache, CACHE_PIECE, piece, array_at (ids, before), ids->count - before);
+        cache_put (&self->cache, CACHE_PIECE, piece, hash, array_at (ids, before), ids->count - before);
     return status;
+}
+
+static void
+s_stage (tokenizer_t *self, const uint32_t *known, uint32_t count)
+{
+    memcpy (self->staged + self->staged_count, known, count * sizeof *known);
+    self->staged_count += count;
 }
 
 static status_t
 s_encode_long (tokenizer_t *self, span_t piece, array_t *ids, error_t *error)
 {
     uint32_t count;
-    const uint32_t *known = cache_get (&self->cache, CACHE_PIECE, piece, &count);
+    uint64_t hash = cache_hash (&self->cache, CACHE_PIECE, piece);
+    const uint32_t *known = cache_get (&self->cache, CACHE_PIECE, piece, hash, &count);
     if (!known)
-        return s_encode_new (self, piece, ids, error);
-    memcpy (self->staged + self->staged_count, known, count * sizeof *known);
-    self->staged_count += count;
+        return s_encode_new (self, piece, hash, ids, error);
+    s_stage (self, known, count);
     return STATUS_OK;
 }
 
-//  A piece of a text: bytes start to end.
-static inline status_t
-s_encode_piece (tokenizer_t *self, span_t text, size_t start, size_t end, array_t *ids, error_t *error)
+//  A piece of a text. What a short one became is looked for some pieces later, when the memory has come.
+typedef struct {
+    cache_key_t key;    //  Of a short one
+    span_t bytes;       //  All of it
+} look_t;
+
+enum { LOOKS = 32 };
+
+static inline void
+s_look (const tokenizer_t *self, span_t text, size_t start, size_t end, look_t *look)
 {
-    span_t piece = { text.data + start, end - start };
+    look->bytes = (span_t){ text.data + start, end - start };
+    if (look->bytes.size > CACHE_SHORT_SIZE)
+        return;
+    look->key = cache_key (look->bytes, text.size - start);
+    __builtin_prefetch (cache_set (&self->cache, look->key), 1);
+}
+
+static inline status_t
+s_encode_look (tokenizer_t *self, const look_t *look, array_t *ids, error_t *error)
+{
     if (self->staged_count > STAGED - CACHE_IDS)
         s_flush (self, ids);
-    if (piece.size > CACHE_SHORT_SIZE)
-        return s_encode_long (self, piece, ids, error);
-    const cache_short_t *known = cache_get_short (&self->cache, piece, text.size - start);
-    if (!known)
-        return s_encode_long (self, piece, ids, error);
+    if (look->bytes.size > CACHE_SHORT_SIZE)
+        return s_encode_long (self, look->bytes, ids, error);
+    const cache_short_t *known = cache_get_short (&self->cache, look->key);
+    if (!known || known->count == CACHE_ELSEWHERE)
+        return s_encode_long (self, look->bytes, ids, error);
     memcpy (self->staged + self->staged_count, known->ids, sizeof known->ids);
     self->staged_count += known->count;
     return STATUS_OK;
+}
+
+static status_t
+s_encode_looks (tokenizer_t *self, const look_t *looks, size_t count, array_t *ids, error_t *error)
+{
+    status_t status = STATUS_OK;
+    for (size_t i = 0; i < count && !status; i++)
+        status = s_encode_look (self, &looks [i], ids, error);
+    return status;
 }
 
 //  Text from a piece's beginning, *at, to the first piece's end at or behind `stop`, which *at is then.
@@ -63,26 +95,56 @@ static status_t
 s_encode_pieces (tokenizer_t *self, span_t text, size_t *at, size_t stop, array_t *ids, error_t *error)
 {
     status_t status = STATUS_OK;
+    look_t looks [LOOKS];
     while (*at < stop && *at < text.size && !status) {
-        size_t end = words_next (self->splitter.words, text, *at);
-        status = s_encode_piece (self, text, *at, end, ids, error);
-        *at = end;
+        size_t count = 0;
+        while (count < LOOKS && *at < stop && *at < text.size) {
+            size_t end = words_next (self->splitter.words, text, *at);
+            s_look (self, text, *at, end, &looks [count++]);
+            *at = end;
+        }
+        status = s_encode_looks (self, looks, count, ids, error);
     }
     return status;
 }
 
-static status_t
-s_encode_new_stretch (tokenizer_t *self, span_t text, size_t at, size_t end, array_t *ids, error_t *error)
+//  A stretch of a text, which is looked for when the one before has been encoded.
+typedef struct {
+    size_t start;     //  Its first byte
+    size_t end;       //  Behind its last; 0: there is none in reach
+    uint64_t hash;    //  In the cache
+} stretch_t;
+
+static stretch_t
+s_look_ahead (const tokenizer_t *self, span_t text, size_t at)
 {
+    stretch_t stretch = { .start = at };
+    if (at < text.size)
+        stretch.end = words_stretch (self->splitter.words, text, at);
+    if (stretch.end)
+        stretch.hash = cache_hash (&self->cache, CACHE_STRETCH, span_slice (text, at, stretch.end - at));
+    return stretch;
+}
+
+static status_t
+s_encode_stretch (tokenizer_t *self, span_t text, const stretch_t *stretch, array_t *ids, error_t *error)
+{
+    uint32_t count;
+    span_t bytes = span_slice (text, stretch->start, stretch->end - stretch->start);
+    const uint32_t *known = cache_get (&self->cache, CACHE_STRETCH, bytes, stretch->hash, &count);
+    if (known) {
+        if (self->staged_count > STAGED - CACHE_IDS)
+            s_flush (self, ids);
+        s_stage (self, known, count);
+        return STATUS_OK;
+    }
     s_flush (self, ids);
-    size_t before = ids->count;
-    size_t done = at;
-    status_t status = s_encode_pieces (self, text, &done, end, ids, error);
-    BUG_ON (done != end && !status);
+    size_t before = ids->count, done = stretch->start;
+    status_t status = s_encode_pieces (self, text, &done, stretch->end, ids, error);
+    BUG_ON (done != stretch->end && !status);
     s_flush (self, ids);
     if (!status && ids->count > before)
-        cache_put (
-            &self->cache, CACHE_STRETCH, span_slice (text, at, end - at), array_at (ids, before), ids->count - before);
+        cache_put (&self->cache, CACHE_STRETCH, bytes, stretch->hash, array_at (ids, before), ids->count - before);
     return status;
 }
 
@@ -90,23 +152,16 @@ static status_t
 s_encode_words (tokenizer_t *self, span_t text, array_t *ids, error_t *error)
 {
     status_t status = STATUS_OK;
-    for (size_t at = 0, end; at < text.size && !status; at = end) {
-        uint32_t count;
-        end = words_stretch (self->splitter.words, text, at);
-        if (!end) {
-            end = at;
-            status = s_encode_pieces (self, text, &end, at + WORDS_STRETCH_MAX, ids, error);
-            continue;
+    for (stretch_t next = s_look_ahead (self, text, 0); next.start < text.size && !status;) {
+        stretch_t stretch = next;
+        if (stretch.end) {
+            next = s_look_ahead (self, text, stretch.end);
+            status = s_encode_stretch (self, text, &stretch, ids, error);
+        } else {
+            size_t at = stretch.start;
+            status = s_encode_pieces (self, text, &at, at + WORDS_STRETCH_MAX, ids, error);
+            next = s_look_ahead (self, text, at);
         }
-        const uint32_t *known = cache_get (&self->cache, CACHE_STRETCH, span_slice (text, at, end - at), &count);
-        if (!known) {
-            status = s_encode_new_stretch (self, text, at, end, ids, error);
-            continue;
-        }
-        if (self->staged_count > STAGED - CACHE_IDS)
-            s_flush (self, ids);
-        memcpy (self->staged + self->staged_count, known, count * sizeof *known);
-        self->staged_count += count;
     }
     return status;
 }
@@ -116,8 +171,10 @@ s_encode_parts (tokenizer_t *self, span_t text, piece_t piece, array_t *ids, err
 {
     status_t status = STATUS_OK;
     for (size_t end; piece.start < piece.end && !status; piece.start = end) {
+        look_t look;
         end = piece.start + parts_first (&self->parts, span_slice (text, piece.start, piece.end - piece.start));
-        status = s_encode_piece (self, text, piece.start, end, ids, error);
+        s_look (self, text, piece.start, end, &look);
+        status = s_encode_look (self, &look, ids, error);
     }
     return status;
 }
@@ -236,8 +293,6 @@ tokenizer_encode (tokenizer_t *self, span_t text, tokenizer_flags_t flags, array
 {
     size_t before = ids->count;
     encoding_t encoding = { self, flags, ids, error };
-    if (!self->cache.memory)
-        cache_init (&self->cache);
     if (flags.add_special)
         array_append (ids, self->before.data, self->before.count);
     status_t status = s_encode_text (&encoding, text);

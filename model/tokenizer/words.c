@@ -324,7 +324,8 @@ s_quick_word (const words_t *self, span_t text, size_t at)
         return 0;
     unsigned kind = letters_ascii [byte];
     bool is_letter = kind & LETTER_L;
-    if (!is_letter && !s_leads (self, byte, kind))
+    uint8_t second = text.data [at + 1];
+    if (!is_letter && (second >= 0x80 || !(letters_ascii [second] & LETTER_L) || !s_leads (self, byte, kind)))
         return 0;
     size_t end = s_short_run (text, at + !is_letter);
     if (self->word != WORD_CASED || !end)
@@ -511,19 +512,24 @@ s_next_signed (const words_t *self, span_t text, size_t at)
     return at;
 }
 
+//  Apart from the rest, so that what nearly always suffices stays short.
+__attribute__ ((noinline)) static size_t
+s_next_slowly (const words_t *self, span_t text, size_t at)
+{
+    if (self->word == WORD_CASED)
+        return s_next_cased (self, text, at);
+    if (self->word == WORD_SIGNED)
+        return s_next_signed (self, text, at);
+    return s_next_plain (self, text, at);
+}
+
 size_t
 words_next (const words_t *self, span_t text, size_t at)
 {
     size_t end = s_quick_word (self, text, at);
     if (!end)
         end = s_quick_other (self, text, at);
-    if (end)
-        return end;
-    if (self->word == WORD_CASED)
-        return s_next_cased (self, text, at);
-    if (self->word == WORD_SIGNED)
-        return s_next_signed (self, text, at);
-    return s_next_plain (self, text, at);
+    return end ? end : s_next_slowly (self, text, at);
 }
 
 //  ---- Stretches --------------------------------------------------------------------------------------------------------

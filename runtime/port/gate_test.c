@@ -15,13 +15,15 @@ typedef struct {
     char secret_key [KEY_TEXT_SIZE];
 } pair_t;
 
-//  A binder with its world, and what it heard.
+//  A binder with its world, what it heard, and who visits it.
 typedef struct {
     fixture_t fixture;         //  Its world and port
     port_socket_t *router;     //  Bound
     size_t heard;              //  Messages
     size_t awaited;            //  The port stops at this many
     socket_sender_t sender;    //  Of the last one
+    fixture_t visitor;         //  World and port of somebody else
+    port_socket_t *dealer;     //  That one's, connected
 } house_t;
 
 static pair_t s_house, s_ada, s_eve;
@@ -97,32 +99,48 @@ s_refused (const house_t *self)
     return self->fixture.port->table->socket_refused (self->router);
 }
 
-//  Somebody in a world of its own who expects `house` at the public address.
-static port_socket_t *
-s_visit (fixture_t *visitor, const house_t *house, const pair_t *own, const pair_t *expected)
+//  Somebody in a world of its own who expects `expected` at the public address of the house.
+static void
+s_visit (house_t *self, const pair_t *own, const pair_t *expected)
 {
-    fixture_init (visitor);
+    fixture_init (&self->visitor);
+    const port_table_t *table = self->visitor.port->table;
     keyring_t *keys = s_keyring (own);
     s_let_in (keys, "house", expected, PUBLIC_HOST, 1);
-    world_set_keys (visitor->world, keys);
+    world_set_keys (self->visitor.world, keys);
     socket_options_t options = { .kind = SOCKET_DEALER };
-    port_socket_t *socket = visitor->port->table->socket_open (visitor->port, &options, NULL);
-    assert_int_equal (visitor->port->table->socket_connect (socket, s_endpoint (house), NULL), STATUS_OK);
-    return socket;
+    self->dealer = table->socket_open (self->visitor.port, &options, NULL);
+    assert_int_equal (table->socket_connect (self->dealer, s_endpoint (self), NULL), STATUS_OK);
 }
 
 static void
-s_say (fixture_t *visitor, port_socket_t *socket)
+s_leave (house_t *self)
+{
+    self->visitor.port->table->socket_close (self->dealer);
+    fixture_fini (&self->visitor);
+}
+
+static void
+s_say (house_t *self)
 {
     span_t frame = SPAN ("hello");
-    assert_int_equal (visitor->port->table->socket_send (socket, &frame, 1), STATUS_OK);
+    assert_int_equal (self->visitor.port->table->socket_send (self->dealer, &frame, 1), STATUS_OK);
+}
+
+//  A house, and a visitor who said something.
+static void
+s_meet (house_t *self, const char *endpoint, bool lets_ada_in, const pair_t *own, const pair_t *expected)
+{
+    s_open (self, endpoint, lets_ada_in);
+    s_visit (self, own, expected);
+    s_say (self);
 }
 
 static void
-s_leave (fixture_t *visitor, port_socket_t *socket)
+s_part (house_t *self)
 {
-    visitor->port->table->socket_close (socket);
-    fixture_fini (visitor);
+    s_leave (self);
+    s_close (self);
 }
 
 static void
@@ -149,62 +167,46 @@ static void
 test_a_message_carries_who_sent_it (void **state)
 {
     house_t house;
-    fixture_t ada;
-    s_open (&house, PUBLIC, true);
-    port_socket_t *socket = s_visit (&ada, &house, &s_ada, &s_house);
-    s_say (&ada, socket);
+    s_meet (&house, PUBLIC, true, &s_ada, &s_house);
     s_await (&house, 1);
     assert_true (house.sender.proven);
     assert_string_equal (house.sender.name, "ada");
     assert_int_equal (house.sender.roles, ADA_ROLES);
     assert_int_equal (s_refused (&house), 0);
-    s_leave (&ada, socket);
-    s_close (&house);
+    s_part (&house);
 }
 
 static void
 test_a_key_taken_off_the_list_has_no_roles_from_its_next_message_on (void **state)
 {
     house_t house;
-    fixture_t ada;
-    s_open (&house, PUBLIC, true);
-    port_socket_t *socket = s_visit (&ada, &house, &s_ada, &s_house);
-    s_say (&ada, socket);
+    s_meet (&house, PUBLIC, true, &s_ada, &s_house);
     s_await (&house, 1);
     world_set_keys (house.fixture.world, s_keyring (&s_house));
-    s_say (&ada, socket);
+    s_say (&house);
     s_await (&house, 2);
     assert_true (house.sender.proven);
     assert_string_equal (house.sender.name, "");
     assert_int_equal (house.sender.roles, 0);
-    s_leave (&ada, socket);
-    s_close (&house);
+    s_part (&house);
 }
 
 static void
 test_a_key_that_is_not_on_the_list_is_turned_away (void **state)
 {
     house_t house;
-    fixture_t eve;
-    s_open (&house, PUBLIC, true);
-    port_socket_t *socket = s_visit (&eve, &house, &s_eve, &s_house);
-    s_say (&eve, socket);
+    s_meet (&house, PUBLIC, true, &s_eve, &s_house);
     s_expect_refusal (&house);
-    s_leave (&eve, socket);
-    s_close (&house);
+    s_part (&house);
 }
 
 static void
 test_nobody_speaks_to_a_binder_that_is_not_whom_it_expects (void **state)
 {
     house_t house;
-    fixture_t ada;
-    s_open (&house, PUBLIC, true);
-    port_socket_t *socket = s_visit (&ada, &house, &s_ada, &s_eve);
-    s_say (&ada, socket);
+    s_meet (&house, PUBLIC, true, &s_ada, &s_eve);
     s_expect_refusal (&house);
-    s_leave (&ada, socket);
-    s_close (&house);
+    s_part (&house);
 }
 
 static void
@@ -227,35 +229,27 @@ static void
 test_a_list_that_is_read_again_lets_new_ones_in (void **state)
 {
     house_t house;
-    fixture_t ada;
-    s_open (&house, PUBLIC, false);
-    port_socket_t *socket = s_visit (&ada, &house, &s_ada, &s_house);
-    s_say (&ada, socket);
+    s_meet (&house, PUBLIC, false, &s_ada, &s_house);
     s_expect_refusal (&house);
-    s_leave (&ada, socket);
+    s_leave (&house);
     keyring_t *keys = s_keyring (&s_house);
     s_let_in (keys, "ada", &s_ada, "", ADA_ROLES);
     world_set_keys (house.fixture.world, keys);
-    socket = s_visit (&ada, &house, &s_ada, &s_house);
-    s_say (&ada, socket);
+    s_visit (&house, &s_ada, &s_house);
+    s_say (&house);
     s_await (&house, 1);
     assert_string_equal (house.sender.name, "ada");
-    s_leave (&ada, socket);
-    s_close (&house);
+    s_part (&house);
 }
 
 static void
 test_a_plain_endpoint_asks_for_nothing (void **state)
 {
     house_t house;
-    fixture_t visitor;
-    s_open (&house, "tcp://127.0.0.1:*", true);
-    port_socket_t *socket = s_visit (&visitor, &house, &s_eve, &s_house);
-    s_say (&visitor, socket);
+    s_meet (&house, "tcp://127.0.0.1:*", true, &s_eve, &s_house);
     s_await (&house, 1);
     assert_false (house.sender.proven);
-    s_leave (&visitor, socket);
-    s_close (&house);
+    s_part (&house);
 }
 
 static void

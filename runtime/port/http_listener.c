@@ -14,7 +14,7 @@
 #include "base/bug.h"
 #include "base/memory.h"
 #include "runtime/port/occupant.h"
-#include "runtime/port/http_connection.h"
+#include "runtime/port/http_exchange.h"
 
 enum { BACKLOG = 4096, RETRY_NS = 100000000, RESERVE_MAX = 1024 };
 
@@ -54,13 +54,15 @@ s_describe (const struct sockaddr *address, socklen_t size, char text [HTTP_ADDR
         snprintf (text, HTTP_ADDRESS_SIZE, address->sa_family == AF_INET6 ? "[%s]:%s" : "%s:%s", host, service);
 }
 
-//  Small pieces leave at once, and a client whose machine is gone is noticed within a minute though nothing is written.
+//  Small pieces leave at once, a client whose machine is gone is noticed within a minute though nothing is written, and the
+//  kernel keeps little for one that does not read: it would take megabytes.
 static const struct {
     int level;    //  As setsockopt wants it
     int name;     //  As setsockopt wants it
     int value;    //  Seconds where it is a time
 } s_socket_options [] = {
     { IPPROTO_TCP, TCP_NODELAY, 1 },
+    { IPPROTO_TCP, TCP_NOTSENT_LOWAT, EXCHANGE_HIGH_MARK },
     { SOL_SOCKET, SO_KEEPALIVE, 1 },
     { IPPROTO_TCP, TCP_KEEPIDLE, 30 },
     { IPPROTO_TCP, TCP_KEEPINTVL, 10 },

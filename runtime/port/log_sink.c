@@ -15,9 +15,9 @@ enum { LINE_MAX_BYTES = 16 << 10 };
 
 struct log_sink {
     int fd;                   //  Where lines go; does not block
-    log_level_t level;        //  Lines below it are left out
     bool is_human;            //  Time and level in front, instead of JSON
     pthread_mutex_t mutex;    //  Guards all below
+    log_level_t level;        //  Lines below it are left out
     buffer_t line;            //  Being made, or the rest of one that was taken in part
     size_t written;           //  Bytes of it that were taken
     uint64_t lost;            //  Lines that were not taken
@@ -135,24 +135,37 @@ s_tell_lost (log_sink_t *self, uint64_t wall_ns)
     s_append_line (self, LOG_WARNING, wall_ns, span_from_string (text));
 }
 
+static void
+s_write (log_sink_t *self, log_level_t level, uint64_t wall_ns, span_t line)
+{
+    if (!s_flush (self)) {
+        s_lose (self);
+        return;
+    }
+    s_tell_lost (self, wall_ns);
+    s_append_line (self, level, wall_ns, line);
+    uint64_t untold = self->untold;
+    self->untold = 0;
+    if (!s_flush (self) && self->written == 0) {
+        self->untold = untold;
+        s_lose (self);
+    }
+}
+
 void
 log_sink_write (log_sink_t *self, log_level_t level, uint64_t wall_ns, span_t line)
 {
-    if (level < self->level)
-        return;
     pthread_mutex_lock (&self->mutex);
-    if (!s_flush (self))
-        s_lose (self);
-    else {
-        s_tell_lost (self, wall_ns);
-        s_append_line (self, level, wall_ns, line);
-        uint64_t untold = self->untold;
-        self->untold = 0;
-        if (!s_flush (self) && self->written == 0) {
-            self->untold = untold;
-            s_lose (self);
-        }
-    }
+    if (level >= self->level)
+        s_write (self, level, wall_ns, line);
+    pthread_mutex_unlock (&self->mutex);
+}
+
+void
+log_sink_set_level (log_sink_t *self, log_level_t level)
+{
+    pthread_mutex_lock (&self->mutex);
+    self->level = level;
     pthread_mutex_unlock (&self->mutex);
 }
 

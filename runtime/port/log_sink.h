@@ -22,6 +22,9 @@ log_sink_t *log_sink_new (const char *path, log_level_t level, log_form_t form, 
 //  Destroys the sink and nulls the caller's pointer.
 void log_sink_destroy (log_sink_t **self_p);
 
+//  Lines below the level are left out from now on.
+void log_sink_set_level (log_sink_t *self, log_level_t level);
+
 //  One line, without its newline.  wall_ns: when it was said.
 void log_sink_write (log_sink_t *self, log_level_t level, uint64_t wall_ns, span_t line);
 

@@ -154,6 +154,23 @@ test_lines_of_two_threads_do_not_mix (void **state)
     s_story_destroy (story);
 }
 
+static void
+test_the_level_can_be_changed (void **state)
+{
+    story_t *story = s_story_new ();
+    s_open (story, LOG_WARNING, LOG_FORM_HUMAN);
+    log_sink_write (story->sink, LOG_INFO, WHEN, SPAN ("first"));
+    log_sink_set_level (story->sink, LOG_INFO);
+    log_sink_write (story->sink, LOG_INFO, WHEN, SPAN ("second"));
+    log_sink_set_level (story->sink, LOG_ERROR);
+    log_sink_write (story->sink, LOG_INFO, WHEN, SPAN ("third"));
+    const char *text = s_read (story);
+    assert_null (strstr (text, "first"));
+    assert_non_null (strstr (text, "second"));
+    assert_null (strstr (text, "third"));
+    s_story_destroy (story);
+}
+
 int
 main (void)
 {
@@ -163,6 +180,7 @@ main (void)
         cmocka_unit_test (test_a_log_that_cannot_be_opened_is_explained),
         cmocka_unit_test (test_a_full_pipe_loses_whole_lines_and_says_how_many),
         cmocka_unit_test (test_lines_of_two_threads_do_not_mix),
+        cmocka_unit_test (test_the_level_can_be_changed),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -167,16 +167,23 @@ s_answer (int node, const char *word)
     return TABLE (node)->socket_send (s_nodes [node].socket, frames, 2);
 }
 
+//  A router on machine a, and a dealer that has spoken to it.
 static void
-test_a_dealer_finds_its_router_again_after_a_crash (void **state)
+s_meet (const char *dealer_machine, const char *bound, const char *connected)
 {
     s_start (0, "a");
-    s_start (1, "b");
-    s_bind (0, SOCKET_ROUTER, "tcp://*:7400");
-    s_connect (1, SOCKET_DEALER, "tcp://a:7400");
+    s_start (1, dealer_machine);
+    s_bind (0, SOCKET_ROUTER, bound);
+    s_connect (1, SOCKET_DEALER, connected);
     s_say (1, "one");
     s_run_ms (100);
     assert_string_equal (s_nodes [0].heard, "one ");
+}
+
+static void
+test_a_dealer_finds_its_router_again_after_a_crash (void **state)
+{
+    s_meet ("b", "tcp://*:7400", "tcp://a:7400");
     assert_int_equal (s_answer (0, "yes"), STATUS_OK);
     s_run_ms (100);
     assert_string_equal (s_nodes [1].heard, "yes ");
@@ -195,12 +202,7 @@ test_a_dealer_finds_its_router_again_after_a_crash (void **state)
 static void
 test_a_router_cannot_reach_a_peer_that_crashed (void **state)
 {
-    s_start (0, "a");
-    s_start (1, "b");
-    s_bind (0, SOCKET_ROUTER, "tcp://*:7400");
-    s_connect (1, SOCKET_DEALER, "tcp://a:7400");
-    s_say (1, "one");
-    s_run_ms (100);
+    s_meet ("b", "tcp://*:7400", "tcp://a:7400");
     s_crash (1);
     s_run_ms (100);
     assert_int_equal (s_answer (0, "too late"), STATUS_UNREACHABLE);
@@ -209,12 +211,7 @@ test_a_router_cannot_reach_a_peer_that_crashed (void **state)
 static void
 test_what_is_sent_into_a_short_partition_arrives_when_it_heals (void **state)
 {
-    s_start (0, "a");
-    s_start (1, "b");
-    s_bind (0, SOCKET_ROUTER, "tcp://*:7400");
-    s_connect (1, SOCKET_DEALER, "tcp://a:7400");
-    s_say (1, "one");
-    s_run_ms (100);
+    s_meet ("b", "tcp://*:7400", "tcp://a:7400");
     realm_machine_set_group (realm_machine_find (s_realm, "b"), 1);
     s_say (1, "two");
     s_run_ms (3000);
@@ -227,12 +224,7 @@ test_what_is_sent_into_a_short_partition_arrives_when_it_heals (void **state)
 static void
 test_a_long_partition_drops_the_connection_and_what_waited (void **state)
 {
-    s_start (0, "a");
-    s_start (1, "b");
-    s_bind (0, SOCKET_ROUTER, "tcp://*:7400");
-    s_connect (1, SOCKET_DEALER, "tcp://a:7400");
-    s_say (1, "one");
-    s_run_ms (100);
+    s_meet ("b", "tcp://*:7400", "tcp://a:7400");
     realm_process_set_group (s_nodes [1].process, 1);
     s_say (1, "lost");
     s_run_ms (20000);
@@ -246,12 +238,7 @@ test_a_long_partition_drops_the_connection_and_what_waited (void **state)
 static void
 test_the_peers_of_a_crashed_machine_notice_after_a_while (void **state)
 {
-    s_start (0, "a");
-    s_start (1, "b");
-    s_bind (0, SOCKET_ROUTER, "tcp://*:7400");
-    s_connect (1, SOCKET_DEALER, "tcp://a:7400");
-    s_say (1, "one");
-    s_run_ms (100);
+    s_meet ("b", "tcp://*:7400", "tcp://a:7400");
     realm_machine_crash (realm_machine_find (s_realm, "b"));
     s_run_ms (1000);
     assert_int_equal (s_answer (0, "into the void"), STATUS_OK);
@@ -262,12 +249,7 @@ test_the_peers_of_a_crashed_machine_notice_after_a_while (void **state)
 static void
 test_a_frozen_process_hears_everything_when_it_thaws (void **state)
 {
-    s_start (0, "a");
-    s_start (1, "a");
-    s_bind (0, SOCKET_ROUTER, "ipc:///run/a");
-    s_connect (1, SOCKET_DEALER, "ipc:///run/a");
-    s_say (1, "one");
-    s_run_ms (100);
+    s_meet ("a", "ipc:///run/a", "ipc:///run/a");
     realm_process_signal (s_nodes [0].process, PROCESS_SIGNAL_STOP);
     s_say (1, "two");
     s_say (1, "three");

@@ -179,11 +179,20 @@ class HostTest(unittest.TestCase):
         until(lambda: self.policy() == "policy round_robin", 10, "the policy to change")
         self.assertEqual(self.processes()["core"]["restarts"], 0)
 
+    def test_every_process_reloads_and_says_what_changed(self):
+        fleet = self.fleet()
+        for number, level in enumerate(("warning", "info", "debug"), 1):
+            self.config(FLEET + f"observability: {{ log_level: {level} }}\n")
+            fleet.process.send_signal(signal.SIGHUP)
+            until(lambda wanted=5 * number: fleet.output().count("reloaded: observability.log_level") == wanted, 10,
+                  "host, broker, core and both workers to reload")
+        self.assertEqual({process["restarts"] for process in self.processes().values()}, {0})
+
     def test_a_reload_is_all_or_nothing(self):
         fleet = self.fleet()
         self.config(FLEET + "router: { mode: round_robin }\ncluster: { name: other }\n")
         fleet.process.send_signal(signal.SIGHUP)
-        until(lambda: "a reload cannot change cluster.name; nothing was reloaded" in fleet.output(), 10, "the refusal")
+        until(lambda: "a reload cannot change cluster.name, that takes a new start" in fleet.output(), 10, "the refusal")
         self.config(FLEET + "router: { mode: rr }\n")
         fleet.process.send_signal(signal.SIGHUP)
         until(lambda: "router.mode: 'rr' is not kv|" in fleet.output(), 10, "the complaint")

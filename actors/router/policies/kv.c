@@ -1,15 +1,18 @@
-//  kv - stay where the cache is, start where the least is going on
+//  kv - stay where the cache is, start where there is most room
 //
 //  A conversation's home is the worker that has at least half of its prompt, or else the one that served its session last
 //  and still has some of it.
 //  At home what counts is how long it would wait: what it would have to compute, and what is computed before.  Going
 //  elsewhere costs MOVE_BLOCKS on top: a move is paid for later, by the sessions whose blocks it pushes out, and on agents'
-//  traffic it pays only when it saves some 15 seconds of waiting, which is about as many blocks of prefill.  What has no
-//  home begins where the least is to be computed and in use, because it will come back there.
+//  traffic it pays only when it saves some 15 seconds of waiting, which is about as many blocks of prefill.  Where it would
+//  not fit beside what live conversations want, each block that is too many costs CROWDING more: a fleet that is full
+//  collapses by moving.
+//  What has no home begins where the least is to be computed and wanted by live conversations, because it will come back
+//  there: what is in flight now says little about that, as most conversations are waiting for a tool at any time.
 
 #include "actors/router/policies/policy.h"
 
-enum { MOVE_BLOCKS = 4096 };
+enum { MOVE_BLOCKS = 4096, CROWDING = 4 };
 static const uint64_t UNIT = 1000000;
 
 //  The position of the home; POLICY_NONE where there is none.
@@ -26,14 +29,27 @@ s_home (const policy_request_t *request, const policy_candidate_t *candidates, s
     return request->last != POLICY_NONE && candidates [request->last].overlap_blocks ? request->last : POLICY_NONE;
 }
 
+//  Blocks that will be wanted there again, or are in use by requests of no conversation.
 static uint64_t
-s_cost (
-    const policy_request_t *request, const policy_weights_t *weights, const policy_candidate_t *candidate, bool placing)
+s_wanted (const policy_candidate_t *candidate)
+{
+    return candidate->live_blocks > candidate->active_blocks ? candidate->live_blocks : candidate->active_blocks;
+}
+
+//  What it would push out there, of that.
+static uint64_t
+s_crowded_out (const policy_request_t *request, const policy_candidate_t *candidate)
+{
+    uint64_t wanted = s_wanted (candidate) + request->prompt_blocks;
+    return candidate->kv_capacity && wanted > candidate->kv_capacity ? wanted - candidate->kv_capacity : 0;
+}
+
+static uint64_t
+s_cost (const policy_request_t *request, const policy_weights_t *weights, const policy_candidate_t *candidate)
 {
     uint64_t prompt = request->prompt_blocks * UNIT;
     uint64_t saved = candidate->overlap_blocks * weights->overlap_weight;
-    uint64_t load = candidate->prefill_blocks + (placing ? candidate->active_blocks : 0);
-    return (saved < prompt ? prompt - saved : 0) + load * weights->load_weight;
+    return (saved < prompt ? prompt - saved : 0) + candidate->prefill_blocks * weights->load_weight;
 }
 
 static size_t
@@ -41,11 +57,13 @@ s_choose (
     const policy_request_t *request, const policy_weights_t *weights, policy_candidate_t *candidates, size_t count)
 {
     size_t home = s_home (request, candidates, count);
-    bool placing = home == POLICY_NONE;
     for (size_t i = 0; i < count; i++) {
-        candidates [i].cost = s_cost (request, weights, &candidates [i], placing);
-        if (!placing && candidates [i].overlap_blocks < candidates [home].overlap_blocks)
-            candidates [i].cost += MOVE_BLOCKS * weights->overlap_weight;
+        policy_candidate_t *candidate = &candidates [i];
+        candidate->cost = s_cost (request, weights, candidate);
+        if (home == POLICY_NONE)
+            candidate->cost += s_wanted (candidate) * weights->load_weight;
+        else if (candidate->overlap_blocks < candidates [home].overlap_blocks)
+            candidate->cost += (MOVE_BLOCKS + s_crowded_out (request, candidate) * CROWDING) * weights->overlap_weight;
     }
     return policy_cheapest (request, candidates, count);
 }

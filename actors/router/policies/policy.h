@@ -19,12 +19,15 @@
 //  One data-parallel rank of one worker, as the router sees it now.
 typedef struct {
     span_t worker;              //  Address
+    uint64_t source;            //  Event source of the worker
     uint16_t rank;              //  Data-parallel rank
     uint32_t overlap_blocks;    //  Leading blocks of the request that it reaches
     uint64_t prefill_blocks;    //  Blocks of prompts it still has to compute for others
     uint64_t active_blocks;     //  Blocks of the prompts of its running requests
     uint32_t active;            //  Requests routed there and not finished
     uint64_t kv_used;           //  Blocks in use, as it last reported
+    uint64_t kv_capacity;       //  Blocks it has room for; 0: it does not say
+    uint64_t live_blocks;       //  Blocks that conversations which are not over will want there again
     uint64_t cost;              //  Set by the policy
 } policy_candidate_t;
 

@@ -13,7 +13,10 @@ typedef struct {
     uint32_t overlap;    //  Leading blocks
     uint64_t prefill;    //  Blocks it still has to compute
     uint32_t active;     //  Requests
+    uint64_t live;       //  Blocks of live conversations
 } row_t;
+
+enum { CAPACITY = 10000 };
 
 static size_t
 s_ask (const policy_t *policy, policy_request_t request, const row_t *rows, size_t count)
@@ -24,7 +27,9 @@ s_ask (const policy_t *policy, policy_request_t request, const row_t *rows, size
             .overlap_blocks = rows [i].overlap,
             .prefill_blocks = rows [i].prefill,
             .active_blocks = rows [i].prefill,
-            .active = rows [i].active };
+            .active = rows [i].active,
+            .kv_capacity = CAPACITY,
+            .live_blocks = rows [i].live };
     return policy->choose (&request, &s_weights, candidates, count);
 }
 
@@ -47,7 +52,7 @@ s_choose_again (const policy_t *policy, uint32_t prompt_blocks, size_t last, con
 static void
 test_a_conversation_stays_where_its_cache_is (void **state)
 {
-    row_t rows [] = { { 0, 0, 0 }, { 90, 200, 3 }, { 10, 0, 0 } };
+    row_t rows [] = { { 0, 0, 0, 0 }, { 90, 200, 3, 0 }, { 10, 0, 0, 0 } };
     assert_int_equal (s_choose (&policy_kv, 100, 0, rows, 3), 1);
 }
 
@@ -55,21 +60,39 @@ test_a_conversation_stays_where_its_cache_is (void **state)
 static void
 test_a_conversation_moves_when_that_clearly_wins (void **state)
 {
-    row_t rows [] = { { 0, 0, 0 }, { 90, 5000, 30 } };
+    row_t rows [] = { { 0, 0, 0, 0 }, { 90, 5000, 30, 0 } };
     assert_int_equal (s_choose (&policy_kv, 100, 0, rows, 2), 0);
+}
+
+//  Not where it would push out what others come back for: 10,050 blocks are wanted there then, 50 too many.
+static void
+test_a_conversation_does_not_move_where_it_does_not_fit (void **state)
+{
+    row_t fits [] = { { 0, 0, 0, 9900 }, { 90, 4200, 30, 0 } };
+    row_t crowded [] = { { 0, 0, 0, 9950 }, { 90, 4200, 30, 0 } };
+    assert_int_equal (s_choose (&policy_kv, 100, 0, fits, 2), 0);
+    assert_int_equal (s_choose (&policy_kv, 100, 0, crowded, 2), 1);
+}
+
+//  It will come back: what waits there now matters as much as what the conversations that are there will want.
+static void
+test_a_new_conversation_starts_where_most_room_is (void **state)
+{
+    row_t rows [] = { { 0, 0, 0, 9000 }, { 0, 500, 2, 3000 }, { 0, 600, 3, 3000 } };
+    assert_int_equal (s_choose (&policy_kv, 100, 0, rows, 3), 1);
 }
 
 static void
 test_a_new_conversation_starts_where_least_waits (void **state)
 {
-    row_t rows [] = { { 3, 500, 2 }, { 0, 20, 1 }, { 3, 100, 1 } };
+    row_t rows [] = { { 3, 500, 2, 0 }, { 0, 20, 1, 0 }, { 3, 100, 1, 0 } };
     assert_int_equal (s_choose (&policy_kv, 100, 0, rows, 3), 1);
 }
 
 static void
 test_equals_go_to_the_one_with_fewer_requests_then_take_turns (void **state)
 {
-    row_t rows [] = { { 0, 0, 2 }, { 0, 0, 1 }, { 0, 0, 1 } };
+    row_t rows [] = { { 0, 0, 2, 0 }, { 0, 0, 1, 0 }, { 0, 0, 1, 0 } };
     assert_int_equal (s_choose (&policy_kv, 10, 0, rows, 3), 1);
     assert_int_equal (s_choose (&policy_kv, 10, 1, rows, 3), 1);
     assert_int_equal (s_choose (&policy_kv, 10, 2, rows, 3), 2);
@@ -79,7 +102,7 @@ test_equals_go_to_the_one_with_fewer_requests_then_take_turns (void **state)
 static void
 test_the_less_loaded_of_two_homes_wins (void **state)
 {
-    row_t rows [] = { { 80, 300, 2 }, { 80, 10, 2 } };
+    row_t rows [] = { { 80, 300, 2, 0 }, { 80, 10, 2, 0 } };
     assert_int_equal (s_choose (&policy_kv, 100, 0, rows, 2), 1);
 }
 
@@ -87,7 +110,7 @@ test_the_less_loaded_of_two_homes_wins (void **state)
 static void
 test_a_conversation_whose_history_changed_stays_too (void **state)
 {
-    row_t rows [] = { { 0, 0, 0 }, { 10, 200, 3 } };
+    row_t rows [] = { { 0, 0, 0, 0 }, { 10, 200, 3, 0 } };
     assert_int_equal (s_choose_again (&policy_kv, 100, 1, rows, 2), 1);
 }
 
@@ -95,23 +118,23 @@ test_a_conversation_whose_history_changed_stays_too (void **state)
 static void
 test_a_conversation_that_was_evicted_begins_anew (void **state)
 {
-    row_t rows [] = { { 0, 0, 0 }, { 0, 200, 3 } };
+    row_t rows [] = { { 0, 0, 0, 0 }, { 0, 200, 3, 0 } };
     assert_int_equal (s_choose_again (&policy_kv, 100, 1, rows, 2), 0);
 }
 
 static void
 test_affinity_follows_the_longest_prefix_whatever_waits_there (void **state)
 {
-    row_t rows [] = { { 10, 0, 0 }, { 11, 90000, 90 }, { 0, 0, 0 } };
+    row_t rows [] = { { 10, 0, 0, 0 }, { 11, 90000, 90, 0 }, { 0, 0, 0, 0 } };
     assert_int_equal (s_choose (&policy_affinity, 100, 0, rows, 3), 1);
-    row_t none [] = { { 0, 0, 2 }, { 0, 0, 1 }, { 0, 0, 2 } };
+    row_t none [] = { { 0, 0, 2, 0 }, { 0, 0, 1, 0 }, { 0, 0, 2, 0 } };
     assert_int_equal (s_choose (&policy_affinity, 100, 0, none, 3), 1);
 }
 
 static void
 test_sticky_keeps_a_session_where_it_began (void **state)
 {
-    row_t rows [] = { { 100, 0, 0 }, { 0, 500, 9 }, { 0, 0, 0 } };
+    row_t rows [] = { { 100, 0, 0, 0 }, { 0, 500, 9, 0 }, { 0, 0, 0, 0 } };
     assert_int_equal (s_choose (&policy_sticky, 100, 1, rows, 3), 2);
     assert_int_equal (s_choose_again (&policy_sticky, 100, 1, rows, 3), 1);
 }
@@ -119,14 +142,14 @@ test_sticky_keeps_a_session_where_it_began (void **state)
 static void
 test_least_loaded_looks_at_requests_alone (void **state)
 {
-    row_t rows [] = { { 100, 0, 2 }, { 0, 500, 1 }, { 0, 0, 3 } };
+    row_t rows [] = { { 100, 0, 2, 0 }, { 0, 500, 1, 0 }, { 0, 0, 3, 0 } };
     assert_int_equal (s_choose (&policy_least_loaded, 100, 0, rows, 3), 1);
 }
 
 static void
 test_random_goes_where_the_lot_falls (void **state)
 {
-    row_t rows [] = { { 100, 0, 0 }, { 0, 0, 5 }, { 0, 9, 0 } };
+    row_t rows [] = { { 100, 0, 0, 0 }, { 0, 0, 5, 0 }, { 0, 9, 0, 0 } };
     for (uint64_t lot = 0; lot < 9; lot++)
         assert_int_equal (s_ask (&policy_random, (policy_request_t){ 100, 0, POLICY_NONE, lot }, rows, 3), lot % 3);
 }
@@ -135,8 +158,8 @@ test_random_goes_where_the_lot_falls (void **state)
 static void
 test_dynamo_weighs_blocks_to_compute_against_blocks_in_use (void **state)
 {
-    row_t near [] = { { 80, 30, 1 }, { 0, 0, 0 } };
-    row_t far [] = { { 80, 50, 1 }, { 0, 0, 0 } };
+    row_t near [] = { { 80, 30, 1, 0 }, { 0, 0, 0, 0 } };
+    row_t far [] = { { 80, 50, 1, 0 }, { 0, 0, 0, 0 } };
     assert_int_equal (s_choose (&policy_dynamo, 100, 0, near, 2), 0);
     assert_int_equal (s_choose (&policy_dynamo, 100, 0, far, 2), 1);
 }
@@ -144,7 +167,7 @@ test_dynamo_weighs_blocks_to_compute_against_blocks_in_use (void **state)
 static void
 test_dynamo_draws_among_equals (void **state)
 {
-    row_t rows [] = { { 0, 5, 0 }, { 0, 0, 3 }, { 0, 0, 0 } };
+    row_t rows [] = { { 0, 5, 0, 0 }, { 0, 0, 3, 0 }, { 0, 0, 0, 0 } };
     assert_int_equal (s_ask (&policy_dynamo, (policy_request_t){ 10, 0, POLICY_NONE, 4 }, rows, 3), 1);
     assert_int_equal (s_ask (&policy_dynamo, (policy_request_t){ 10, 0, POLICY_NONE, 5 }, rows, 3), 2);
 }
@@ -152,7 +175,7 @@ test_dynamo_draws_among_equals (void **state)
 static void
 test_round_robin_takes_turns (void **state)
 {
-    row_t rows [] = { { 100, 0, 0 }, { 0, 0, 0 }, { 0, 0, 0 } };
+    row_t rows [] = { { 100, 0, 0, 0 }, { 0, 0, 0, 0 }, { 0, 0, 0, 0 } };
     for (uint64_t turn = 0; turn < 9; turn++)
         assert_int_equal (s_choose (&policy_round_robin, 100, turn, rows, 3), turn % 3);
 }
@@ -171,6 +194,8 @@ main (void)
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_a_conversation_stays_where_its_cache_is),
         cmocka_unit_test (test_a_conversation_moves_when_that_clearly_wins),
+        cmocka_unit_test (test_a_conversation_does_not_move_where_it_does_not_fit),
+        cmocka_unit_test (test_a_new_conversation_starts_where_most_room_is),
         cmocka_unit_test (test_a_new_conversation_starts_where_least_waits),
         cmocka_unit_test (test_equals_go_to_the_one_with_fewer_requests_then_take_turns),
         cmocka_unit_test (test_the_less_loaded_of_two_homes_wins),

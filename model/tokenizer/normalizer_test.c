@@ -1,0 +1,75 @@
+//  Unicode's forms, made of the parts of a text that they touch, are those of the whole text.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <utf8proc.h>
+
+#include "base/random.h"
+#include "model/tokenizer/letters.h"
+#include "model/tokenizer/normalizer.h"
+
+enum { TEXTS = 20000, PARTS_MAX = 12 };
+
+//  Bases, marks of several classes, Hangul whole and in letters, what decomposes, what looks like something else.
+static const char *const s_parts [] = { "a", "word ", "\n", "e", "\xc3\xa9", "\xcc\x81", "\xcc\xa3", "\xcd\x85",
+    "\xc2\xa0", "\xef\xac\x81", "\xe2\x84\xab", "\xe1\x84\x92", "\xe1\x85\xa1", "\xe1\x86\xab", "\xea\xb0\x81",
+    "\xed\x95\x9c", "\xe0\xa4\xa8", "\xe0\xa4\xbc", "\xe0\xa5\x8d", "\xe0\xa7\x87", "\xe0\xa6\xbe", "\xe3\x81\x8b",
+    "\xe3\x82\x99", "\xef\xbd\xb6", "\xef\xbe\x9e", "\xf0\x9d\x85\x9e", "\xf0\x9f\xa6\x99", "\xe4\xb8\xad", "\xc3\x85",
+    "\xe2\x85\xab", "\xef\xbc\xa1", "\xe0\xbd\xb1", "\xe0\xbd\xb2", "\xcd\xb4", "\xe2\x80\x8d" };
+
+static void
+s_append_random (random_t *random, buffer_t *text)
+{
+    for (uint64_t left = random_below (random, PARTS_MAX); left; left--) {
+        uint32_t code = (uint32_t)random_below (random, 0x20000);
+        if (random_below (random, 8) || code - 0xd800 < 0x800)
+            buffer_append_string (text, s_parts [random_below (random, sizeof s_parts / sizeof *s_parts)]);
+        else {
+            uint8_t *place = buffer_reserve (text, 4);
+            buffer_commit (text, letters_encode (code, place));
+        }
+    }
+}
+
+static void
+test_a_form_is_that_of_the_whole_text (void **state)
+{
+    static utf8proc_uint8_t *(*const whole []) (
+        const utf8proc_uint8_t *) = { utf8proc_NFC, utf8proc_NFD, utf8proc_NFKC, utf8proc_NFKD };
+    static const normalize_t kinds [] = { NORMALIZE_NFC, NORMALIZE_NFD, NORMALIZE_NFKC, NORMALIZE_NFKD };
+    for (uint64_t seed = 0; seed < TEXTS; seed++) {
+        random_t random;
+        buffer_t text = { 0 };
+        normalizer_t normalizer;
+        normalized_t room = { 0 };
+        span_t result;
+        random_init (&random, seed);
+        s_append_random (&random, &text);
+        buffer_append_byte (&text, ' ');
+        normalizer_init (&normalizer);
+        assert_int_equal (normalizer_add (&normalizer, (normalization_t){ .kind = kinds [seed % 4] }, NULL), STATUS_OK);
+        assert_int_equal (normalizer_apply (&normalizer, buffer_span (&text), &room, &result, NULL), STATUS_OK);
+        char *expected = (char *)whole [seed % 4]((const utf8proc_uint8_t *)buffer_string (&text));
+        if (strlen (buffer_string (&text)) == text.size && !span_equal_string (result, expected))
+            fail_msg ("seed %llu: %.*s", (unsigned long long)seed, SPAN_ARG (buffer_span (&text)));
+        free (expected);
+        normalizer_fini (&normalizer);
+        buffer_fini (&room.text);
+        buffer_fini (&room.next);
+        buffer_fini (&text);
+    }
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_a_form_is_that_of_the_whole_text),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
