@@ -305,6 +305,18 @@ s_add_part (assembly_t *self, const part_t *part, const char *instance)
     }
 }
 
+//  A process of this name houses the part.
+static bool
+s_houses (const manifest_t *fleet, const char *process, const part_t *part)
+{
+    manifest_part_t parts [MANIFEST_PARTS];
+    manifest_parts (fleet, parts);
+    bool apart = false;
+    for (size_t i = 0; i < MANIFEST_PARTS; i++)
+        apart = apart || (strcmp (parts [i].service, part->service) == 0 && parts [i].process == PROCESS_OWN);
+    return strcmp (process, part->service) == 0 || (strcmp (process, part->process) == 0 && !apart);
+}
+
 assembly_t *
 assembly_new (
     const manifest_t *fleet, const assembly_site_t *site, const char *service, const char *instance, error_t *error)
@@ -323,7 +335,7 @@ assembly_new (
     self->bind_host = site->bind_host ? s_keep (self, site->bind_host) : NULL;
     self->secret = arena_copy (&self->memory, site->secret);
     for (size_t i = 0; i < PARTS; i++)
-        if (strcmp (service, s_parts [i].service) == 0 || strcmp (service, s_parts [i].process) == 0)
+        if (s_houses (fleet, service, &s_parts [i]))
             s_add_part (self, &s_parts [i], instance);
     if (!self->actors.count) {
         error_set (

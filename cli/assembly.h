@@ -1,8 +1,8 @@
 //  assembly - the actors of one process, ready to be started
 //
 //  Which actors a process houses, and what each is given, follows from the fleet and the service: `broker`, `core` (all
-//  frontends, routers and indexers), or one `worker`.  An assembly starts nothing: processes of the real world put each
-//  actor on a thread (house.h), the simulator on a simulated process.
+//  frontends, routers and indexers that have no process of their own), or one `worker`.  An assembly starts nothing:
+//  processes of the real world put each actor on a thread (house.h), the simulator on a simulated process.
 
 #ifndef CLI_ASSEMBLY_H
 #define CLI_ASSEMBLY_H

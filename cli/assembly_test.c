@@ -70,6 +70,16 @@ test_services_make_their_actors (void **state)
     s_expect ("kvbm", NULL, "the fleet has no kvbm");
 }
 
+//  What has a process of its own is not in the core, and is found by its name.
+static void
+test_the_core_houses_what_is_nowhere_else (void **state)
+{
+    s_fleet->frontend.process = PROCESS_OWN;
+    s_expect ("core", NULL, "router/0 router/1 indexer/0 ");
+    s_expect ("frontend", "1", "frontend/1 ");
+    s_fleet->frontend.process = PROCESS_CORE;
+}
+
 static void
 test_a_worker_is_told_what_it_serves (void **state)
 {
@@ -106,6 +116,7 @@ main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_services_make_their_actors),
+        cmocka_unit_test (test_the_core_houses_what_is_nowhere_else),
         cmocka_unit_test (test_a_worker_is_told_what_it_serves),
         cmocka_unit_test (test_everybody_knows_the_broker),
     };

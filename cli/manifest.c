@@ -324,6 +324,18 @@ s_derive_models (manifest_t *self)
     }
 }
 
+//  ---- The core --------------------------------------------------------------------------------------------------------
+
+void
+manifest_parts (const manifest_t *self, manifest_part_t parts [MANIFEST_PARTS])
+{
+    parts [0] =
+        (manifest_part_t){ "frontend", (size_t)self->frontend.instances, (manifest_process_t)self->frontend.process };
+    parts [1] = (manifest_part_t){ "router", (size_t)self->router.instances, (manifest_process_t)self->router.process };
+    parts [2] =
+        (manifest_part_t){ "indexer", (size_t)self->indexer.instances, (manifest_process_t)self->indexer.process };
+}
+
 //  ---- Reading ---------------------------------------------------------------------------------------------------------
 
 static void

@@ -21,6 +21,7 @@
 enum { MANIFEST_VERSION = 1, MANIFEST_NAME_MAX = 64, MANIFEST_COUNT_MAX = 1000 };
 
 typedef enum { ENGINE_MOCK, ENGINE_LLAMACPP } manifest_engine_t;
+typedef enum { PROCESS_CORE, PROCESS_OWN } manifest_process_t;
 
 typedef struct {
     const char *name;         //  Of the cluster
@@ -66,16 +67,19 @@ typedef struct {
 
 typedef struct {
     int64_t instances;             //  How many actors
+    int process;                   //  manifest_process_t
     frontend_options_t options;    //  Of each
 } manifest_frontend_t;
 
 typedef struct {
     int64_t instances;           //  How many actors
+    int process;                 //  manifest_process_t
     router_options_t options;    //  Of each
 } manifest_router_t;
 
 typedef struct {
     int64_t instances;            //  How many actors
+    int process;                  //  manifest_process_t
     indexer_options_t options;    //  Of each
 } manifest_indexer_t;
 
@@ -126,6 +130,18 @@ void manifest_destroy (manifest_t **self_p);
 //  In the order of the file; `position` is below the count.  Borrowed, as all below.
 const manifest_model_t *manifest_model (const manifest_t *self, size_t position);
 const manifest_worker_t *manifest_worker (const manifest_t *self, size_t position);
+
+//  What the core may house: "frontend", "router" and "indexer".
+typedef struct {
+    const char *service;           //  Of the addresses
+    size_t count;                  //  Instances
+    manifest_process_t process;    //  Where they are
+} manifest_part_t;
+
+enum { MANIFEST_PARTS = 3 };
+
+//  In the order in which they drain.
+void manifest_parts (const manifest_t *self, manifest_part_t parts [MANIFEST_PARTS]);
 
 //  By name or alias; NULL where there is none.
 const manifest_model_t *manifest_find_model (const manifest_t *self, const char *name);

@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 static const char *const s_engines [] = { "mock", "llamacpp", NULL };
+static const char *const s_processes [] = { "core", "own", NULL };
 static const char *const s_levels [] = { "debug", "info", "warning", "error", NULL };
 static const char *const s_formats [] = { "auto", "human", "json", NULL };
 
@@ -182,6 +183,13 @@ static const option_t s_frontend [] = {
         .offset = offsetof (manifest_frontend_t, instances),
         .doc = "How many frontends; each next one listens on the next port.",
         .advice = "One serves some thousand streams; add one when its core is full." },
+    { .name = "process",
+        .type = OPTION_ENUM,
+        .fallback = "core",
+        .words = s_processes,
+        .offset = offsetof (manifest_frontend_t, process),
+        .doc = "Where they run: in core beside routers and indexers, or each in a process of its own.",
+        .advice = "With `own`, answers under way survive the death of a router or indexer." },
     { .name = "options",
         .type = OPTION_INCLUDE,
         .table = frontend_options_table,
@@ -198,6 +206,12 @@ static const option_t s_router [] = {
         .offset = offsetof (manifest_router_t, instances),
         .doc = "How many routers share the sessions.",
         .advice = "One decides some thousand requests a second." },
+    { .name = "process",
+        .type = OPTION_ENUM,
+        .fallback = "core",
+        .words = s_processes,
+        .offset = offsetof (manifest_router_t, process),
+        .doc = "Where they run: in core, or each in a process of its own." },
     { .name = "options",
         .type = OPTION_INCLUDE,
         .table = router_options_table,
@@ -214,6 +228,12 @@ static const option_t s_indexer [] = {
         .offset = offsetof (manifest_indexer_t, instances),
         .doc = "How many indexers; each keeps the whole index.",
         .advice = "A second one serves when the first restarts." },
+    { .name = "process",
+        .type = OPTION_ENUM,
+        .fallback = "core",
+        .words = s_processes,
+        .offset = offsetof (manifest_indexer_t, process),
+        .doc = "Where they run: in core, or each in a process of its own." },
     { .name = "options",
         .type = OPTION_INCLUDE,
         .table = indexer_options_table,

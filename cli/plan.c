@@ -8,7 +8,7 @@
 #include "base/memory.h"
 
 //  Of stopping: what takes new work first, what everybody needs last.
-enum { RANK_CORE, RANK_WORKER, RANK_ENGINE, RANK_BROKER };
+enum { RANK_FRONTEND, RANK_CORE, RANK_WORKER, RANK_ENGINE, RANK_BROKER };
 
 enum { WORDS_MAX = 16, KEEP_WORDS = 5 };
 
@@ -87,27 +87,45 @@ s_add_broker (plan_t *self, size_t unit)
     broker->ping = "broker/0";
 }
 
+//  Takes the next unit, where anything lives in the core.
 static void
-s_add_core (plan_t *self, const manifest_t *fleet, size_t unit)
+s_add_core (plan_t *self, const manifest_part_t parts [MANIFEST_PARTS], size_t *unit)
 {
-    const struct {
-        const char *service;    //  Of the addresses
-        size_t count;           //  Instances
-    } parts [] = {
-        { "frontend", (size_t)fleet->frontend.instances },
-        { "router", (size_t)fleet->router.instances },
-        { "indexer", (size_t)fleet->indexer.instances },
-    };
     array_t addresses;
     array_init (&addresses, sizeof (const char *));
-    for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
-        for (size_t j = 0; j < parts [i].count; j++)
+    for (size_t i = 0; i < MANIFEST_PARTS; i++)
+        for (size_t j = 0; j < parts [i].count && parts [i].process == PROCESS_CORE; j++)
             *(const char **)array_add (&addresses) = s_print (self, "%s/%zu", parts [i].service, j);
-    host_program_t *core = s_add (self, "core", unit, RANK_CORE, true);
-    core->argv = s_argv (self, "core", NULL);
-    core->reloads = true;
-    core->actors = s_list (self, addresses.data, addresses.count);
+    if (addresses.count) {
+        host_program_t *core = s_add (self, "core", (*unit)++, RANK_CORE, true);
+        core->argv = s_argv (self, "core", NULL);
+        core->reloads = true;
+        core->actors = s_list (self, addresses.data, addresses.count);
+    }
     array_fini (&addresses);
+}
+
+//  An actor alone in its process, named after its address.
+static void
+s_add_actor (plan_t *self, const char *service, const char *instance, size_t unit, unsigned rank)
+{
+    const char *address = s_print (self, "%s/%s", service, instance);
+    host_program_t *program = s_add (self, address, unit, rank, true);
+    program->argv = s_argv (self, service, instance);
+    program->reloads = true;
+    program->actors = s_list (self, &address, 1);
+}
+
+//  Frontends first: they take new work.
+static void
+s_add_parts (plan_t *self, const manifest_t *fleet, size_t *unit)
+{
+    manifest_part_t parts [MANIFEST_PARTS];
+    manifest_parts (fleet, parts);
+    s_add_core (self, parts, unit);
+    for (size_t i = 0; i < MANIFEST_PARTS; i++)
+        for (size_t j = 0; j < parts [i].count && parts [i].process == PROCESS_OWN; j++)
+            s_add_actor (self, parts [i].service, s_print (self, "%zu", j), (*unit)++, i ? RANK_CORE : RANK_FRONTEND);
 }
 
 //  ---- Engines -------------------------------------------------------------------------------------------------------------
@@ -165,11 +183,7 @@ s_add_worker (plan_t *self, const manifest_worker_t *worker, size_t position, si
     const char *name = s_keep (self, span_from_string (instance));
     if (worker->command.count)
         s_add_engine (self, worker, position, name, unit);
-    const char *address = s_print (self, "worker/%s", name);
-    host_program_t *program = s_add (self, address, unit, RANK_WORKER, true);
-    program->argv = s_argv (self, "worker", name);
-    program->reloads = true;
-    program->actors = s_list (self, &address, 1);
+    s_add_actor (self, "worker", name, unit, RANK_WORKER);
 }
 
 //  ---- Life ----------------------------------------------------------------------------------------------------------------
@@ -189,7 +203,7 @@ plan_new (const manifest_t *fleet, const plan_options_t *options)
     if (manifest_runs_here (fleet, "broker"))
         s_add_broker (self, unit++);
     if (manifest_runs_here (fleet, "core"))
-        s_add_core (self, fleet, unit++);
+        s_add_parts (self, fleet, &unit);
     for (size_t i = 0; i < fleet->workers.count; i++)
         for (size_t j = 0; j < (size_t)manifest_worker (fleet, i)->count; j++)
             if (manifest_worker_is_here (fleet, manifest_worker (fleet, i)))

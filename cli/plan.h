@@ -1,7 +1,8 @@
 //  plan - the processes of a fleet on this machine, as its host wants to know them
 //
-//  The broker; the core, which houses frontends, routers and indexers; for each worker an engine where the fleet says how
-//  to start one, and the worker beside it.  Of a fleet that is spread over hosts only what this one (cluster.host) runs.
+//  The broker; the core, which houses frontends, routers and indexers, but for those that have a process of their own; for
+//  each worker an engine where the fleet says how to start one, and the worker beside it.  Of a fleet that is spread over
+//  hosts only what this one (cluster.host) runs.
 
 #ifndef CLI_PLAN_H
 #define CLI_PLAN_H

@@ -48,8 +48,8 @@ test_processes_stand_in_start_order_and_units (void **state)
         const supervised_t *one = &plan_programs (s_plan) [i].supervised;
         buffer_print (&text, "%s %zu %u%s; ", one->name, one->unit, one->rank, one->drains ? " drains" : "");
     }
-    assert_string_equal (buffer_string (&text), "broker 0 3; core 1 0 drains; worker/mock-0 2 1 drains; worker/mock-1 "
-                                                "3 1 drains; engine/l-0 4 2; worker/l-0 4 1 drains; ");
+    assert_string_equal (buffer_string (&text), "broker 0 4; core 1 1 drains; worker/mock-0 2 2 drains; worker/mock-1 "
+                                                "3 2 drains; engine/l-0 4 3; worker/l-0 4 2 drains; ");
     buffer_fini (&text);
 }
 
@@ -107,6 +107,41 @@ test_a_host_runs_what_is_said_for_it (void **state)
     }
 }
 
+//  "name rank actors" of each program of a fleet, without its workers.
+static void
+s_expect_processes (const char *file, const char *expected)
+{
+    complaints_t complaints;
+    buffer_t text = { 0 };
+    complaints_init (&complaints, "test");
+    manifest_t *fleet = manifest_new (span_from_string (file), NULL, NULL, &complaints);
+    assert_false (complaints_any (&complaints));
+    plan_t *plan = plan_new (fleet, &(plan_options_t){ .program = "s", .config = "f", .run_dir = "/run" });
+    for (size_t i = 0; i < plan_count (plan); i++) {
+        const host_program_t *program = &plan_programs (plan) [i];
+        buffer_print (&text, "%s %u:", program->supervised.name, program->supervised.rank);
+        for (const char *const *address = program->actors; address && *address; address++)
+            buffer_print (&text, " %s", *address);
+        buffer_append_string (&text, "; ");
+    }
+    assert_string_equal (buffer_string (&text), expected);
+    plan_destroy (&plan);
+    manifest_destroy (&fleet);
+    buffer_fini (&text);
+    complaints_fini (&complaints);
+}
+
+//  The frontends drain first, wherever they are; a core of nothing is no process.
+static void
+test_parts_of_the_core_can_have_processes_of_their_own (void **state)
+{
+    s_expect_processes ("models: [ { name: m } ]\nfrontend: { process: own, instances: 2 }\n",
+        "broker 4:; core 1: router/0 indexer/0; frontend/0 0: frontend/0; frontend/1 0: frontend/1; ");
+    s_expect_processes ("models: [ { name: m } ]\nrouter: { process: own }\nfrontend: { process: own }\n"
+                        "indexer: { process: own }\n",
+        "broker 4:; frontend/0 0: frontend/0; router/0 1: router/0; indexer/0 1: indexer/0; ");
+}
+
 static void
 test_an_engine_gets_its_port_and_a_keeper (void **state)
 {
@@ -125,6 +160,7 @@ main (void)
         cmocka_unit_test (test_processes_stand_in_start_order_and_units),
         cmocka_unit_test (test_our_own_processes_are_told_what_they_are),
         cmocka_unit_test (test_a_host_runs_what_is_said_for_it),
+        cmocka_unit_test (test_parts_of_the_core_can_have_processes_of_their_own),
         cmocka_unit_test (test_an_engine_gets_its_port_and_a_keeper),
     };
     return cmocka_run_group_tests (tests, s_set_up, s_tear_down);

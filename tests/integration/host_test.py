@@ -56,9 +56,13 @@ class HostTest(unittest.TestCase):
         path.write_text(text)
         return path
 
+    def start(self, *words, text):
+        self.up = Fleet(self.folder, *words, config=self.config(text))
+        self.addCleanup(self.up.stop)
+        return self.up
+
     def fleet(self, *words, text=FLEET):
-        fleet = Fleet(self.folder, *words, config=self.config(text))
-        self.addCleanup(fleet.stop)
+        fleet = self.start(*words, text=text)
         until(lambda: all(process["state"] == "running" for process in self.processes().values()), 20, "all to run")
         return fleet
 
@@ -67,20 +71,12 @@ class HostTest(unittest.TestCase):
         engine = self.folder / "engine.py"
         engine.write_text(ENGINE)
         fake = f"{{ engine: llamacpp, name: fake, port: {free_port()}, command: [python3, {engine}, '{{port}}'] }}"
-        fleet = Fleet(self.folder, config=self.config(FLEET.replace("workers: [ {", f"workers: [ {fake}, {{")))
-        self.addCleanup(fleet.stop)
+        fleet = self.start(text=FLEET.replace("workers: [ {", f"workers: [ {fake}, {{"))
         until(lambda: self.state("worker/fake-0") == "starting", 20, "the worker to be started")
         return fleet
 
     def processes(self):
-        """What the host says, by name; one row that says nothing while it cannot be asked."""
-        done = subprocess.run([STATOR, "ps", "--json", "--run-dir", self.folder / "fleet-run"],
-                              capture_output=True, text=True, check=False)
-        try:
-            host = next(actor for actor in json.loads(done.stdout)["actors"] if actor["address"].startswith("host/"))
-            return {process["name"]: process for process in host["runs"]["processes"]}
-        except (json.JSONDecodeError, StopIteration, KeyError):
-            return {"": {"state": "unknown", "restarts": 0, "pid": 0}}
+        return self.up.processes()
 
     def state(self, name):
         return self.processes().get(name, {"state": "unknown"})["state"]
@@ -130,8 +126,7 @@ class HostTest(unittest.TestCase):
 
     def test_a_crash_loop_is_reported(self):
         text = FLEET.replace("workers: [ {", "workers: [ { engine: llamacpp, name: broken, command: 'false' }, {")
-        fleet = Fleet(self.folder, config=self.config(text))
-        self.addCleanup(fleet.stop)
+        fleet = self.start(text=text)
         until(lambda: self.state("engine/broken-0") == "looping", 20, "the loop to be reported")
         self.assertIn("engine/broken-0 is looping: crashed 3 times in a row", fleet.output())
         done = subprocess.run([STATOR, "ps", "--run-dir", self.folder / "fleet-run"], capture_output=True, check=False)

@@ -104,8 +104,9 @@ class Fleet(Program):
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         folder = pathlib.Path(folder)
+        self.run_dir = folder / f"{name}-run"
         super().__init__([STATOR, "up", config, "--port", self.port, "--state-dir", folder / f"{name}-state",
-                          "--run-dir", folder / f"{name}-run", *words], logs or folder, name, environment)
+                          "--run-dir", self.run_dir, *words], logs or folder, name, environment)
         try:
             until(self.is_ready, 60, "the fleet to be ready")
         except AssertionError:
@@ -122,6 +123,22 @@ class Fleet(Program):
         text = http(f"{self.url}/metrics")[1].decode()
         lines = [line for line in text.splitlines() if line.startswith(name + "{") and labels in line]
         return sum(float(line.rsplit(" ", 1)[1]) for line in lines)
+
+    def actors(self):
+        """What every actor says; one that says nothing while nobody can be asked."""
+        done = subprocess.run([STATOR, "ps", "--json", "--run-dir", self.run_dir], capture_output=True, text=True, check=False)
+        try:
+            return json.loads(done.stdout)["actors"]
+        except (json.JSONDecodeError, KeyError):
+            return [{"address": "", "state": "unknown"}]
+
+    def processes(self):
+        """What the host says, by name; one row that says nothing while it cannot be asked."""
+        try:
+            host = next(actor for actor in self.actors() if actor["address"].startswith("host/"))
+            return {process["name"]: process for process in host["runs"]["processes"]}
+        except (StopIteration, KeyError):
+            return {"": {"state": "unknown", "restarts": 0, "pid": 0}}
 
     def kill(self, address):
         """Kills the process of an actor: "worker/mock-0"."""
