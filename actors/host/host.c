@@ -44,7 +44,7 @@ struct host {
 };
 
 static const metric_desc_t s_restarts_metric = {
-    .name = "stator_process_restarts_total", .help = "Starts after a crash.", .kind = METRIC_COUNTER
+    .name = "stator_process_restarts_total", .help = "Starts after a crash or a drain.", .kind = METRIC_COUNTER
 };
 
 static void s_on_due (void *state, actor_t *actor, void *arg);

@@ -16,7 +16,8 @@ typedef struct {
 typedef struct {
     size_t first;            //  Position of its first process
     size_t count;            //  How many
-    bool failing;            //  One crashed; the others are ending
+    bool failing;            //  One ended; the others are ending
+    bool drained;            //  It was asked to, by somebody else
     uint32_t crashes;        //  In a row
     uint64_t healthy_ns;     //  All ready since; 0: not now
     uint64_t start_at_ns;    //  When it starts (again); 0: not waiting for time
@@ -172,10 +173,13 @@ s_schedule (supervisor_t *self, unit_t *unit, uint64_t now_ns)
 {
     char reason [REASON_MAX];
     uint64_t delay = s_delay (self, unit->crashes);
-    bool looping = unit->crashes >= (uint64_t)self->options.looping_after;
-    snprintf (reason, sizeof reason, "crashed %u time%s in a row; starts again in %llu ms", unit->crashes,
-        unit->crashes == 1 ? "" : "s", (unsigned long long)(delay / MS));
-    unit->failing = false;
+    bool looping = !unit->drained && unit->crashes >= (uint64_t)self->options.looping_after;
+    int size = unit->drained ? snprintf (reason, sizeof reason, "drained")
+                             : snprintf (reason, sizeof reason, "crashed %u time%s in a row", unit->crashes,
+                                   unit->crashes == 1 ? "" : "s");
+    snprintf (
+        reason + size, sizeof reason - (size_t)size, "; starts again in %llu ms", (unsigned long long)(delay / MS));
+    unit->failing = unit->drained = false;
     unit->start_at_ns = now_ns + delay;
     for (size_t i = unit->first; i < unit->first + unit->count; i++) {
         self->members [i].now.restarts++;
@@ -199,7 +203,7 @@ s_fail (supervisor_t *self, size_t process, uint64_t now_ns, const char *reason)
     if (unit->healthy_ns && now_ns - unit->healthy_ns >= self->options.healthy_after_ns)
         unit->crashes = 0;
     unit->healthy_ns = 0;
-    unit->crashes++;
+    unit->crashes += !unit->drained;
     unit->failing = true;
     s_set_state (self, process, PROCESS_STATE_WAITING, reason);
     for (size_t i = unit->first; i < unit->first + unit->count; i++)
@@ -294,11 +298,13 @@ supervisor_exited (supervisor_t *self, size_t process, int code, uint64_t now_ns
     member->now.has_exit = true;
     member->now.last_exit = code;
     member->now.started_ns = 0;
+    bool drained = self->specs [process].drains && member->now.state == PROCESS_STATE_RUNNING && code == 0;
     if (self->stopping)
         s_exited_while_stopping (self, process, now_ns);
-    else if (!unit->failing)
+    else if (!unit->failing) {
+        unit->drained = drained;
         s_fail (self, process, now_ns, reason);
-    else if (!s_any_alive (self, unit))
+    } else if (!s_any_alive (self, unit))
         s_schedule (self, unit, now_ns);
 }
 

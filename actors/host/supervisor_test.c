@@ -232,6 +232,40 @@ test_restarts_back_off_and_a_loop_is_reported (void **state)
     }
 }
 
+//  Whoever drains a process by a call wants it anew: engine and all, and it is no sign of trouble.
+static void
+test_what_was_drained_comes_back_and_did_not_crash (void **state)
+{
+    story_t *story = *state;
+    for (int i = 0; i < 5; i++) {
+        s_exit (story, WORKER_A, 0);
+        s_expect (story, "-engine-a ");
+        s_exit (story, ENGINE_A, 143);
+        assert_int_equal (s_state (story, WORKER_A), PROCESS_STATE_WAITING);
+        s_pass (story, 200 * MS);
+        s_expect (story, "+engine-a ");
+        s_ready (story, ENGINE_A);
+        s_expect (story, "+worker-a ");
+        s_ready (story, WORKER_A);
+    }
+    assert_non_null (strstr (buffer_string (&story->reasons), "worker-a: drained; starts again in 200 ms\n"));
+    assert_null (strstr (buffer_string (&story->reasons), "crashed"));
+}
+
+//  An end before it was ready is a crash, whatever it says; so is the end of what does not drain.
+static void
+test_not_every_good_end_is_a_drain (void **state)
+{
+    story_t *story = *state;
+    s_exit (story, WORKER_B, 1);
+    s_pass (story, 200 * MS);
+    s_exit (story, WORKER_B, 0);
+    assert_non_null (strstr (buffer_string (&story->reasons), "worker-b: crashed 2 times in a row"));
+    s_exit (story, ENGINE_A, 0);
+    s_exit (story, WORKER_A, 0);
+    assert_non_null (strstr (buffer_string (&story->reasons), "engine-a: crashed 1 time in a row"));
+}
+
 static void
 test_a_minute_of_health_forgets_crashes (void **state)
 {
@@ -374,6 +408,8 @@ main (void)
         READY_TEST (test_a_member_that_does_not_end_is_killed),
         READY_TEST (test_the_broker_restarts_alone),
         READY_TEST (test_restarts_back_off_and_a_loop_is_reported),
+        READY_TEST (test_what_was_drained_comes_back_and_did_not_crash),
+        READY_TEST (test_not_every_good_end_is_a_drain),
         READY_TEST (test_a_minute_of_health_forgets_crashes),
         TEST (test_what_does_not_become_ready_is_killed_and_counts_as_crashed),
         TEST (test_what_cannot_be_started_is_tried_again),
