@@ -20,35 +20,41 @@ typedef enum {
 typedef struct {
     const char *name;       //  Of the field
     refusal_kind_t kind;    //  When
+    const char *why;        //  Behind the sentence; may be empty
 } refusal_t;
+
+#define CANNOT_MOVE(answers) ": answers " answers " cannot go on at another worker when theirs dies"
+#define CHOICES CANNOT_MOVE ("of several choices")
+#define PROBABILITIES CANNOT_MOVE ("with probabilities")
+#define GUIDED CANNOT_MOVE ("that follow a grammar")
 
 //  Fields that would change the answer: leaving them out silently would be a lie.
 static const refusal_t s_refusals [] = {
-    { "n", REFUSED_ABOVE_ONE },
-    { "best_of", REFUSED_ABOVE_ONE },
-    { "logprobs", REFUSED_IF_SAID },
-    { "top_logprobs", REFUSED_IF_SAID },
-    { "prompt_logprobs", REFUSED_IF_SAID },
-    { "logit_bias", REFUSED_IF_SAID },
-    { "response_format", REFUSED_UNLESS_TEXT },
-    { "structured_outputs", REFUSED_IF_SAID },
-    { "guided_json", REFUSED_IF_SAID },
-    { "guided_regex", REFUSED_IF_SAID },
-    { "guided_choice", REFUSED_IF_SAID },
-    { "guided_grammar", REFUSED_IF_SAID },
-    { "grammar", REFUSED_IF_SAID },
-    { "regex", REFUSED_IF_SAID },
-    { "ebnf", REFUSED_IF_SAID },
-    { "json_schema", REFUSED_IF_SAID },
-    { "functions", REFUSED_IF_SAID },
-    { "function_call", REFUSED_IF_SAID },
-    { "audio", REFUSED_IF_SAID },
-    { "modalities", REFUSED_WITH_AUDIO },
-    { "web_search_options", REFUSED_IF_SAID },
-    { "echo", REFUSED_IF_SAID },
-    { "continue_final_message", REFUSED_IF_SAID },
-    { "add_generation_prompt", REFUSED_IF_FALSE },
-    { "cache_salt", REFUSED_IF_SAID },
+    { "n", REFUSED_ABOVE_ONE, CHOICES },
+    { "best_of", REFUSED_ABOVE_ONE, CHOICES },
+    { "logprobs", REFUSED_IF_SAID, PROBABILITIES },
+    { "top_logprobs", REFUSED_IF_SAID, PROBABILITIES },
+    { "prompt_logprobs", REFUSED_IF_SAID, PROBABILITIES },
+    { "logit_bias", REFUSED_IF_SAID, "" },
+    { "response_format", REFUSED_UNLESS_TEXT, GUIDED },
+    { "structured_outputs", REFUSED_IF_SAID, GUIDED },
+    { "guided_json", REFUSED_IF_SAID, GUIDED },
+    { "guided_regex", REFUSED_IF_SAID, GUIDED },
+    { "guided_choice", REFUSED_IF_SAID, GUIDED },
+    { "guided_grammar", REFUSED_IF_SAID, GUIDED },
+    { "grammar", REFUSED_IF_SAID, GUIDED },
+    { "regex", REFUSED_IF_SAID, GUIDED },
+    { "ebnf", REFUSED_IF_SAID, GUIDED },
+    { "json_schema", REFUSED_IF_SAID, GUIDED },
+    { "functions", REFUSED_IF_SAID, "" },
+    { "function_call", REFUSED_IF_SAID, "" },
+    { "audio", REFUSED_IF_SAID, "" },
+    { "modalities", REFUSED_WITH_AUDIO, "" },
+    { "web_search_options", REFUSED_IF_SAID, "" },
+    { "echo", REFUSED_IF_SAID, "" },
+    { "continue_final_message", REFUSED_IF_SAID, "" },
+    { "add_generation_prompt", REFUSED_IF_FALSE, "" },
+    { "cache_salt", REFUSED_IF_SAID, "" },
 };
 
 //  False, 0, "", [] and {} ask for nothing.
@@ -112,7 +118,7 @@ s_check_refusals (const json_t *body, api_error_t *error)
         const refusal_t *refusal = &s_refusals [i];
         if (s_is_refused (refusal, json_get (body, refusal->name)))
             return api_error_set (error, API_UNSUPPORTED, refusal->name,
-                "Unsupported parameter: '%s' is not supported here with this value.", refusal->name);
+                "Unsupported parameter: '%s' is not supported here with this value%s.", refusal->name, refusal->why);
     }
     return true;
 }

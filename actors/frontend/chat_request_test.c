@@ -246,6 +246,29 @@ test_what_cannot_be_done_is_refused_by_name (void **state)
     }
 }
 
+//  What could not go on elsewhere is told so, rather than lost half-way.
+static void
+test_what_could_not_move_says_so (void **state)
+{
+    static const struct {
+        const char *body;    //  What is asked
+        const char *says;    //  Told
+    } cases [] = {
+        { "{" MESSAGES ",\"n\":2}",
+            "'n' is not supported here with this value: answers of several choices cannot go on" },
+        { "{" MESSAGES ",\"logprobs\":true}", "answers with probabilities cannot go on at another worker" },
+        { "{" MESSAGES ",\"guided_regex\":\"a*\"}", "answers that follow a grammar cannot go on at another worker" },
+        { "{" MESSAGES ",\"logit_bias\":{\"5\":1}}", "'logit_bias' is not supported here with this value." },
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        chat_request_t request;
+        api_error_t error;
+        assert_false (s_parse (&request, cases [i].body, &error));
+        assert_non_null (strstr (error.text, cases [i].says));
+        chat_request_fini (&request);
+    }
+}
+
 //  Neutral values of the same fields ask for nothing.
 static void
 test_neutral_values_are_accepted (void **state)
@@ -275,6 +298,7 @@ main (void)
         cmocka_unit_test (test_tools_and_template_arguments_pass_through_without_markers),
         cmocka_unit_test (test_images_are_refused_in_questions_and_named_in_results),
         cmocka_unit_test (test_what_cannot_be_done_is_refused_by_name),
+        cmocka_unit_test (test_what_could_not_move_says_so),
         cmocka_unit_test (test_neutral_values_are_accepted),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
