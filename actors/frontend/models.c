@@ -8,23 +8,29 @@
 #include "base/map.h"
 #include "base/memory.h"
 
-//  A name that leads to models: of a card, or an alias.
-typedef struct {
-    span_t name;        //  In `text`
-    char *text;         //  The name, owned
-    array_t entries;    //  entry_t *: models that have it, in order of first sight
-} name_t;
-
 typedef struct {
     model_t model;     //  What others see
     char *text;        //  Name and tokenizing, owned
-    array_t names;     //  name_t *: its own and its aliases, borrowed
     map_t *workers;    //  Address -> worker_t, borrowed
 } entry_t;
+
+//  A model that has a name.
+typedef struct {
+    entry_t *entry;    //  The model
+    size_t workers;    //  Of it, whose cards say so
+} claim_t;
+
+//  A name that leads to models: of a card, or an alias.
+typedef struct {
+    span_t name;       //  In `text`
+    char *text;        //  The name, owned
+    array_t claims;    //  claim_t, in order of first sight
+} name_t;
 
 typedef struct {
     char address [ADDRESS_MAX];    //  Of the worker
     entry_t *entry;                //  What it serves
+    array_t names;                 //  name_t *: what its card calls that, borrowed
     bool accepting;                //  Alive and taking new work
 } worker_t;
 
@@ -64,38 +70,79 @@ models_is_expected (const models_t *self, span_t name)
 
 //  ---- Names -----------------------------------------------------------------------------------------------------------
 
-static void
-s_add_name (models_t *self, entry_t *entry, span_t text)
+static name_t *
+s_name (models_t *self, span_t text)
 {
     name_t *name = map_get (self->names, text);
-    if (!name) {
-        name = memory_new (sizeof *name);
-        name->text = memory_copy (text.data, text.size);
-        name->name = span_of (name->text, text.size);
-        array_init (&name->entries, sizeof (entry_t *));
-        map_put (self->names, text, name);
-    }
-    for (size_t i = 0; i < entry->names.count; i++)
-        if (*(name_t **)array_at (&entry->names, i) == name)
-            return;
-    *(entry_t **)array_add (&name->entries) = entry;
-    *(name_t **)array_add (&entry->names) = name;
+    if (name)
+        return name;
+    name = memory_new (sizeof *name);
+    name->text = memory_copy (text.data, text.size);
+    name->name = span_of (name->text, text.size);
+    array_init (&name->claims, sizeof (claim_t));
+    map_put (self->names, text, name);
+    return name;
+}
+
+//  The position of a model's claim to a name; the count where it has none.
+static size_t
+s_find_claim (const name_t *name, const entry_t *entry)
+{
+    size_t i = 0;
+    while (i < name->claims.count && ((claim_t *)array_at (&name->claims, i))->entry != entry)
+        i++;
+    return i;
 }
 
 static void
-s_drop_name (models_t *self, entry_t *entry, name_t *name)
+s_add_name (models_t *self, worker_t *worker, span_t text)
 {
-    for (size_t i = 0; i < name->entries.count; i++)
-        if (*(entry_t **)array_at (&name->entries, i) == entry) {
-            array_remove (&name->entries, i);
-            break;
-        }
-    if (name->entries.count)
+    name_t *name = s_name (self, text);
+    for (size_t i = 0; i < worker->names.count; i++)
+        if (*(name_t **)array_at (&worker->names, i) == name)
+            return;
+    size_t position = s_find_claim (name, worker->entry);
+    claim_t *claim = position < name->claims.count ? array_at (&name->claims, position) : array_add (&name->claims);
+    claim->entry = worker->entry;
+    claim->workers++;
+    *(name_t **)array_add (&worker->names) = name;
+}
+
+//  A worker of the model does not say it any more.
+static void
+s_drop_name (models_t *self, const entry_t *entry, name_t *name)
+{
+    size_t position = s_find_claim (name, entry);
+    claim_t *claim = array_at (&name->claims, position);
+    if (--claim->workers)
+        return;
+    array_remove (&name->claims, position);
+    if (name->claims.count)
         return;
     map_remove (self->names, name->name);
-    array_fini (&name->entries);
+    array_fini (&name->claims);
     memory_free (name->text);
     memory_free (name);
+}
+
+static void
+s_drop_names (models_t *self, const entry_t *entry, array_t *names)
+{
+    for (size_t i = 0; i < names->count; i++)
+        s_drop_name (self, entry, *(name_t **)array_at (names, i));
+    array_fini (names);
+}
+
+//  What a worker's card says now, in place of what it said before.
+static void
+s_take_names (models_t *self, worker_t *worker, const model_card_t *card)
+{
+    array_t before = worker->names;
+    array_init (&worker->names, sizeof (name_t *));
+    s_add_name (self, worker, card->model);
+    for (size_t i = 0; i < card->aliases_count; i++)
+        s_add_name (self, worker, card->aliases [i]);
+    s_drop_names (self, worker->entry, &before);
 }
 
 //  ---- Models ----------------------------------------------------------------------------------------------------------
@@ -103,19 +150,16 @@ s_drop_name (models_t *self, entry_t *entry, name_t *name)
 static void
 s_free_entry (models_t *self, entry_t *entry)
 {
-    for (size_t i = 0; i < entry->names.count; i++)
-        s_drop_name (self, entry, *(name_t **)array_at (&entry->names, i));
     map_remove (self->entries, span_from_string (entry->model.id));
     map_destroy (&entry->workers);
-    array_fini (&entry->names);
     memory_free (entry->text);
     memory_free (entry);
 }
 
 static void
-s_make_id (char id [300], span_t name, uint64_t fingerprint)
+s_make_id (char id [MODEL_ID_MAX], span_t name, uint64_t fingerprint)
 {
-    snprintf (id, 300, "%.*s@%016" PRIx64, SPAN_ARG (span_slice (name, 0, 256)), fingerprint);
+    snprintf (id, MODEL_ID_MAX, "%.*s@%016" PRIx64, SPAN_ARG (span_slice (name, 0, 256)), fingerprint);
 }
 
 static entry_t *
@@ -138,9 +182,7 @@ s_new_entry (models_t *self, const model_card_t *card, uint64_t wall_s)
     };
     s_make_id (entry->model.id, card->model, card->fingerprint);
     entry->workers = map_new (0);
-    array_init (&entry->names, sizeof (name_t *));
     map_put (self->entries, span_from_string (entry->model.id), entry);
-    s_add_name (self, entry, card->model);
     return entry;
 }
 
@@ -175,6 +217,7 @@ s_drop_worker (models_t *self, worker_t *worker)
 {
     entry_t *entry = worker->entry;
     s_set_accepting (worker, false);
+    s_drop_names (self, entry, &worker->names);
     map_remove (entry->workers, span_from_string (worker->address));
     map_remove (self->workers, span_from_string (worker->address));
     memory_free (worker);
@@ -191,6 +234,7 @@ s_join (models_t *self, entry_t *entry, span_t address)
     worker_t *worker = memory_new (sizeof *worker);
     span_copy_string (address, worker->address, sizeof worker->address);
     worker->entry = entry;
+    array_init (&worker->names, sizeof (name_t *));
     entry->model.workers++;
     map_put (self->workers, address, worker);
     map_put (entry->workers, address, worker);
@@ -216,7 +260,7 @@ s_see_card (models_t *self, const actor_entry_t *seen, const model_card_t *card,
         s_see_gone (self, seen, NULL);
         return MODELS_UNUSABLE;
     }
-    char id [300];
+    char id [MODEL_ID_MAX];
     s_make_id (id, card->model, card->fingerprint);
     entry_t *entry = map_get (self->entries, span_from_string (id));
     bool appeared = !entry;
@@ -225,9 +269,6 @@ s_see_card (models_t *self, const actor_entry_t *seen, const model_card_t *card,
     entry->model.ns = ns;
     if (card->has_files && !entry->model.files)
         entry->model.files = card->files;
-    for (size_t i = 0; i < card->aliases_count; i++)
-        s_add_name (self, entry, card->aliases [i]);
-
     worker_t *worker = map_get (self->workers, seen->address);
     if (worker && worker->entry != entry) {
         s_drop_worker (self, worker);
@@ -235,11 +276,12 @@ s_see_card (models_t *self, const actor_entry_t *seen, const model_card_t *card,
     }
     if (!worker)
         worker = s_join (self, entry, seen->address);
+    s_take_names (self, worker, card);
     s_set_accepting (worker, seen->state == ACTOR_STATE_ALIVE && !seen->draining);
     if (!appeared)
         return MODELS_SAME;
     name_t *name = map_get (self->names, card->model);
-    if (name->entries.count > 1) {
+    if (name->claims.count > 1) {
         error_set (sentence, STATUS_EXISTS,
             "%.*s serves another model under the name %.*s: tokenizer, template or weights differ; it is listed as %s",
             SPAN_ARG (seen->address), SPAN_ARG (card->model), entry->model.id);
@@ -300,8 +342,8 @@ s_bearer (const name_t *name)
 {
     const entry_t *best = NULL;
     bool best_is_own = false;
-    for (size_t i = 0; i < name->entries.count; i++) {
-        const entry_t *entry = *(entry_t **)array_at (&name->entries, i);
+    for (size_t i = 0; i < name->claims.count; i++) {
+        const entry_t *entry = ((claim_t *)array_at (&name->claims, i))->entry;
         bool is_own = span_equal (entry->model.name, name->name);
         if (!best || is_own > best_is_own || (is_own == best_is_own && s_is_before (entry, best))) {
             best = entry;
@@ -322,7 +364,7 @@ models_find (const models_t *self, span_t text)
 const model_t *
 models_get (const models_t *self, span_t name, uint64_t fingerprint)
 {
-    char id [300];
+    char id [MODEL_ID_MAX];
     s_make_id (id, name, fingerprint);
     const entry_t *entry = map_get (self->entries, span_from_string (id));
     return entry ? &entry->model : NULL;

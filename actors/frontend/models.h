@@ -1,8 +1,9 @@
 //  models - what can be asked for, as the workers' cards say
 //
 //  Each worker registers a card; cards that agree in name and fingerprint are one model.  Two cards of one name that
-//  differ in their fingerprint are two models: both are listed, the one with more workers (on a tie the lower
-//  fingerprint) under the plain name, each also as NAME@FINGERPRINT.  So every frontend resolves a name the same way.
+//  differ in their fingerprint are two models: both are listed, the one with more workers that take work (on a tie the
+//  lower fingerprint) under the plain name, each also as NAME@FINGERPRINT.  So every frontend resolves a name the same way.
+//  An alias goes with the last worker whose card says it.
 
 #ifndef ACTORS_FRONTEND_MODELS_H
 #define ACTORS_FRONTEND_MODELS_H
@@ -11,21 +12,24 @@
 #include "runtime/actor.h"
 #include "schemas/worker.h"
 
+//  Bytes of NAME@FINGERPRINT with its NUL: a card's name has 256 at most.
+enum { MODEL_ID_MAX = 256 + 1 + 16 + 1 };
+
 typedef struct models models_t;
 
 typedef struct {
-    span_t name;             //  As the card says
-    char id [300];           //  NAME@FINGERPRINT
-    uint64_t fingerprint;    //  Of tokenizer, template and weights
-    uint32_t block_size;     //  Tokens a block
-    uint32_t context;        //  Tokens of prompt and output; 0: not known
-    bool sends_text;         //  Items carry the tokens' bytes
-    uint64_t files;          //  Hash of what it brings; 0: nothing
-    span_t tokenizing;       //  How its prompts become tokens
-    namespace_t ns;          //  Of its plain requests
-    uint64_t created_s;      //  Wall-clock seconds when it was seen first
-    size_t workers;          //  That are known
-    size_t accepting;        //  Of these, alive and taking new work
+    span_t name;               //  As the card says
+    char id [MODEL_ID_MAX];    //  NAME@FINGERPRINT
+    uint64_t fingerprint;      //  Of tokenizer, template and weights
+    uint32_t block_size;       //  Tokens a block
+    uint32_t context;          //  Tokens of prompt and output; 0: not known
+    bool sends_text;           //  Items carry the tokens' bytes
+    uint64_t files;            //  Hash of what it brings; 0: nothing
+    span_t tokenizing;         //  How its prompts become tokens
+    namespace_t ns;            //  Of its plain requests
+    uint64_t created_s;        //  Wall-clock seconds when it was seen first
+    size_t workers;            //  That are known
+    size_t accepting;          //  Of these, alive and taking new work
 } model_t;
 
 //  What an entry of the directory changed.

@@ -118,6 +118,21 @@ test_a_name_means_the_model_that_more_workers_serve (void **state)
     assert_string_equal (names, "big nick big@0000000000000007 ");
 }
 
+//  Also where its model stays, or the same worker says another one now.
+static void
+test_an_alias_goes_with_the_last_card_that_says_it (void **state)
+{
+    model_card_t plain = s_card ("m", 1);
+    plain.aliases_count = 0;
+    s_see ("worker/a", "m", 1);
+    s_see ("worker/b", "m", 1);
+    assert_int_equal (s_see_as ("worker/a", &plain, ACTOR_STATE_ALIVE, false), MODELS_SAME);
+    assert_int_equal (s_find ("nick"), 1);
+    s_see_gone ("worker/b");
+    assert_int_equal (s_find ("nick"), 0);
+    assert_int_equal (s_find ("m"), 1);
+}
+
 //  An alias never takes the name of a model away.
 static void
 test_a_models_own_name_comes_before_an_alias (void **state)
@@ -198,6 +213,7 @@ main (void)
     const struct CMUnitTest tests [] = {
         cmocka_unit_test_setup_teardown (test_a_model_is_found_under_all_its_names, s_begin, s_end),
         cmocka_unit_test_setup_teardown (test_a_name_means_the_model_that_more_workers_serve, s_begin, s_end),
+        cmocka_unit_test_setup_teardown (test_an_alias_goes_with_the_last_card_that_says_it, s_begin, s_end),
         cmocka_unit_test_setup_teardown (test_a_models_own_name_comes_before_an_alias, s_begin, s_end),
         cmocka_unit_test_setup_teardown (test_a_model_goes_with_its_last_worker, s_begin, s_end),
         cmocka_unit_test_setup_teardown (test_only_workers_that_take_work_are_chosen, s_begin, s_end),
