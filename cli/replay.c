@@ -195,9 +195,14 @@ s_read_trace (const char *path, trace_t *trace, error_t *error)
 static status_t
 s_check (const replay_flags_t *flags, const trace_t *trace, error_t *error)
 {
-    if (flags->capacity >= trace->block_size)
-        return STATUS_OK;
-    return error_set (error, STATUS_INVALID, "--capacity has no room for one block of %u tokens", trace->block_size);
+    size_t sessions = flags->sessions ? (size_t)flags->sessions : trace->sessions.count;
+    if (flags->capacity < trace->block_size)
+        return error_set (
+            error, STATUS_INVALID, "--capacity has no room for one block of %u tokens", trace->block_size);
+    if (!trace->single && sessions < 2)
+        return error_set (error, STATUS_INVALID,
+            "of one session nothing is counted, because counting ends with the last start: say --sessions 2 or more");
+    return STATUS_OK;
 }
 
 static void

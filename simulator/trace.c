@@ -181,7 +181,8 @@ s_read_session_row (reader_t *self, const json_t *row)
     if (json_get (row, "session"))
         return s_read_header (self, row);
     if (!self->session)
-        return error_set (self->error, STATUS_INVALID, "a row before the first session");
+        return error_set (
+            self->error, STATUS_INVALID, "it is neither a \"session\" nor a request with a \"timestamp\"");
     if (json_get (row, "spawn"))
         return s_read_spawn (self, row);
     status_t status = s_read_u32 (row, "a", self->session->threads.count - 1, &thread, self->error);

@@ -99,7 +99,7 @@ test_what_is_no_trace_is_refused_with_its_line (void **state)
 {
     s_refuses ("", "a trace without requests");
     s_refuses (HEADER, "session 0 has a thread without a request");
-    s_refuses (FIRST, "line 1: a row before the first session");
+    s_refuses (FIRST, "line 1: it is neither a \"session\" nor a request with a \"timestamp\"");
     s_refuses (HEADER "[1]\n", "line 2: it is no object");
     s_refuses ("{\"session\":1,\"block_size\":0}\n", "line 1: block_size is 0, or another one than before");
     s_refuses (HEADER "{\"a\":0,\"in\":64,\"out\":1,\"keep\":1}\n", "line 2: \"keep\" is no number from 0 to 0");
