@@ -1,12 +1,9 @@
 //  Which actors a process houses, and what they are called.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <string.h>
 
 #include "cli/assembly.h"
+#include "cli/manifest_fixture.h"
 #include "workers/worker.h"
 
 static const char s_file [] = "models: [ { name: m, aliases: [n] } ]\n"
@@ -26,11 +23,7 @@ static manifest_t *s_fleet;
 static int
 s_set_up (void **state)
 {
-    complaints_t complaints;
-    complaints_init (&complaints, "test");
-    s_fleet = manifest_new (span_from_string (s_file), NULL, NULL, &complaints);
-    assert_false (complaints_any (&complaints));
-    complaints_fini (&complaints);
+    s_fleet = fixture_manifest (s_file);
     return 0;
 }
 

@@ -1,11 +1,8 @@
 //  The processes of a fleet, in the order and with the words that the host is given.
 
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <cmocka.h>
 #include <string.h>
 
+#include "cli/manifest_fixture.h"
 #include "cli/plan.h"
 
 static const char s_file [] = "models: [ { name: m } ]\n"
@@ -21,11 +18,7 @@ static plan_t *s_plan;
 static int
 s_set_up (void **state)
 {
-    complaints_t complaints;
-    complaints_init (&complaints, "test");
-    s_fleet = manifest_new (span_from_string (s_file), NULL, NULL, &complaints);
-    assert_false (complaints_any (&complaints));
-    complaints_fini (&complaints);
+    s_fleet = fixture_manifest (s_file);
     s_plan = plan_new (s_fleet,
         &(plan_options_t){ .program = "/bin/stator", .config = "/run/f.yaml", .run_dir = "/run", .parent = 7 });
     return 0;
@@ -90,11 +83,8 @@ test_a_host_runs_what_is_said_for_it (void **state)
                                 "workers: [ { engine: mock, name: a, host: gpu-1, count: 2 },\n"
                                 "  { engine: llamacpp, name: b, host: gpu-2, command: serve } ]\n";
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-        complaints_t complaints;
         buffer_t names = { 0 };
-        complaints_init (&complaints, "test");
-        manifest_t *fleet = manifest_new (span_from_string (file), NULL, NULL, &complaints);
-        assert_false (complaints_any (&complaints));
+        manifest_t *fleet = fixture_manifest (file);
         fleet->cluster.host = cases [i].host;
         plan_t *plan = plan_new (fleet, &(plan_options_t){ .program = "s", .config = "f", .run_dir = "/run" });
         for (size_t j = 0; j < plan_count (plan); j++)
@@ -103,7 +93,6 @@ test_a_host_runs_what_is_said_for_it (void **state)
         plan_destroy (&plan);
         manifest_destroy (&fleet);
         buffer_fini (&names);
-        complaints_fini (&complaints);
     }
 }
 

@@ -6,21 +6,14 @@
 #include <cmocka.h>
 #include <string.h>
 
-#include "broker/broker.h"
 #include "runtime/directory.h"
 #include "runtime/stream.h"
 #include "schemas/call.h"
 #include "schemas/directory.h"
 #include "schemas/event.h"
-#include "simulator/stage.h"
+#include "tests/stage_broker.h"
 
 enum { CLIENT_STREAMS = 4, STATE_EVENTS = 20000 };
-
-static const broker_options_t s_broker_options = { .events = STAGE_EVENTS,
-    .gone_after_ns = 600 * REALM_SECOND,
-    .ring_bytes = 1 << 20,
-    .subscriber_queue = 1000,
-    .actors_max = 100 };
 
 //  ---- The source: its state is a number of events, large enough for a snapshot of several parts ----
 
@@ -97,7 +90,7 @@ static void
 s_begin (uint64_t ring_bytes)
 {
     s_stage = stage_new (11);
-    stage_add (s_stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &s_broker_options });
+    stage_add (s_stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &stage_broker_options });
     stage_add (s_stage,
         &(stage_actor_t){ .class = &s_teller_class, .instance = "a", .machine = "m1", .ring_bytes = ring_bytes });
     stage_add (s_stage, &(stage_actor_t){ .class = &s_client_class, .instance = "0", .machine = "m2" });

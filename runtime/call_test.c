@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "broker/broker.h"
 #include "runtime/call.h"
 #include "runtime/directory.h"
 #include "runtime/incoming.h"
@@ -16,13 +15,7 @@
 #include "schemas/directory.h"
 #include "schemas/event.h"
 #include "schemas/status.h"
-#include "simulator/stage.h"
-
-static const broker_options_t s_broker_options = { .events = STAGE_EVENTS,
-    .gone_after_ns = 600 * REALM_SECOND,
-    .ring_bytes = 1 << 20,
-    .subscriber_queue = 1000,
-    .actors_max = 100 };
+#include "tests/stage_broker.h"
 
 //  ---- The callee: answers list_actors by what is asked, serves replay as a stream of numbers ----
 
@@ -175,7 +168,7 @@ static void
 s_begin (void)
 {
     s_stage = stage_new (7);
-    stage_add (s_stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &s_broker_options });
+    stage_add (s_stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &stage_broker_options });
     stage_add (s_stage, &(stage_actor_t){ .class = &s_server_class, .instance = "a", .machine = "m1" });
     stage_add (s_stage, &(stage_actor_t){ .class = &s_client_class, .instance = "0", .machine = "m2" });
     stage_run (s_stage, 2 * REALM_SECOND);

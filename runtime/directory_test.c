@@ -7,19 +7,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "broker/broker.h"
 #include "runtime/call.h"
 #include "runtime/directory.h"
 #include "schemas/directory.h"
-#include "simulator/stage.h"
+#include "tests/stage_broker.h"
 
 enum { KEYS = 300 };
-
-static const broker_options_t s_broker_options = { .events = STAGE_EVENTS,
-    .gone_after_ns = 600 * REALM_SECOND,
-    .ring_bytes = 1 << 20,
-    .subscriber_queue = 1000,
-    .actors_max = 100 };
 
 static const actor_handler_t s_handlers [] = { HANDLERS_END };
 static const actor_class_t s_part_class = { .name = "part", .state_size = 1, .handlers = s_handlers };
@@ -31,7 +24,7 @@ static void
 s_begin (void)
 {
     s_stage = stage_new (5);
-    stage_add (s_stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &s_broker_options });
+    stage_add (s_stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &stage_broker_options });
     stage_add (s_stage, &(stage_actor_t){ .class = &s_part_class, .instance = "a", .machine = "m1" });
     stage_add (s_stage, &(stage_actor_t){ .class = &s_part_class, .instance = "b", .machine = "m2" });
     stage_add (s_stage, &(stage_actor_t){ .class = &s_part_class, .instance = "c", .machine = "m3" });

@@ -3,10 +3,10 @@
 #include "actors/router/router.h"
 #include "base/json.h"
 #include "base/memory.h"
-#include "broker/broker.h"
 #include "runtime/incoming.h"
 #include "runtime/timer.h"
 #include "schemas/worker.h"
+#include "tests/stage_broker.h"
 
 //  ---- A worker that follows a script ----------------------------------------------------------------------------------
 
@@ -287,11 +287,6 @@ static const actor_class_t s_harness_class = {
 
 //  ---- The stage -------------------------------------------------------------------------------------------------------
 
-static const broker_options_t s_broker_options = { .events = STAGE_EVENTS,
-    .gone_after_ns = 600 * REALM_SECOND,
-    .ring_bytes = 1 << 20,
-    .subscriber_queue = 1000,
-    .actors_max = 100 };
 static const router_options_t s_router_options = { .mode = 0,
     .overlap_weight = 1000000,
     .load_weight = 1000000,
@@ -382,7 +377,7 @@ fixture_begin (size_t workers)
         fixture_scripts [i] = (script_t){ .pause_ns = 10 * REALM_MS, .item_tokens = 3 };
     fixture_stage = stage_new (5);
     stage_add (
-        fixture_stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &s_broker_options });
+        fixture_stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &stage_broker_options });
     stage_add (
         fixture_stage, &(stage_actor_t){ .class = &router_class, .instance = "0", .options = &s_router_options });
     stage_add (fixture_stage, &(stage_actor_t){ .class = &s_harness_class, .instance = "0" });

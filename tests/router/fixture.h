@@ -12,7 +12,6 @@
 
 #include "actors/indexer/indexer.h"
 #include "actors/router/router.h"
-#include "broker/broker.h"
 #include "runtime/call.h"
 #include "runtime/directory.h"
 #include "runtime/timer.h"
@@ -20,15 +19,10 @@
 #include "schemas/kv.h"
 #include "schemas/route.h"
 #include "schemas/worker.h"
-#include "simulator/stage.h"
+#include "tests/stage_broker.h"
 
 enum { CHAIN = 10, FINGERPRINT = 77, NAMESPACE = 5, ASKS_MAX = 4 };
 
-static const broker_options_t fixture_broker_options = { .events = STAGE_EVENTS,
-    .gone_after_ns = 600 * REALM_SECOND,
-    .ring_bytes = 1 << 20,
-    .subscriber_queue = 1000,
-    .actors_max = 100 };
 static const indexer_options_t fixture_indexer_options = { .blocks_max = 100000 };
 static router_options_t fixture_options = { .mode = 0,
     .overlap_weight = 1000000,
@@ -189,7 +183,7 @@ fixture_begin (bool with_router)
     model_card_encode (&card, &fixture_card);
     fixture_stage = stage_new (11);
     stage_add (
-        fixture_stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &fixture_broker_options });
+        fixture_stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &stage_broker_options });
     stage_add (fixture_stage,
         &(stage_actor_t){ .class = &indexer_class, .instance = "0", .options = &fixture_indexer_options });
     fixture_add_worker ("a", "m1", &fixture_held_a);
