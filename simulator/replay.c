@@ -17,6 +17,7 @@
 #include "runtime/stream.h"
 #include "runtime/timer.h"
 #include "schemas/event.h"
+#include "schemas/message_memory.h"
 #include "schemas/route.h"
 #include "schemas/worker.h"
 #include "simulator/replay_prompt.h"
@@ -76,9 +77,8 @@ struct replayer {
     random_t deals;              //  Who
     array_t deck;                //  uint32_t: sessions not dealt yet
     map_t *parties;              //  Address -> party_t, owned
-    buffer_t card;               //  Of the workers: they all serve the same
-    arena_t card_arena;          //  Lists of it
-    model_card_t model;          //  The same, decoded; spans borrow both
+    model_card_t model;          //  Of the workers: they all serve the same; lies in `memory`
+    message_memory_t memory;     //  Of the card
     namespace_t space;           //  Names blocks
     catalog_t *catalog;          //  Who holds which of them
     array_t overlaps;            //  Scratch: catalog_overlap_t
@@ -568,9 +568,7 @@ s_on_settled (void *state, actor_t *actor, void *arg)
 static void
 s_read_card (replayer_t *self, span_t card)
 {
-    buffer_append (&self->card, card);
-    status_t status =
-        message_decode (&model_card_message, buffer_span (&self->card), &self->card_arena, &self->model, NULL);
+    status_t status = message_memory_decode (&self->memory, &model_card_message, card, &self->model, NULL);
     BUG_ON (status);
     status = namespace_init_model (
         &self->space, self->options.secret, self->model.fingerprint, self->model.block_size, NULL);
@@ -583,7 +581,7 @@ s_on_worker (void *state, actor_t *actor, const actor_entry_t *entry)
     replayer_t *self = state;
     if (!entry->has_card || map_get (self->parties, entry->address))
         return;
-    if (!self->card.size)
+    if (map_count (self->parties) == 0)
         s_read_card (self, entry->card);
     party_t *party = memory_new (sizeof *party);
     party->number = map_count (self->parties);
@@ -607,7 +605,7 @@ s_init (void *state, actor_t *actor, const void *options, error_t *error)
     array_init (&self->overlaps, sizeof (catalog_overlap_t));
     self->catalog = catalog_new (NULL);
     self->parties = map_new (0);
-    arena_init (&self->card_arena, 1 << 20);
+    message_memory_init (&self->memory);
     list_init (&self->talks);
     list_init (&self->notices);
     return STATUS_OK;
@@ -635,8 +633,7 @@ s_fini (void *state, actor_t *actor)
     catalog_destroy (&self->catalog);
     array_fini (&self->overlaps);
     array_fini (&self->deck);
-    arena_fini (&self->card_arena);
-    buffer_fini (&self->card);
+    message_memory_fini (&self->memory);
     buffer_fini (&self->packed);
 }
 
