@@ -2,6 +2,8 @@
 
 #include "model/template/render.h"
 
+#define RANGE_SLICE_MAX (INT64_C (1) << 40)    //  Steps beyond it reach one item, as it does
+
 //  ---- Attributes and items ----
 
 static value_t
@@ -41,13 +43,48 @@ render_find_method (value_t object, span_t name)
     case VALUE_STRING:
         return builtin_find (methods_of_text, name);
     case VALUE_LIST:
-    case VALUE_TUPLE:
         return builtin_find (methods_of_list, name);
+    case VALUE_TUPLE:
+    case VALUE_RANGE:
+        return builtin_find (methods_of_tuple, name);
     case VALUE_DICT:
         return builtin_find (methods_of_dict, name);
+    case VALUE_LOOP:
+        return builtin_find (methods_of_loop, name);
     default:
         return NULL;
     }
+}
+
+//  What a macro says of itself.
+static value_t
+s_macro_attribute (render_t *self, const node_t *macro, span_t name)
+{
+    if (span_equal_string (name, "name"))
+        return value_text (macro->text);
+    if (span_equal_string (name, "catch_kwargs"))
+        return value_bool (macro->op & MACRO_TAKES_KWARGS);
+    if (span_equal_string (name, "catch_varargs"))
+        return value_bool (macro->op & MACRO_TAKES_VARARGS);
+    if (span_equal_string (name, "caller"))
+        return value_bool (macro->op & MACRO_TAKES_CALLER);
+    if (!span_equal_string (name, "arguments"))
+        return value_undefined (&self->heap, "'macro object' has no attribute '%.*s'", SPAN_ARG (name));
+    value_t names = value_new_list (&self->heap, VALUE_TUPLE);
+    for (size_t i = 0; i < macro->arguments.count && !value_heap_failed (&self->heap); i++)
+        value_list_add (&self->heap, names.as.list, value_text (macro->arguments.items [i].name));
+    return names;
+}
+
+//  groupby gives pairs with names.
+static const value_t *
+s_group_attribute (value_t object, span_t name)
+{
+    if (object.kind != VALUE_TUPLE || object.as.list->count != 2)
+        return NULL;
+    return span_equal_string (name, "grouper") ? &object.as.list->items [0]
+           : span_equal_string (name, "list")  ? &object.as.list->items [1]
+                                               : NULL;
 }
 
 static bool
@@ -66,33 +103,17 @@ render_attribute (render_t *self, value_t object, span_t name)
         return render_function (self, method, object);
     if (object.kind == VALUE_LOOP)
         return s_loop_attribute (self, object.as.loop, name, object);
+    if (object.kind == VALUE_FUNCTION && object.as.function->macro)
+        return s_macro_attribute (self, object.as.function->macro, name);
+    const value_t *group = s_group_attribute (object, name);
+    if (group)
+        return *group;
     if ((object.kind == VALUE_DICT || object.kind == VALUE_NAMESPACE) && !s_is_unsafe (name)) {
         value_t *found = value_dict_get_text (object.as.dict, name);
         if (found)
             return *found;
     }
     return value_undefined (&self->heap, "%s has no attribute '%.*s'", value_object_name (object), SPAN_ARG (name));
-}
-
-//  Byte range of code points `from` .. `to` - 1 of a text.
-static span_t
-s_text_range (span_t text, size_t from, size_t to)
-{
-    size_t point = 0;
-    size_t begin = text.size;
-    size_t end = text.size;
-    for (size_t i = 0; i <= text.size; i++) {
-        if (i < text.size && (text.data [i] & 0xc0) == 0x80)
-            continue;
-        if (point == from)
-            begin = i;
-        if (point == to) {
-            end = i;
-            break;
-        }
-        point++;
-    }
-    return begin < end ? span_slice (text, begin, end - begin) : SPAN ("");
 }
 
 static value_t
@@ -103,8 +124,11 @@ s_index (render_t *self, value_t object, int64_t index)
     int64_t wanted = index < 0 ? index + (int64_t)count : index;
     if (wanted < 0 || wanted >= (int64_t)count)
         return value_undefined (&self->heap, "%s has no element %lld", value_object_name (object), (long long)index);
-    if (is_text)
-        return value_text (s_text_range (object.as.text, (size_t)wanted, (size_t)wanted + 1));
+    if (is_text) {
+        value_t character = value_text (value_text_range (object.as.text, (size_t)wanted, (size_t)wanted + 1));
+        character.safe = object.safe;
+        return character;
+    }
     return object.as.list->items [wanted];
 }
 
@@ -150,6 +174,15 @@ s_slice_items (render_t *self, value_t object, int64_t from, int64_t to, int64_t
     return value_take_buffer (&self->heap, &text);
 }
 
+static value_t
+s_slice_range (render_t *self, const value_view_t *range, int64_t from, int64_t to, int64_t step)
+{
+    int64_t most = RANGE_SLICE_MAX / (range->step < 0 ? -range->step : range->step);
+    step = s_clip (step, -most, most);
+    return value_new_range (
+        &self->heap, range->from + from * range->step, range->from + to * range->step, range->step * step);
+}
+
 value_t
 render_slice (render_t *self, value_t object, const node_t *slice)
 {
@@ -165,9 +198,11 @@ render_slice (render_t *self, value_t object, const node_t *slice)
         return (value_t){ 0 };
     if (object.kind == VALUE_UNDEFINED)
         return render_undefined_error (self, object);
-    bool walks = object.kind == VALUE_STRING || value_is_sequence (object);
+    bool walks = object.kind == VALUE_STRING || value_is_indexed (object);
+    if (object.kind == VALUE_DICT)
+        return value_fail (&self->heap, "TypeError: unhashable type: 'slice'");
     if (!walks)
-        return value_undefined (&self->heap, "%s cannot be sliced", value_object_name (object));
+        return value_fail (&self->heap, "TypeError: '%s' object is not subscriptable", value_type_name (object));
     if (!s_is_slice_part (given [0]) || !s_is_slice_part (given [1]) || !s_is_slice_part (given [2]))
         return value_fail (&self->heap, "TypeError: slice indices must be integers or None");
     int64_t step = s_slice_bound (given [2], INT64_MAX / 2, -1, 1);
@@ -178,9 +213,13 @@ render_slice (render_t *self, value_t object, const node_t *slice)
     int64_t count = (int64_t)(object.kind == VALUE_STRING ? value_text_length (object.as.text) : object.as.list->count);
     int64_t from = s_slice_bound (given [0], count, step, step > 0 ? 0 : count - 1);
     int64_t to = s_slice_bound (given [1], count, step, step > 0 ? count : -1);
-    if (object.kind == VALUE_STRING && step == 1)
-        return value_text (s_text_range (object.as.text, (size_t)from, to > from ? (size_t)to : (size_t)from));
-    return s_slice_items (self, object, from, to, step);
+    if (object.kind == VALUE_RANGE)
+        return s_slice_range (self, (const value_view_t *)object.as.list, from, to, step);
+    value_t part = object.kind == VALUE_STRING && step == 1
+                       ? value_text (value_text_range (object.as.text, (size_t)from, (size_t)(to > from ? to : from)))
+                       : s_slice_items (self, object, from, to, step);
+    part.safe = object.safe;
+    return part;
 }
 
 value_t
@@ -194,7 +233,7 @@ render_item (render_t *self, value_t object, value_t key)
             return *found;
     }
     bool indexes = key.kind == VALUE_INT || key.kind == VALUE_BOOL;
-    if (indexes && (object.kind == VALUE_STRING || value_is_sequence (object)))
+    if (indexes && (object.kind == VALUE_STRING || value_is_indexed (object)))
         return s_index (self, object, key.kind == VALUE_INT ? key.as.integer : key.as.truth);
     if (key.kind == VALUE_STRING)
         return render_attribute (self, object, key.as.text);

@@ -42,7 +42,10 @@ typedef enum {
     NODE_FILTER_BLOCK,    //  b (filters), body
     NODE_BREAK,           //
     NODE_CONTINUE,        //
-    NODE_BLOCK,           //  body: generation, and what is transparent here
+    NODE_BLOCK,           //  body, in a scope of its own: block
+    NODE_GENERATION,      //  body, captured and printed: generation
+    NODE_WITH,            //  arguments become variables of body
+    NODE_AUTOESCAPE,      //  a decides whether what body prints is escaped
 } node_kind_t;
 
 typedef enum {
@@ -64,6 +67,9 @@ typedef enum {
     OP_IN,
     OP_NOT_IN,
 } op_t;
+
+//  op of a NODE_MACRO or NODE_CALL_BLOCK: which names its body uses that only a macro has.
+enum { MACRO_TAKES_CALLER = 1, MACRO_TAKES_VARARGS = 2, MACRO_TAKES_KWARGS = 4 };
 
 typedef struct node node_t;
 
@@ -89,7 +95,7 @@ typedef struct {
 
 struct node {
     node_kind_t kind;    //  Which members count
-    op_t op;             //  Operator
+    unsigned op;         //  op_t, or as the kind says
     uint32_t line;       //  1-based
     span_t text;         //  Name or text
     value_t value;       //  Literal

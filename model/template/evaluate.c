@@ -144,6 +144,14 @@ s_concat (render_t *self, const node_t *node)
 
 //  ---- Calls ----
 
+value_t
+render_builtin (render_t *self, const builtin_t *builtin, value_t object, const args_t *args)
+{
+    if (value_heap_failed (&self->heap) || !args_check (self, builtin->name, builtin->parameters, args))
+        return (value_t){ 0 };
+    return object.safe ? render_safe_method (self, builtin, object, args) : builtin->call (self, object, args);
+}
+
 static void
 s_add_keyword (args_t *args, span_t name, value_t value, size_t capacity)
 {
@@ -201,7 +209,7 @@ s_call (render_t *self, const node_t *node)
         args_t args = s_evaluate_arguments (self, &node->arguments);
         if (value_heap_failed (&self->heap))
             return (value_t){ 0 };
-        return method ? method->call (self, object, &args)
+        return method ? render_builtin (self, method, object, &args)
                       : render_call (self, render_attribute (self, object, node->a->text), &args);
     }
     value_t function = evaluate (self, node->a);

@@ -64,6 +64,8 @@ s_write (render_t *self, span_t text)
 static void
 s_print (render_t *self, value_t value)
 {
+    if (self->escapes && value.kind != VALUE_UNDEFINED)
+        value = render_filter (self, SPAN ("escape"), value, &(args_t){ 0 });
     if (value.kind == VALUE_STRING) {
         s_write (self, value.as.text);
         return;
@@ -189,7 +191,7 @@ s_call_block (render_t *self, const node_t *node)
     if (value_heap_failed (&self->heap))
         return;
     if (function.kind != VALUE_FUNCTION || !function.as.function->macro) {
-        value_fail (&self->heap, "a call block calls macros only");
+        value_fail (&self->heap, "TypeError: a call block calls macros only");
         return;
     }
     value_function_t with_caller = *function.as.function;
@@ -201,40 +203,85 @@ s_call_block (render_t *self, const node_t *node)
     s_print (self, evaluate (self, &call));
 }
 
-//  Parameters become variables: positional, keyword, default, undefined; what is left over is an error, or varargs.
-static void
-s_bind (render_t *self, const node_t *macro, const args_t *args)
+//  The value of a parameter by position or name; undefined where it was not given.
+static value_t
+s_parameter (render_t *self, const arguments_t *parameters, size_t position, const args_t *args)
 {
-    const arguments_t *parameters = &macro->arguments;
-    for (size_t i = 0; i < parameters->count && !value_heap_failed (&self->heap); i++) {
-        const argument_t *parameter = &parameters->items [i];
-        char name [128];
-        span_copy_string (parameter->name, name, sizeof name);
-        const value_t *given = args_get (args, i, name);
-        if (given)
-            render_set (self, parameter->name, *given);
-        else if (parameter->value)
-            render_set (self, parameter->name, evaluate (self, parameter->value));
-        else
-            render_set (self, parameter->name, value_undefined (&self->heap, "parameter '%s' was not provided", name));
-    }
-    if (args->count > parameters->count)
-        value_fail (&self->heap, "TypeError: macro '%.*s' takes not more than %zu argument(s)", SPAN_ARG (macro->text),
-            parameters->count);
+    const argument_t *parameter = &parameters->items [position];
+    if (position < args->count)
+        return args->items [position];
+    for (size_t i = 0; i < args->keyword_count; i++)
+        if (span_equal (args->names [i], parameter->name))
+            return args->values [i];
+    return parameter->value ? evaluate (self, parameter->value)
+                            : value_undefined (&self->heap, "parameter '%.*s' was not provided",
+                                  SPAN_ARG (span_slice (parameter->name, 0, 100)));
+}
+
+//  The position of a parameter that keywords may name; SIZE_MAX where there is none, or a position filled it.
+static size_t
+s_keyword_target (const arguments_t *parameters, span_t name, size_t filled)
+{
+    for (size_t i = filled; i < parameters->count; i++)
+        if (span_equal (parameters->items [i].name, name))
+            return i;
+    return SIZE_MAX;
+}
+
+//  What no parameter took: kwargs and varargs where the macro speaks of them, else an error.
+static void
+s_bind_rest (render_t *self, const node_t *macro, const args_t *args)
+{
+    size_t count = macro->arguments.count;
+    value_t names = value_new_dict (&self->heap, VALUE_DICT);
+    value_t rest = value_new_list (&self->heap, VALUE_TUPLE);
+    for (size_t i = 0; i < args->keyword_count && !value_heap_failed (&self->heap); i++)
+        if (s_keyword_target (&macro->arguments, args->names [i], args->count) == SIZE_MAX)
+            value_dict_set (&self->heap, names.as.dict, value_text (args->names [i]), args->values [i]);
+    for (size_t i = count; i < args->count && !value_heap_failed (&self->heap); i++)
+        value_list_add (&self->heap, rest.as.list, args->items [i]);
+    if (value_heap_failed (&self->heap))
+        return;
+    if (names.as.dict->count && !(macro->op & MACRO_TAKES_KWARGS))
+        value_fail (&self->heap, "TypeError: macro '%.*s' takes no keyword argument '%.*s'", SPAN_ARG (macro->text),
+            SPAN_ARG (names.as.dict->pairs [0].key.as.text));
+    if (rest.as.list->count && !(macro->op & MACRO_TAKES_VARARGS))
+        value_fail (
+            &self->heap, "TypeError: macro '%.*s' takes not more than %zu argument(s)", SPAN_ARG (macro->text), count);
+    if (macro->op & MACRO_TAKES_KWARGS)
+        render_set (self, SPAN ("kwargs"), names);
+    if (macro->op & MACRO_TAKES_VARARGS)
+        render_set (self, SPAN ("varargs"), rest);
+}
+
+//  A call block hands the macro a caller, if it speaks of one.
+static void
+s_bind_caller (render_t *self, const value_function_t *function)
+{
+    bool given = function->caller.kind == VALUE_FUNCTION;
+    if (function->macro->op & MACRO_TAKES_CALLER)
+        render_set (
+            self, SPAN ("caller"), given ? function->caller : value_undefined (&self->heap, "No caller defined"));
+    else if (given)
+        value_fail (&self->heap, "TypeError: macro '%.*s' was invoked with two values for the special caller argument",
+            SPAN_ARG (function->macro->text));
 }
 
 static value_t
 s_call_macro (render_t *self, const value_function_t *function, const args_t *args)
 {
     scope_t *outer = self->scope;
+    const node_t *macro = function->macro;
     value_t result = { 0 };
     flow_t flow = self->flow;
     if (render_enter (self)) {
         render_push (self, function->scope);
-        if (function->caller.kind == VALUE_FUNCTION)
-            render_set (self, SPAN ("caller"), function->caller);
-        s_bind (self, function->macro, args);
-        result = s_capture (self, &function->macro->body);
+        s_bind_caller (self, function);
+        for (size_t i = 0; i < macro->arguments.count && !value_heap_failed (&self->heap); i++)
+            render_set (self, macro->arguments.items [i].name, s_parameter (self, &macro->arguments, i, args));
+        s_bind_rest (self, macro, args);
+        result = s_capture (self, &macro->body);
+        result.safe = self->escapes;
     }
     render_leave (self);
     self->flow = flow;
@@ -270,7 +317,7 @@ render_call (render_t *self, value_t function, const args_t *args)
     if (function.kind != VALUE_FUNCTION)
         return value_fail (&self->heap, "TypeError: '%s' object is not callable", value_type_name (function));
     if (function.as.function->builtin)
-        return function.as.function->builtin->call (self, function.as.function->self, args);
+        return render_builtin (self, function.as.function->builtin, function.as.function->self, args);
     return s_call_macro (self, function.as.function, args);
 }
 
@@ -285,6 +332,48 @@ s_capture_in_scope (render_t *self, const nodes_t *body)
     value_t text = s_capture (self, body);
     self->scope = outer;
     return text;
+}
+
+//  A block sees the variables of the template, not of loops around it.
+static void
+s_block (render_t *self, const node_t *node)
+{
+    scope_t *outer = self->scope;
+    scope_t *global = outer;
+    while (global->parent && global->parent->parent)
+        global = global->parent;
+    render_push (self, global);
+    execute (self, &node->body);
+    self->scope = outer;
+}
+
+//  The values are those of the scope outside.
+static void
+s_with (render_t *self, const node_t *node)
+{
+    scope_t *outer = self->scope;
+    render_push (self, outer);
+    scope_t *inner = self->scope;
+    for (size_t i = 0; i < node->arguments.count && !value_heap_failed (&self->heap); i++) {
+        self->scope = outer;
+        value_t value = evaluate (self, node->arguments.items [i].value);
+        self->scope = inner;
+        render_set (self, node->arguments.items [i].name, value);
+    }
+    execute (self, &node->body);
+    self->scope = outer;
+}
+
+static void
+s_autoescape (render_t *self, const node_t *node)
+{
+    scope_t *outer = self->scope;
+    bool escapes = self->escapes;
+    self->escapes = value_is_true (evaluate (self, node->a));
+    render_push (self, outer);
+    execute (self, &node->body);
+    self->scope = outer;
+    self->escapes = escapes;
 }
 
 static void
@@ -325,7 +414,16 @@ s_statement (render_t *self, const node_t *node)
         self->flow = FLOW_CONTINUE;
         break;
     case NODE_BLOCK:
-        execute (self, &node->body);
+        s_block (self, node);
+        break;
+    case NODE_GENERATION:
+        s_print (self, s_capture_in_scope (self, &node->body));
+        break;
+    case NODE_WITH:
+        s_with (self, node);
+        break;
+    case NODE_AUTOESCAPE:
+        s_autoescape (self, node);
         break;
     default:
         value_fail (&self->heap, "this is no statement");

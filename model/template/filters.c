@@ -1,6 +1,7 @@
 //  filters - what may stand behind |: single values and text.  Those that walk rows are in filters_rows.c.
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,14 @@
 #include "model/template/unicode.h"
 
 //  ---- Text ----
+
+//  The text a filter makes of another stays safe, as markupsafe's methods give Markup.
+static value_t
+s_as_safe (value_t from, value_t text)
+{
+    text.safe = from.safe;
+    return text;
+}
 
 static span_t
 s_text_of (render_t *render, value_t value)
@@ -34,8 +43,11 @@ static value_t
 s_trim (render_t *render, value_t self, const args_t *args)
 {
     const value_t *set = args_get (args, 0, "chars");
+    if (set && set->kind != VALUE_STRING && set->kind != VALUE_NONE)
+        return value_fail (&render->heap, "TypeError: strip arg must be None or str");
     bool has_set = set && set->kind == VALUE_STRING;
-    return value_text (unicode_strip (s_text_of (render, self), has_set ? &set->as.text : NULL, true, true));
+    span_t text = unicode_strip (s_text_of (render, self), has_set ? &set->as.text : NULL, true, true);
+    return s_as_safe (self, value_text (text));
 }
 
 static value_t
@@ -43,7 +55,7 @@ s_lower (render_t *render, value_t self, const args_t *args)
 {
     buffer_t out = { 0 };
     unicode_append_lower (&out, s_text_of (render, self));
-    return value_take_buffer (&render->heap, &out);
+    return s_as_safe (self, value_take_buffer (&render->heap, &out));
 }
 
 static value_t
@@ -51,25 +63,15 @@ s_upper (render_t *render, value_t self, const args_t *args)
 {
     buffer_t out = { 0 };
     unicode_append_upper (&out, s_text_of (render, self));
-    return value_take_buffer (&render->heap, &out);
+    return s_as_safe (self, value_take_buffer (&render->heap, &out));
 }
 
 static value_t
 s_capitalize (render_t *render, value_t self, const args_t *args)
 {
     buffer_t out = { 0 };
-    filters_capitalize (&out, s_text_of (render, self));
-    return value_take_buffer (&render->heap, &out);
-}
-
-void
-filters_capitalize (buffer_t *out, span_t text)
-{
-    size_t first = 0;
-    if (text.size)
-        unicode_decode (text, &first);
-    unicode_append_upper (out, span_slice (text, 0, first));
-    unicode_append_lower (out, span_slice (text, first, text.size));
+    unicode_append_capital (&out, s_text_of (render, self));
+    return s_as_safe (self, value_take_buffer (&render->heap, &out));
 }
 
 //  Words begin behind blanks and opening brackets, as Jinja's filter cuts them (str.title differs).
@@ -87,7 +89,7 @@ s_title (render_t *render, value_t self, const args_t *args)
             size = 1;
         if (!cuts)
             continue;
-        filters_capitalize (&out, span_slice (text, begin, at - begin));
+        unicode_append_capital (&out, span_slice (text, begin, at - begin));
         if (at < text.size)
             buffer_append (&out, span_slice (text, at, size));
         begin = at + size;
@@ -140,38 +142,45 @@ s_replace (render_t *render, value_t self, const args_t *args)
 {
     const value_t *from = args_get (args, 0, "old");
     const value_t *to = args_get (args, 1, "new");
-    if (!from || !to)
-        return value_fail (&render->heap, "TypeError: replace needs what and by what");
     return filters_replace (render, s_text_of (render, self), s_text_of (render, *from), s_text_of (render, *to),
         args_int (args, 2, "count", -1));
+}
+
+//  What stands before an indented line: a number of blanks, or a text.
+static span_t
+s_indention (render_t *render, const value_t *width)
+{
+    if (width && width->kind == VALUE_STRING)
+        return width->as.text;
+    value_t spaces = width ? *width : value_int (4);
+    return render_binary (render, OP_MULTIPLY, value_text (SPAN (" ")), spaces).as.text;
 }
 
 static value_t
 s_indent (render_t *render, value_t self, const args_t *args)
 {
     buffer_t out = { 0 };
-    span_t text = s_text_of (render, self);
-    const value_t *width = args_get (args, 0, "width");
+    span_t text = self.as.text;
     bool first = value_is_true (args_or (args, 1, "first", value_bool (false)));
     bool blank = value_is_true (args_or (args, 2, "blank", value_bool (false)));
-    int64_t spaces = width && width->kind == VALUE_INT ? width->as.integer : 4;
-    bool by_text = width && width->kind == VALUE_STRING;
-    bool is_first = true;
-    while ((text.size || is_first) && value_step (&render->heap, 1)) {
+    if (self.kind != VALUE_STRING)
+        return value_fail (&render->heap, "TypeError: only a text can be indented, not '%s'", value_type_name (self));
+    span_t indention = s_indention (render, args_get (args, 0, "width"));
+    for (bool is_first = true; (text.size || is_first) && value_step (&render->heap, 1); is_first = false) {
         size_t end = span_find_byte (text, '\n');
         span_t line = span_slice (text, 0, end);
-        if ((is_first ? first : line.size || blank) && by_text)
-            buffer_append (&out, width->as.text);
-        else if (is_first ? first : line.size || blank)
-            for (int64_t i = 0; i < spaces && value_step (&render->heap, 1); i++)
-                buffer_append_byte (&out, ' ');
+        if (line.size && line.data [line.size - 1] == '\r')
+            line.size--;
+        if (is_first ? first : line.size || blank)
+            buffer_append (&out, indention);
         buffer_append (&out, line);
         if (end < text.size)
             buffer_append_byte (&out, '\n');
         text = span_slice (text, end + 1, text.size);
-        is_first = false;
+        if (out.size > render->heap.arena.limit)
+            break;
     }
-    return value_take_buffer (&render->heap, &out);
+    return s_as_safe (self, value_take_buffer (&render->heap, &out));
 }
 
 static value_t
@@ -201,6 +210,14 @@ s_escape (render_t *render, value_t self, const args_t *args)
 }
 
 static value_t
+s_force_escape (render_t *render, value_t self, const args_t *args)
+{
+    self = value_to_text (&render->heap, self);
+    self.safe = false;
+    return s_escape (render, self, args);
+}
+
+static value_t
 s_center (render_t *render, value_t self, const args_t *args)
 {
     buffer_t out = { 0 };
@@ -216,6 +233,26 @@ s_center (render_t *render, value_t self, const args_t *args)
 }
 
 static value_t
+s_length (render_t *render, value_t self, const args_t *args)
+{
+    switch (self.kind) {
+    case VALUE_UNDEFINED:
+        return value_int (0);
+    case VALUE_STRING:
+        return value_int ((int64_t)value_text_length (self.as.text));
+    case VALUE_LIST:
+    case VALUE_TUPLE:
+    case VALUE_RANGE:
+    case VALUE_VIEW:
+        return value_int ((int64_t)self.as.list->count);
+    case VALUE_DICT:
+        return value_int ((int64_t)self.as.dict->count);
+    default:
+        return value_fail (&render->heap, "TypeError: object of type '%s' has no len()", value_type_name (self));
+    }
+}
+
+static value_t
 s_truncate (render_t *render, value_t self, const args_t *args)
 {
     span_t text = s_text_of (render, self);
@@ -223,8 +260,13 @@ s_truncate (render_t *render, value_t self, const args_t *args)
     bool killwords = value_is_true (args_or (args, 1, "killwords", value_bool (false)));
     span_t end = args_text (args, 2, "end", SPAN ("..."));
     int64_t leeway = args_int (args, 3, "leeway", 5);
-    if ((int64_t)value_text_length (text) <= length + leeway)
-        return value_text (text);
+    if (length < (int64_t)value_text_length (end) || leeway < 0)
+        return value_fail (
+            &render->heap, "AssertionError: a length that has no room for the end, or a negative leeway");
+    if (s_length (render, self, &(args_t){ 0 }).as.integer <= length + leeway || value_heap_failed (&render->heap))
+        return self;
+    if (self.kind != VALUE_STRING)
+        return value_fail (&render->heap, "TypeError: only a text can be truncated, not '%s'", value_type_name (self));
     int64_t kept = length - (int64_t)value_text_length (end);
     size_t at = 0;
     for (size_t size; kept > 0 && at < text.size; at += size, kept--)
@@ -256,20 +298,53 @@ s_wordcount (render_t *render, value_t self, const args_t *args)
     return value_int (count);
 }
 
+//  In a query a slash is quoted, too, and a blank is a plus.
+static void
+s_append_quoted (render_t *render, buffer_t *out, value_t value, bool query)
+{
+    span_t text = s_text_of (render, value);
+    for (size_t i = 0; i < text.size; i++) {
+        uint8_t byte = text.data [i];
+        bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
+                     (byte && strchr ("_.-~", byte)) || (byte == '/' && !query);
+        if (plain || (query && byte == ' '))
+            buffer_append_byte (out, plain ? byte : '+');
+        else
+            buffer_print (out, "%%%02X", byte);
+    }
+}
+
+//  key=value & key=value ...
+static value_t
+s_query (render_t *render, value_t pairs)
+{
+    buffer_t out = { 0 };
+    value_t *rows, *pair;
+    size_t count, size;
+    if (!value_items (&render->heap, pairs, &rows, &count))
+        return pairs;
+    for (size_t i = 0; i < count && value_step (&render->heap, 1); i++) {
+        if (!value_items (&render->heap, rows [i], &pair, &size) || size != 2) {
+            value_fail (&render->heap, "ValueError: a query is made of pairs");
+            break;
+        }
+        buffer_append_string (&out, i ? "&" : "");
+        s_append_quoted (render, &out, pair [0], true);
+        buffer_append_byte (&out, '=');
+        s_append_quoted (render, &out, pair [1], true);
+    }
+    return value_take_buffer (&render->heap, &out);
+}
+
 static value_t
 s_urlencode (render_t *render, value_t self, const args_t *args)
 {
     buffer_t out = { 0 };
-    span_t text = s_text_of (render, self);
-    for (size_t i = 0; i < text.size; i++) {
-        uint8_t byte = text.data [i];
-        bool plain = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
-                     (byte && strchr ("_.-~/", byte));
-        if (plain)
-            buffer_append_byte (&out, byte);
-        else
-            buffer_print (&out, "%%%02X", byte);
-    }
+    if (self.kind == VALUE_DICT)
+        return s_query (render, render_filter (render, SPAN ("items"), self, &(args_t){ 0 }));
+    if (value_has_items (self) || self.kind == VALUE_UNDEFINED)
+        return s_query (render, self);
+    s_append_quoted (render, &out, self, false);
     return value_take_buffer (&render->heap, &out);
 }
 
@@ -278,32 +353,79 @@ s_urlencode (render_t *render, value_t self, const args_t *args)
 static value_t
 s_abs (render_t *render, value_t self, const args_t *args)
 {
+    if (self.kind == VALUE_UNDEFINED)
+        return render_undefined_error (render, self);
+    if (!value_is_number (self))
+        return value_fail (&render->heap, "TypeError: bad operand type for abs(): '%s'", value_type_name (self));
     if (self.kind == VALUE_FLOAT)
-        return value_float (self.as.real < 0 ? -self.as.real : self.as.real);
-    value_t zero = value_int (0);
-    int order = 0;
-    if (!value_compare (&render->heap, self, zero, &order))
-        return self;
-    return order < 0 ? render_binary (render, OP_SUBTRACT, zero, self) : self;
+        return value_float (self.as.real < 0 ? -self.as.real : self.as.real + 0.0);    //  -0.0 + 0.0 is 0.0
+    bool negative = self.kind == VALUE_INT && self.as.integer < 0;
+    return render_binary (render, negative ? OP_SUBTRACT : OP_ADD, value_int (0), self);
 }
 
-//  Digits of a base with a sign, blanks around them allowed; false for anything else.
+//  A text of ASCII that means the same number to Python: digits of any script, no blanks around, single underscores between
+//  digits left out.  False where it cannot be a number.
+static bool
+s_plain_digits (span_t text, char out [80])
+{
+    size_t used = 0;
+    bool after_digit = false;
+    text = unicode_strip (text, NULL, true, true);
+    for (size_t at = 0, size; at < text.size; at += size) {
+        uint32_t point = unicode_decode (span_slice (text, at, 4), &size);
+        int digit = unicode_decimal_value (point);
+        bool skips = point == '_' && after_digit && at + 1 < text.size && text.data [at + 1] != '_';
+        after_digit = digit >= 0 || (point < 0x80 && point != '_');
+        if (skips)
+            continue;
+        if ((digit < 0 && (point >= 0x80 || point == '_' || point < ' ')) || used + 1 == 80)
+            return false;
+        out [used++] = digit >= 0 ? (char)('0' + digit) : (char)point;
+    }
+    out [used] = 0;
+    return used > 0;
+}
+
+//  Digits of a base with a sign and the prefix of the base.
 static bool
 s_parse_int (span_t text, int64_t base, int64_t *value)
 {
     char digits [80];
     char *end;
-    text = unicode_strip (text, NULL, true, true);
-    if (text.size == 0 || !span_copy_string (text, digits, sizeof digits) || base < 2 || base > 36)
+    if (base < 2 || base > 36 || !s_plain_digits (text, digits) || strchr (digits, ' '))
         return false;
+    size_t sign = digits [0] == '-' || digits [0] == '+';
+    char mark = digits [sign] == '0' ? digits [sign + 1] : 0;
+    bool prefixed = (base == 8 && (mark == 'o' || mark == 'O')) || (base == 2 && (mark == 'b' || mark == 'B'));
+    if (prefixed)
+        memmove (digits + sign, digits + sign + 2, strlen (digits + sign + 2) + 1);
     *value = strtoll (digits, &end, (int)base);
-    return *end == 0 && strlen (digits) == text.size;
+    return end > digits + sign && *end == 0;
 }
 
 static bool
 s_parse_float (span_t text, double *value)
 {
-    return span_to_double (unicode_strip (text, NULL, true, true), value);
+    static const struct {
+        const char *name;
+        double real;
+    } words [] = { { "inf", INFINITY }, { "infinity", INFINITY }, { "nan", NAN } };
+    char digits [80];
+    if (!s_plain_digits (text, digits))
+        return false;
+    bool negative = digits [0] == '-';
+    span_t rest = span_from_string (digits + (negative || digits [0] == '+'));
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (span_equal_nocase (rest, span_from_string (words [i].name))) {
+            *value = negative ? -words [i].real : words [i].real;
+            return true;
+        }
+    char *end;
+    if (strspn ((const char *)rest.data, "0123456789.eE+-") < rest.size || strchr ("+-eE", rest.data [0]))
+        return false;
+    *value = strtod ((const char *)rest.data, &end);
+    *value = negative ? -*value : *value;
+    return *end == 0;
 }
 
 static value_t
@@ -318,6 +440,8 @@ s_int (render_t *render, value_t self, const args_t *args)
 {
     int64_t integer;
     double real;
+    if (self.kind == VALUE_UNDEFINED)
+        return render_undefined_error (render, self);
     value_t otherwise = args_or (args, 0, "default", value_int (0));
     if (self.kind == VALUE_INT)
         return self;
@@ -336,6 +460,8 @@ static value_t
 s_float (render_t *render, value_t self, const args_t *args)
 {
     double real;
+    if (self.kind == VALUE_UNDEFINED)
+        return render_undefined_error (render, self);
     if (self.kind == VALUE_FLOAT)
         return self;
     if (self.kind == VALUE_INT)
@@ -347,160 +473,82 @@ s_float (render_t *render, value_t self, const args_t *args)
     return args_or (args, 0, "default", value_float (0));
 }
 
+//  Ten to a power, as far as a double tells apart.
+static double
+s_power_of_ten (int64_t exponent)
+{
+    double power = 1;
+    for (int64_t i = 0; i < exponent && i < 309; i++)
+        power *= 10;
+    return power;
+}
+
+static value_t
+s_round_to_side (render_t *render, double real, int64_t precision, bool up)
+{
+    value_t one = value_int (1);
+    value_t scale = value_float (s_power_of_ten (precision < 0 ? -precision : precision));
+    op_t shrinks = precision < 0 ? OP_MULTIPLY : OP_DIVIDE;
+    op_t grows = precision < 0 ? OP_DIVIDE : OP_MULTIPLY;
+    value_t scaled = render_binary (render, grows, value_float (real), scale);
+    value_t whole = render_binary (render, OP_FLOOR_DIVIDE, scaled, one);
+    if (up && !value_equal (whole, scaled))
+        whole = render_binary (render, OP_ADD, whole, one);
+    return render_binary (render, shrinks, whole, scale);
+}
+
+//  A whole number to tens, hundreds ...: half to even.
+static value_t
+s_round_whole (int64_t integer, int64_t precision)
+{
+    if (precision >= 0)
+        return value_int (integer);
+    if (precision < -18)
+        return value_int (0);
+    int64_t scale = (int64_t)s_power_of_ten (-precision);
+    int64_t rest = integer % scale;
+    int64_t down = integer - rest;
+    int64_t twice = 2 * (rest < 0 ? -rest : rest);
+    bool away = twice > scale || (twice == scale && down / scale % 2);
+    return value_int (away ? down + (rest < 0 ? -scale : scale) : down);
+}
+
 static value_t
 s_round (render_t *render, value_t self, const args_t *args)
 {
     double real = 0;
     int64_t precision = args_int (args, 0, "precision", 0);
     span_t method = args_text (args, 1, "method", SPAN ("common"));
-    char text [400];
+    bool up = span_equal_string (method, "ceil");
+    char text [700];
+    if (!up && !span_equal_string (method, "common") && !span_equal_string (method, "floor"))
+        return value_fail (&render->heap, "FilterArgumentError: method must be common, ceil or floor");
+    if (self.kind == VALUE_UNDEFINED)
+        return render_undefined_error (render, self);
     if (!value_is_number (self))
         return value_fail (&render->heap, "TypeError: type %s doesn't define __round__ method", value_type_name (self));
+    if (self.kind != VALUE_FLOAT && span_equal_string (method, "common"))
+        return s_round_whole (self.kind == VALUE_BOOL ? self.as.truth : self.as.integer, precision);
     real = s_float (render, self, &(args_t){ 0 }).as.real;
-    if (!span_equal_string (method, "common")) {
-        value_t scale = render_binary (render, OP_POWER, value_int (10), value_int (precision < 0 ? 0 : precision));
-        value_t scaled = render_binary (render, OP_MULTIPLY, value_float (real), scale);
-        value_t whole = render_binary (render, OP_FLOOR_DIVIDE, scaled, value_int (1));
-        if (span_equal_string (method, "ceil") && !value_equal (whole, scaled))
-            whole = render_binary (render, OP_ADD, whole, value_int (1));
-        return render_binary (render, OP_DIVIDE, whole, scale);
+    if (!span_equal_string (method, "common"))
+        return s_round_to_side (render, real, precision, up);
+    if (precision > 300 || !isfinite (real))
+        return value_float (real);
+    if (precision < 0) {
+        value_t whole = s_round_whole ((int64_t)real, precision);
+        return value_float ((double)whole.as.integer);
     }
-    if (precision < 0 || precision > 300)
-        return value_fail (&render->heap, "a rounding to %" PRId64 " places is not supported", precision);
     snprintf (text, sizeof text, "%.*f", (int)precision, real);
-    span_to_double (span_from_string (text), &real);
-    return value_float (real);
-}
-
-//  ---- Printf ----
-
-typedef struct {
-    char flags [8];     //  As written
-    int width;          //  0: none
-    int precision;      //  -1: none
-    char conversion;    //  s, d, f ...
-    span_t name;        //  %(name)s
-} directive_t;
-
-//  Reads a directive behind its %; returns its size, 0 where it is malformed.
-static size_t
-s_read_directive (span_t text, directive_t *directive)
-{
-    size_t at = 0;
-    size_t flags = 0;
-    *directive = (directive_t){ .precision = -1 };
-    if (at < text.size && text.data [at] == '(') {
-        size_t end = span_find_byte (text, ')');
-        directive->name = span_slice (text, 1, end - 1);
-        at = end + 1;
-    }
-    while (at < text.size && text.data [at] && strchr ("-+ 0#", text.data [at]) && flags < 6)
-        directive->flags [flags++] = (char)text.data [at++];
-    for (; at < text.size && text.data [at] >= '0' && text.data [at] <= '9' && directive->width < 1000; at++)
-        directive->width = directive->width * 10 + text.data [at] - '0';
-    if (at < text.size && text.data [at] == '.') {
-        directive->precision = 0;
-        for (at++; at < text.size && text.data [at] >= '0' && text.data [at] <= '9' && directive->precision < 300; at++)
-            directive->precision = directive->precision * 10 + text.data [at] - '0';
-    }
-    directive->conversion = at < text.size ? (char)text.data [at] : 0;
-    return directive->conversion ? at + 1 : 0;
-}
-
-static void
-s_print_padded (buffer_t *out, span_t text, const directive_t *directive)
-{
-    int64_t padding = directive->width - (int64_t)value_text_length (text);
-    bool left = strchr (directive->flags, '-') != NULL;
-    for (int64_t i = 0; !left && i < padding; i++)
-        buffer_append_byte (out, ' ');
-    buffer_append (out, text);
-    for (int64_t i = 0; left && i < padding; i++)
-        buffer_append_byte (out, ' ');
-}
-
-static void
-s_print_number (render_t *render, buffer_t *out, value_t value, const directive_t *directive)
-{
-    char format [32];
-    bool real = strchr ("eEfFgG", directive->conversion) != NULL;
-    int precision = directive->precision >= 0 ? directive->precision : real ? 6 : 1;
-    if (!value_is_number (value)) {
-        value_fail (&render->heap, "TypeError: %%%c format: a real number is required, not %s", directive->conversion,
-            value_type_name (value));
-        return;
-    }
-    snprintf (format, sizeof format, "%%%s*.*%s%c", directive->flags, real ? "" : "ll",
-        directive->conversion == 'i' || directive->conversion == 'u' ? 'd' : directive->conversion);
-    args_t none = { 0 };
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wformat-nonliteral"
-    if (real)
-        buffer_print (out, format, directive->width, precision, s_float (render, value, &none).as.real);
-    else
-        buffer_print (out, format, directive->width, precision, (long long)s_int (render, value, &none).as.integer);
-#pragma GCC diagnostic pop
-}
-
-static void
-s_print_directive (render_t *render, buffer_t *out, value_t value, const directive_t *directive)
-{
-    buffer_t text = { 0 };
-    switch (directive->conversion) {
-    case 's':
-        value_print (&render->heap, value, &text);
-        break;
-    case 'r':
-        value_print_repr (&render->heap, value, &text);
-        break;
-    case 'd':
-    case 'i':
-    case 'u':
-    case 'x':
-    case 'X':
-    case 'o':
-    case 'e':
-    case 'E':
-    case 'f':
-    case 'F':
-    case 'g':
-    case 'G':
-        s_print_number (render, out, value, directive);
-        return;
-    default:
-        value_fail (&render->heap, "ValueError: unsupported format character '%c'", directive->conversion);
-    }
-    s_print_padded (out, buffer_span (&text), directive);
-    buffer_fini (&text);
+    return value_float (strtod (text, NULL));
 }
 
 static value_t
 s_format (render_t *render, value_t self, const args_t *args)
 {
-    buffer_t out = { 0 };
-    span_t text = s_text_of (render, self);
-    size_t used = 0;
-    for (size_t at = 0; at < text.size && value_step (&render->heap, 1);) {
-        size_t percent = span_find_byte (span_slice (text, at, text.size), '%');
-        buffer_append (&out, span_slice (text, at, percent));
-        at += percent + 1;
-        if (at > text.size)
-            break;
-        directive_t directive;
-        size_t size = s_read_directive (span_slice (text, at, text.size), &directive);
-        at += size;
-        char name [128];
-        span_copy_string (directive.name, name, sizeof name);
-        const value_t *value = directive.name.size ? args_get (args, SIZE_MAX, name) : args_get (args, used, NULL);
-        if (size && directive.conversion == '%')
-            buffer_append_byte (&out, '%');
-        else if (!size || !value)
-            value_fail (&render->heap, "TypeError: not enough arguments for format string");
-        else
-            s_print_directive (render, &out, *value, &directive);
-        used += directive.conversion != '%';
-    }
-    return value_take_buffer (&render->heap, &out);
+    if (args->count && args->keyword_count)
+        return value_fail (
+            &render->heap, "FilterArgumentError: can't handle positional and keyword arguments at the same time");
+    return format_percent (render, s_text_of (render, self), args);
 }
 
 //  ---- Anything ----
@@ -514,28 +562,12 @@ s_default (render_t *render, value_t self, const args_t *args)
 }
 
 static value_t
-s_length (render_t *render, value_t self, const args_t *args)
-{
-    switch (self.kind) {
-    case VALUE_UNDEFINED:
-        return value_int (0);
-    case VALUE_STRING:
-        return value_int ((int64_t)value_text_length (self.as.text));
-    case VALUE_LIST:
-    case VALUE_TUPLE:
-        return value_int ((int64_t)self.as.list->count);
-    case VALUE_DICT:
-        return value_int ((int64_t)self.as.dict->count);
-    default:
-        return value_fail (&render->heap, "TypeError: object of type '%s' has no len()", value_type_name (self));
-    }
-}
-
-static value_t
 s_attr (render_t *render, value_t self, const args_t *args)
 {
     span_t name = args_text (args, 0, "name", SPAN (""));
     const builtin_t *method = render_find_method (self, name);
+    if (self.kind == VALUE_UNDEFINED)
+        return render_undefined_error (render, self);
     if (method || self.kind == VALUE_NAMESPACE || self.kind == VALUE_LOOP)
         return render_attribute (render, self, name);
     return value_undefined (&render->heap, "%s has no attribute '%.*s'", value_object_name (self), SPAN_ARG (name));
@@ -547,13 +579,16 @@ s_to_json (render_t *render, value_t self, const args_t *args)
     buffer_t out = { 0 };
     const value_t *indent = args_get (args, 1, "indent");
     const value_t *separators = args_get (args, 2, "separators");
-    json_style_t style = { .indent = -1, .item_separator = SPAN (", "), .key_separator = SPAN (": ") };
+    json_style_t style = { .item_separator = SPAN (", "), .key_separator = SPAN (": ") };
     style.ensure_ascii = value_is_true (args_or (args, 0, "ensure_ascii", value_bool (false)));
     style.sort_keys = value_is_true (args_or (args, 3, "sort_keys", value_bool (false)));
-    if (indent && indent->kind == VALUE_INT) {
-        style.indent = indent->as.integer < 0 ? 0 : indent->as.integer;
+    if (indent && indent->kind != VALUE_NONE) {
+        style.lines = true;
+        style.indent = s_indention (render, indent);
         style.item_separator = SPAN (",");
     }
+    if (value_heap_failed (&render->heap))
+        return (value_t){ 0 };
     if (separators && value_is_sequence (*separators) && separators->as.list->count == 2) {
         style.item_separator = s_text_of (render, separators->as.list->items [0]);
         style.key_separator = s_text_of (render, separators->as.list->items [1]);
@@ -563,34 +598,34 @@ s_to_json (render_t *render, value_t self, const args_t *args)
 }
 
 static const builtin_t s_single [] = {
-    { "abs", s_abs },
-    { "attr", s_attr },
-    { "capitalize", s_capitalize },
-    { "center", s_center },
-    { "count", s_length },
-    { "d", s_default },
-    { "default", s_default },
-    { "e", s_escape },
-    { "escape", s_escape },
-    { "float", s_float },
-    { "forceescape", s_escape },
-    { "format", s_format },
-    { "indent", s_indent },
-    { "int", s_int },
-    { "length", s_length },
-    { "lower", s_lower },
-    { "replace", s_replace },
-    { "round", s_round },
-    { "safe", s_safe },
-    { "string", s_string },
-    { "title", s_title },
-    { "tojson", s_to_json },
-    { "trim", s_trim },
-    { "truncate", s_truncate },
-    { "upper", s_upper },
-    { "urlencode", s_urlencode },
-    { "wordcount", s_wordcount },
-    { NULL, NULL },
+    { "abs", "", s_abs },
+    { "attr", "name", s_attr },
+    { "capitalize", "", s_capitalize },
+    { "center", "width?", s_center },
+    { "count", "", s_length },
+    { "d", "default_value? boolean?", s_default },
+    { "default", "default_value? boolean?", s_default },
+    { "e", "", s_escape },
+    { "escape", "", s_escape },
+    { "float", "default?", s_float },
+    { "forceescape", "", s_force_escape },
+    { "format", "/ * **", s_format },
+    { "indent", "width? first? blank?", s_indent },
+    { "int", "default? base?", s_int },
+    { "length", "", s_length },
+    { "lower", "", s_lower },
+    { "replace", "old new count?", s_replace },
+    { "round", "precision? method?", s_round },
+    { "safe", "", s_safe },
+    { "string", "", s_string },
+    { "title", "", s_title },
+    { "tojson", "ensure_ascii? indent? separators? sort_keys?", s_to_json },
+    { "trim", "chars?", s_trim },
+    { "truncate", "length? killwords? end? leeway?", s_truncate },
+    { "upper", "", s_upper },
+    { "urlencode", "", s_urlencode },
+    { "wordcount", "", s_wordcount },
+    { NULL, NULL, NULL },
 };
 
 const builtin_t *
@@ -608,5 +643,6 @@ render_filter (render_t *self, span_t name, value_t input, const args_t *args)
     const builtin_t *filter = filters_lookup (name);
     if (!filter)
         return value_fail (&self->heap, "TemplateRuntimeError: No filter named '%.*s' found.", SPAN_ARG (name));
-    return filter->call (self, input, args);
+    return args_check (self, filter->name, filter->parameters, args) ? filter->call (self, input, args)
+                                                                     : (value_t){ 0 };
 }

@@ -10,11 +10,11 @@ extern const builtin_t filters_of_rows [];
 //  NULL where there is none.
 const builtin_t *filters_lookup (span_t name);
 
-//  The first character upper, the rest lower.
-void filters_capitalize (buffer_t *out, span_t text);
-
 //  The first place of a part in a text; data NULL where there is none.
 span_t filters_find (span_t text, span_t part);
+
+//  Adds (key, value) to a row.
+void filters_add_pair (render_t *render, value_t list, value_t key, value_t value);
 
 //  Every `from` becomes `to`, at most `count` of them (-1: all).
 value_t filters_replace (render_t *render, span_t text, span_t from, span_t to, int64_t count);

@@ -45,6 +45,8 @@ s_first (render_t *render, value_t self, const args_t *args)
     row_t row;
     if (!s_row (render, self, &row))
         return self;
+    if (self.kind == VALUE_ITERATOR && row.count)
+        self.as.list->taken -= row.count - 1;    //  The rest is still to come
     return row.count ? row.items [0] : value_undefined (&render->heap, "No first item, sequence was empty.");
 }
 
@@ -52,6 +54,8 @@ static value_t
 s_last (render_t *render, value_t self, const args_t *args)
 {
     row_t row;
+    if (self.kind == VALUE_ITERATOR)
+        return value_fail (&render->heap, "TypeError: 'generator' object is not reversible");
     if (!s_row (render, self, &row))
         return self;
     return row.count ? row.items [row.count - 1] : value_undefined (&render->heap, "No last item, sequence was empty.");
@@ -74,7 +78,7 @@ static value_t
 s_reverse (render_t *render, value_t self, const args_t *args)
 {
     row_t row;
-    value_t list = s_new (render, VALUE_ITERATOR);
+    value_t list = s_new (render, self.kind == VALUE_ITERATOR ? VALUE_LIST : VALUE_ITERATOR);
     if (!s_row (render, self, &row))
         return self;
     for (size_t i = row.count; i > 0 && s_step (render); i--)
@@ -84,7 +88,9 @@ s_reverse (render_t *render, value_t self, const args_t *args)
     buffer_t text = { 0 };
     for (size_t i = 0; i < list.as.list->count; i++)
         buffer_append (&text, list.as.list->items [i].as.text);
-    return value_take_buffer (&render->heap, &text);
+    value_t reversed = value_take_buffer (&render->heap, &text);
+    reversed.safe = self.safe;
+    return reversed;
 }
 
 static value_t
@@ -114,6 +120,13 @@ s_pair (render_t *render, value_t key, value_t value)
     return pair;
 }
 
+void
+filters_add_pair (render_t *render, value_t list, value_t key, value_t value)
+{
+    value_t pair = s_pair (render, key, value);
+    s_add (render, list, pair);
+}
+
 static value_t
 s_items (render_t *render, value_t self, const args_t *args)
 {
@@ -123,7 +136,7 @@ s_items (render_t *render, value_t self, const args_t *args)
     if (self.kind != VALUE_DICT)
         return value_fail (&render->heap, "TypeError: Can only get item pairs from a mapping.");
     for (size_t i = 0; i < self.as.dict->count && s_step (render); i++)
-        s_add (render, list, s_pair (render, self.as.dict->pairs [i].key, self.as.dict->pairs [i].value));
+        filters_add_pair (render, list, self.as.dict->pairs [i].key, self.as.dict->pairs [i].value);
     return list;
 }
 
@@ -149,25 +162,72 @@ typedef struct {
     value_t item;    //  What is sorted
 } keyed_t;
 
+//  How rows are told apart and put in order.
+typedef struct {
+    const value_t *attribute;    //  Of each item; NULL or None: the item itself
+    const value_t *otherwise;    //  Where an item has no such attribute; NULL: undefined
+    bool case_sensitive;         //  Texts
+    bool in_rows;                //  Keys are compared as the only items of lists: equal ones need no order
+} order_t;
+
 static value_t
-s_key (render_t *render, value_t item, const value_t *attribute, bool case_sensitive)
+s_folded (render_t *render, value_t item, const order_t *by)
 {
-    if (attribute && attribute->kind != VALUE_NONE)
-        item = render_path (render, item, *attribute);
-    if (item.kind != VALUE_STRING || case_sensitive)
+    if (item.kind != VALUE_STRING || by->case_sensitive)
         return item;
     buffer_t text = { 0 };
     unicode_append_lower (&text, item.as.text);
     return value_take_buffer (&render->heap, &text);
 }
 
+static value_t
+s_key (render_t *render, value_t item, const order_t *by)
+{
+    if (by->attribute && by->attribute->kind != VALUE_NONE)
+        item = render_path (render, item, *by->attribute);
+    if (item.kind == VALUE_UNDEFINED && by->otherwise)
+        item = *by->otherwise;
+    return s_folded (render, item, by);
+}
+
+//  "a,b": the keys of several attributes, one after the other.
+static value_t
+s_key_of_many (render_t *render, value_t item, const order_t *by)
+{
+    value_t keys = s_new (render, VALUE_LIST);
+    for (span_t rest = by->attribute->as.text; rest.size && s_step (render);) {
+        size_t comma = span_find_byte (rest, ',');
+        value_t path = value_text (span_slice (rest, 0, comma));
+        order_t one = { .attribute = &path, .case_sensitive = by->case_sensitive };
+        s_add (render, keys, s_key (render, item, &one));
+        rest = span_slice (rest, comma + 1, rest.size);
+    }
+    return keys;
+}
+
+static value_t
+s_sort_key (render_t *render, value_t item, const order_t *by)
+{
+    const value_t *attribute = by->attribute;
+    bool many = attribute && attribute->kind == VALUE_STRING &&
+                span_find_byte (attribute->as.text, ',') < attribute->as.text.size;
+    return many ? s_key_of_many (render, item, by) : s_key (render, item, by);
+}
+
 static bool
-s_merge (render_t *render, keyed_t *rows, keyed_t *spare, size_t count)
+s_compare (render_t *render, const order_t *by, value_t a, value_t b, int *order)
+{
+    *order = 0;
+    return (by->in_rows && value_equal (a, b)) || value_compare (&render->heap, a, b, order);
+}
+
+static bool
+s_merge (render_t *render, const order_t *by, keyed_t *rows, keyed_t *spare, size_t count)
 {
     size_t half = count / 2;
     if (count < 2)
         return true;
-    if (!s_merge (render, rows, spare, half) || !s_merge (render, rows + half, spare, count - half) ||
+    if (!s_merge (render, by, rows, spare, half) || !s_merge (render, by, rows + half, spare, count - half) ||
         !value_step (&render->heap, count))
         return false;
     memcpy (spare, rows, half * sizeof *rows);
@@ -175,7 +235,7 @@ s_merge (render_t *render, keyed_t *rows, keyed_t *spare, size_t count)
     size_t right = half;
     for (size_t at = 0; left < half; at++) {
         int order = -1;
-        if (right < count && !value_compare (&render->heap, spare [left].key, rows [right].key, &order))
+        if (right < count && !s_compare (render, by, spare [left].key, rows [right].key, &order))
             return false;
         rows [at] = right < count && order > 0 ? rows [right++] : spare [left++];
     }
@@ -183,16 +243,16 @@ s_merge (render_t *render, keyed_t *rows, keyed_t *spare, size_t count)
 }
 
 static keyed_t *
-s_sorted (render_t *render, row_t row, const value_t *attribute, bool case_sensitive, bool reverse)
+s_sorted (render_t *render, row_t row, const order_t *by, bool reverse)
 {
     keyed_t *rows = value_alloc (&render->heap, (row.count + 1) * sizeof *rows);
     keyed_t *spare = value_alloc (&render->heap, (row.count + 1) * sizeof *spare);
     for (size_t i = 0; rows && spare && i < row.count && s_step (render); i++) {
         size_t place = reverse ? row.count - 1 - i : i;
         rows [i].item = row.items [place];
-        rows [i].key = s_key (render, row.items [place], attribute, case_sensitive);
+        rows [i].key = s_sort_key (render, row.items [place], by);
     }
-    if (value_heap_failed (&render->heap) || !s_merge (render, rows, spare, row.count))
+    if (value_heap_failed (&render->heap) || !s_merge (render, by, rows, spare, row.count))
         return NULL;
     for (size_t i = 0; reverse && i < row.count / 2; i++) {
         keyed_t swap = rows [i];
@@ -211,7 +271,8 @@ s_sort (render_t *render, value_t self, const args_t *args)
     bool case_sensitive = value_is_true (args_or (args, 1, "case_sensitive", value_bool (false)));
     if (!s_row (render, self, &row))
         return self;
-    keyed_t *rows = s_sorted (render, row, args_get (args, 2, "attribute"), case_sensitive, reverse);
+    order_t by = { .attribute = args_get (args, 2, "attribute"), .case_sensitive = case_sensitive, .in_rows = true };
+    keyed_t *rows = s_sorted (render, row, &by, reverse);
     for (size_t i = 0; rows && i < row.count; i++)
         s_add (render, list, rows [i].item);
     return list;
@@ -225,12 +286,18 @@ s_dictsort (render_t *render, value_t self, const args_t *args)
     value_t list = s_new (render, VALUE_LIST);
     value_t pairs = s_items (render, self, &none);
     bool case_sensitive = value_is_true (args_or (args, 0, "case_sensitive", value_bool (false)));
-    bool by_value = span_equal_string (args_text (args, 1, "by", SPAN ("key")), "value");
+    span_t side = args_text (args, 1, "by", SPAN ("key"));
+    bool by_value = span_equal_string (side, "value");
     bool reverse = value_is_true (args_or (args, 2, "reverse", value_bool (false)));
     value_t position = value_int (by_value);
+    order_t by = { .attribute = &position, .case_sensitive = case_sensitive };
+    if (self.kind == VALUE_UNDEFINED)
+        return render_undefined_error (render, self);
+    if (!by_value && !span_equal_string (side, "key"))
+        return value_fail (&render->heap, "FilterArgumentError: You can only sort by either \"key\" or \"value\"");
     if (value_heap_failed (&render->heap) || !s_row (render, pairs, &row))
         return list;
-    keyed_t *rows = s_sorted (render, row, &position, case_sensitive, reverse);
+    keyed_t *rows = s_sorted (render, row, &by, reverse);
     for (size_t i = 0; rows && i < row.count; i++)
         s_add (render, list, rows [i].item);
     return list;
@@ -240,17 +307,17 @@ static value_t
 s_extreme (render_t *render, value_t self, const args_t *args, int wanted)
 {
     row_t row;
-    bool case_sensitive = value_is_true (args_or (args, 0, "case_sensitive", value_bool (false)));
-    const value_t *attribute = args_get (args, 1, "attribute");
+    order_t by = { .attribute = args_get (args, 1, "attribute") };
+    by.case_sensitive = value_is_true (args_or (args, 0, "case_sensitive", value_bool (false)));
     if (!s_row (render, self, &row))
         return self;
     if (!row.count)
         return value_undefined (&render->heap, "No aggregated item, sequence was empty.");
     size_t best = 0;
-    value_t best_key = s_key (render, row.items [0], attribute, case_sensitive);
+    value_t best_key = s_key (render, row.items [0], &by);
     for (size_t i = 1; i < row.count && s_step (render); i++) {
         int order;
-        value_t key = s_key (render, row.items [i], attribute, case_sensitive);
+        value_t key = s_key (render, row.items [i], &by);
         if (!value_compare (&render->heap, key, best_key, &order))
             break;
         if (order == wanted) {
@@ -277,17 +344,17 @@ static value_t
 s_unique (render_t *render, value_t self, const args_t *args)
 {
     row_t row;
-    bool case_sensitive = value_is_true (args_or (args, 0, "case_sensitive", value_bool (false)));
+    order_t by = { .attribute = args_get (args, 1, "attribute") };
+    by.case_sensitive = value_is_true (args_or (args, 0, "case_sensitive", value_bool (false)));
     value_t list = s_new (render, VALUE_ITERATOR);
-    value_t keys = s_new (render, VALUE_LIST);
+    value_t seen = value_new_dict (&render->heap, VALUE_DICT);
     if (!s_row (render, self, &row))
         return self;
     for (size_t i = 0; i < row.count && s_step (render); i++) {
-        value_t key = s_key (render, row.items [i], args_get (args, 1, "attribute"), case_sensitive);
-        if (!value_step (&render->heap, keys.as.list->count) || render_contains (render, keys, key))
-            continue;
-        s_add (render, keys, key);
-        s_add (render, list, row.items [i]);
+        value_t key = s_key (render, row.items [i], &by);
+        size_t known = seen.as.dict->count;
+        if (value_dict_set (&render->heap, seen.as.dict, key, value_none ()) && seen.as.dict->count > known)
+            s_add (render, list, row.items [i]);
     }
     return list;
 }
@@ -297,17 +364,19 @@ s_groupby (render_t *render, value_t self, const args_t *args)
 {
     row_t row;
     value_t list = s_new (render, VALUE_LIST);
+    order_t by = { .attribute = args_get (args, 0, "attribute"), .otherwise = args_get (args, 1, "default") };
+    by.case_sensitive = value_is_true (args_or (args, 2, "case_sensitive", value_bool (false)));
+    order_t exact = { .attribute = by.attribute, .otherwise = by.otherwise, .case_sensitive = true };
     if (!s_row (render, self, &row))
         return self;
-    const value_t *attribute = args_get (args, 0, "attribute");
-    keyed_t *rows = s_sorted (render, row, attribute, false, false);
+    keyed_t *rows = s_sorted (render, row, &by, false);
     for (size_t i = 0; rows && i < row.count && s_step (render);) {
         value_t members = s_new (render, VALUE_LIST);
-        value_t key = attribute ? render_path (render, rows [i].item, *attribute) : rows [i].item;
+        value_t key = s_key (render, rows [i].item, &exact);
         value_t first = rows [i].key;
         for (; i < row.count && value_equal (rows [i].key, first); i++)
             s_add (render, members, rows [i].item);
-        s_add (render, list, s_pair (render, key, members));
+        filters_add_pair (render, list, key, members);
     }
     return list;
 }
@@ -382,7 +451,7 @@ s_map (render_t *render, value_t self, const args_t *args)
 {
     row_t row;
     value_t list = s_new (render, VALUE_ITERATOR);
-    const value_t *attribute = args_get (args, SIZE_MAX, "attribute");
+    const value_t *attribute = args->count ? NULL : args_get (args, SIZE_MAX, "attribute");
     const value_t *otherwise = args_get (args, SIZE_MAX, "default");
     args_t rest = s_rest (args, 1);
     if (!value_is_true (self))
@@ -391,6 +460,8 @@ s_map (render_t *render, value_t self, const args_t *args)
         return self;
     if (!attribute && !args->count)
         return value_fail (&render->heap, "FilterArgumentError: map requires a filter argument");
+    if (attribute && args->keyword_count > 1U + (otherwise != NULL))
+        return value_fail (&render->heap, "FilterArgumentError: Unexpected keyword argument");
     for (size_t i = 0; i < row.count && s_step (render); i++) {
         value_t item = attribute ? render_path (render, row.items [i], *attribute)
                                  : render_filter (render, args_text (args, 0, NULL, SPAN ("")), row.items [i], &rest);
@@ -448,25 +519,25 @@ s_slice (render_t *render, value_t self, const args_t *args)
 }
 
 const builtin_t filters_of_rows [] = {
-    { "batch", s_batch },
-    { "dictsort", s_dictsort },
-    { "first", s_first },
-    { "groupby", s_groupby },
-    { "items", s_items },
-    { "join", s_join },
-    { "last", s_last },
-    { "list", s_list },
-    { "map", s_map },
-    { "max", s_max },
-    { "min", s_min },
-    { "reject", s_reject },
-    { "rejectattr", s_rejectattr },
-    { "reverse", s_reverse },
-    { "select", s_select },
-    { "selectattr", s_selectattr },
-    { "slice", s_slice },
-    { "sort", s_sort },
-    { "sum", s_sum },
-    { "unique", s_unique },
-    { NULL, NULL },
+    { "batch", "linecount fill_with?", s_batch },
+    { "dictsort", "case_sensitive? by? reverse?", s_dictsort },
+    { "first", "", s_first },
+    { "groupby", "attribute default? case_sensitive?", s_groupby },
+    { "items", "", s_items },
+    { "join", "d? attribute?", s_join },
+    { "last", "", s_last },
+    { "list", "", s_list },
+    { "map", "/ * **", s_map },
+    { "max", "case_sensitive? attribute?", s_max },
+    { "min", "case_sensitive? attribute?", s_min },
+    { "reject", "/ * **", s_reject },
+    { "rejectattr", "/ * **", s_rejectattr },
+    { "reverse", "", s_reverse },
+    { "select", "/ * **", s_select },
+    { "selectattr", "/ * **", s_selectattr },
+    { "slice", "slices fill_with?", s_slice },
+    { "sort", "reverse? case_sensitive? attribute?", s_sort },
+    { "sum", "attribute? start?", s_sum },
+    { "unique", "case_sensitive? attribute?", s_unique },
+    { NULL, NULL, NULL },
 };

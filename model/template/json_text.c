@@ -50,11 +50,12 @@ s_text (printer_t *self, span_t text)
 static void
 s_new_line (printer_t *self)
 {
-    if (self->style->indent < 0)
+    value_heap_t *heap = &self->render->heap;
+    if (!self->style->lines)
         return;
     buffer_append_byte (self->out, '\n');
-    for (int64_t i = 0; i < self->style->indent * self->level && value_step (&self->render->heap, 1); i++)
-        buffer_append_byte (self->out, ' ');
+    for (int64_t i = 0; i < self->level && value_step (heap, 1) && self->out->size <= heap->arena.limit; i++)
+        buffer_append (self->out, self->style->indent);
 }
 
 static void
@@ -137,6 +138,18 @@ s_dict (printer_t *self, const value_dict_t *dict)
     buffer_append_byte (self->out, '}');
 }
 
+//  As Python: not JSON where it is not finite.
+static void
+s_real (printer_t *self, double real)
+{
+    if (real != real)
+        buffer_append_string (self->out, "NaN");
+    else if (real - real != 0)
+        buffer_append_string (self->out, real > 0 ? "Infinity" : "-Infinity");
+    else
+        value_print_float (real, self->out);
+}
+
 static void
 s_value (printer_t *self, value_t value)
 {
@@ -151,7 +164,7 @@ s_value (printer_t *self, value_t value)
         buffer_print (self->out, "%" PRId64, value.as.integer);
         break;
     case VALUE_FLOAT:
-        value_print_float (value.as.real, self->out);
+        s_real (self, value.as.real);
         break;
     case VALUE_STRING:
         s_text (self, value.as.text);

@@ -1,5 +1,6 @@
 #include "model/template/lexer.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -11,8 +12,6 @@ void
 lexer_init (lexer_t *self, span_t source, arena_t *arena)
 {
     if (source.size && source.data [source.size - 1] == '\n')
-        source.size--;
-    if (source.size && source.data [source.size - 1] == '\r')
         source.size--;
     *self = (lexer_t){ .source = source, .arena = arena, .line = 1 };
 }
@@ -55,9 +54,7 @@ s_skip_whitespace (lexer_t *self)
 static void
 s_skip_line_end (lexer_t *self)
 {
-    if (s_has (self, "\r\n"))
-        s_advance (self, 2);
-    else if (s_has (self, "\n"))
+    if (s_has (self, "\n"))
         s_advance (self, 1);
 }
 
@@ -312,37 +309,103 @@ s_is_digit (uint8_t byte)
     return byte >= '0' && byte <= '9';
 }
 
+//  The digits of a base from a place on, single underscores between them left out; what follows them in *end.
+static size_t
+s_copy_digits (const lexer_t *self, size_t at, unsigned base, char *out, size_t room, size_t *end)
+{
+    size_t size = 0;
+    for (; at < self->source.size && size + 1 < room; at++) {
+        uint8_t byte = self->source.data [at];
+        span_t next = span_slice (self->source, at + 1, 1);
+        bool separates = byte == '_' && next.size && s_hex (next) < base;
+        if (!separates && s_hex (span_of (&byte, 1)) >= base)
+            break;
+        if (!separates)
+            out [size++] = (char)byte;
+    }
+    out [size] = 0;
+    *end = at;
+    return size;
+}
+
+//  0x, 0o and 0b with their digits.  False where no such number stands here.
+static bool
+s_take_based (lexer_t *self, token_t *token, error_t *error)
+{
+    static const char marks [] = "xXoObB";
+    static const unsigned bases [] = { 16, 8, 2 };
+    char digits [80];
+    size_t end;
+    const char *mark = s_byte (self, 0) == '0' && s_byte (self, 1) ? strchr (marks, s_byte (self, 1)) : NULL;
+    if (!mark)
+        return false;
+    unsigned base = bases [(mark - marks) / 2];
+    if (!s_copy_digits (self, self->at + 2, base, digits, sizeof digits, &end))
+        return false;
+    token->integer = 0;
+    for (const char *at = digits; *at; at++) {
+        uint32_t digit = s_hex (span_of (at, 1));
+        if (token->integer > (INT64_MAX - (int64_t)digit) / (int64_t)base)
+            error_set (error, STATUS_INVALID, "line %u: the number 0%c%s is too large", self->line, *mark, digits);
+        else
+            token->integer = token->integer * (int64_t)base + (int64_t)digit;
+    }
+    token->kind = TOKEN_INTEGER;
+    token->text = span_slice (self->source, self->at, end - self->at);
+    s_advance (self, end - self->at);
+    return true;
+}
+
+//  A fraction and an exponent behind whole digits, appended to `text`; where they end.  `at` where there are none.
+static size_t
+s_copy_fraction (const lexer_t *self, size_t at, char *text, size_t room)
+{
+    size_t end = at;
+    size_t used = strlen (text);
+    size_t after = at;
+    if (at < self->source.size && self->source.data [at] == '.' && used + 1 < room) {
+        text [used] = '.';
+        size_t size = s_copy_digits (self, at + 1, 10, text + used + 1, room - used - 1, &after);
+        end = after = size ? after : at;
+        used += size ? size + 1 : 0;
+        text [used] = 0;
+    }
+    bool exponent = after + 1 < self->source.size && (self->source.data [after] | 0x20) == 'e' && used + 3 < room;
+    if (!exponent)
+        return end;
+    uint8_t sign = self->source.data [after + 1];
+    bool has_sign = sign == '+' || sign == '-';
+    text [used] = 'e';
+    text [used + 1] = sign == '-' ? '-' : '+';
+    if (s_copy_digits (self, after + 1 + has_sign, 10, text + used + 2, room - used - 2, &after))
+        return after;
+    text [used] = 0;
+    return end;
+}
+
 static status_t
 s_take_number (lexer_t *self, token_t *token, error_t *error)
 {
-    char text [64];
-    size_t size = 0;
-    size_t at = self->at;
-    bool real = false;
-    for (; at < self->source.size && size + 1 < sizeof text; at++) {
-        uint8_t byte = self->source.data [at];
-        uint8_t next = at + 1 < self->source.size ? self->source.data [at + 1] : 0;
-        bool exponent = (byte == 'e' || byte == 'E') && (s_is_digit (next) || next == '+' || next == '-');
-        bool sign = (byte == '+' || byte == '-') && size && (text [size - 1] == 'e' || text [size - 1] == 'E');
-        bool point = byte == '.' && !real && s_is_digit (next);
-        if (byte == '_')
-            continue;
-        if (!s_is_digit (byte) && !exponent && !sign && !point)
-            break;
-        real |= exponent || point;
-        text [size++] = (char)byte;
-    }
-    text [size] = 0;
-    token->kind = real ? TOKEN_FLOAT : TOKEN_INTEGER;
-    token->text = span_slice (self->source, self->at, at - self->at);
-    token->real = 0;
-    if (real && !span_to_double (span_from_string (text), &token->real))
-        return error_set (error, STATUS_INVALID, "line %u: %s is no number", self->line, text);
+    char text [128];
     uint64_t integer = 0;
-    if (!real && (!span_to_u64 (span_from_string (text), &integer) || integer > INT64_MAX))
+    size_t whole_end;
+    error_clear (error);
+    if (s_take_based (self, token, error))
+        return error->status;
+    s_copy_digits (self, self->at, 10, text, sizeof text, &whole_end);
+    size_t end = s_copy_fraction (self, whole_end, text, sizeof text);
+    bool real = end > whole_end;
+    bool zeros = text [0] == '0' && !real;
+    size_t digits = strspn (text, "0");
+    if (zeros && text [digits])    //  007 is 00 and 7: two values side by side
+        end = self->at + digits;
+    token->kind = real ? TOKEN_FLOAT : TOKEN_INTEGER;
+    token->text = span_slice (self->source, self->at, end - self->at);
+    token->real = real ? strtod (text, NULL) : 0;
+    if (!real && !zeros && (!span_to_u64 (span_from_string (text), &integer) || integer > INT64_MAX))
         return error_set (error, STATUS_INVALID, "line %u: the number %s is too large", self->line, text);
     token->integer = (int64_t)integer;
-    s_advance (self, at - self->at);
+    s_advance (self, end - self->at);
     return STATUS_OK;
 }
 

@@ -2,7 +2,8 @@
 //
 //  Jinja's syntax with trim_blocks and lstrip_blocks on, as transformers sets them: the first line end behind a block tag
 //  goes, and so do blanks between a line's start and a block tag; `-` takes all whitespace on its side, `+` switches the
-//  automatic of its side off.  One line end at the end of the template is dropped.
+//  automatic of its side off.  One line end at the end of the template is dropped.  Line ends are \n: whoever has others
+//  changes them first, as template_compile does.
 
 #ifndef MODEL_TEMPLATE_LEXER_H
 #define MODEL_TEMPLATE_LEXER_H

@@ -4,6 +4,8 @@
 
 #include "model/template/render.h"
 
+enum { POWER_MAX = 1024 };
+
 static value_t
 s_type_error (render_t *self, op_t op, value_t a, value_t b)
 {
@@ -41,6 +43,21 @@ s_power (render_t *self, int64_t base, int64_t exponent)
     return value_int (result);
 }
 
+//  A power by multiplication; roots are not supported.
+static value_t
+s_real_power (render_t *self, double base, double exponent)
+{
+    double left = exponent < 0 ? -exponent : exponent;
+    double result = 1;
+    if (base == 0 && exponent < 0)
+        return value_fail (&self->heap, "ZeroDivisionError: 0.0 cannot be raised to a negative power");
+    if (!(left <= POWER_MAX) || (double)(int64_t)left != left)
+        return value_fail (&self->heap, "this power of a number is not supported");
+    for (; left > 0; left--)
+        result *= base;
+    return value_float (exponent < 0 ? 1 / result : result);
+}
+
 static value_t
 s_integers (render_t *self, op_t op, int64_t a, int64_t b)
 {
@@ -68,9 +85,7 @@ s_integers (render_t *self, op_t op, int64_t a, int64_t b)
         result = b == -1 ? 0 : a - b * s_floor_divide (a, b);
         break;
     default:
-        if (b < 0)
-            return value_fail (&self->heap, "negative powers are not supported");
-        return s_power (self, a, b);
+        return b < 0 ? s_real_power (self, (double)a, (double)b) : s_power (self, a, b);
     }
     return overflow ? value_fail (&self->heap, "a whole number leaves 64 bits") : value_int (result);
 }
@@ -104,7 +119,7 @@ s_reals (render_t *self, op_t op, double a, double b)
     case OP_MODULO:
         return value_float (a - b * s_floor (a / b));
     default:
-        return value_fail (&self->heap, "powers of fractions are not supported");
+        return s_real_power (self, a, b);
     }
 }
 
@@ -148,19 +163,27 @@ s_join_lists (render_t *self, value_t a, value_t b)
 }
 
 static value_t
+s_repeat_text (render_t *self, value_t what, int64_t times)
+{
+    size_t size = what.as.text.size;
+    value_t repeated = value_text (SPAN (""));
+    repeated.safe = what.safe;
+    if (times <= 0 || size == 0)
+        return repeated;
+    if ((uint64_t)times > self->heap.arena.limit / size)
+        return value_fail (&self->heap, "a repeated text is too long");
+    uint8_t *memory = value_alloc (&self->heap, size * (size_t)times);
+    for (int64_t i = 0; memory && i < times; i++)
+        memcpy (memory + (size_t)i * size, what.as.text.data, size);
+    repeated.as.text = span_of (memory, memory ? size * (size_t)times : 0);
+    return repeated;
+}
+
+static value_t
 s_repeat (render_t *self, value_t what, int64_t times)
 {
-    if (what.kind == VALUE_STRING) {
-        size_t size = what.as.text.size;
-        if (times <= 0 || size == 0)
-            return value_text (SPAN (""));
-        if ((uint64_t)times > self->heap.arena.limit / size)
-            return value_fail (&self->heap, "a repeated text is too long");
-        uint8_t *memory = value_alloc (&self->heap, size * (size_t)times);
-        for (int64_t i = 0; memory && i < times; i++)
-            memcpy (memory + (size_t)i * size, what.as.text.data, size);
-        return memory ? value_text (span_of (memory, size * (size_t)times)) : (value_t){ 0 };
-    }
+    if (what.kind == VALUE_STRING)
+        return s_repeat_text (self, what, times);
     value_t result = value_new_list (&self->heap, what.kind);
     for (int64_t i = 0; i < times && value_step (&self->heap, 1 + what.as.list->count); i++)
         for (size_t k = 0; k < what.as.list->count; k++)
@@ -185,11 +208,57 @@ s_add_mismatch (render_t *self, value_t a, value_t b)
     return s_type_error (self, OP_ADD, a, b);
 }
 
+static value_t
+s_percent (render_t *self, value_t text, const args_t *args)
+{
+    return format_percent (self, text.as.text, args);
+}
+
+static args_t
+s_named (render_t *self, const value_dict_t *dict)
+{
+    args_t args = { 0 };
+    args.names = value_alloc (&self->heap, (dict->count + 1) * sizeof *args.names);
+    args.values = value_alloc (&self->heap, (dict->count + 1) * sizeof *args.values);
+    for (size_t i = 0; !value_heap_failed (&self->heap) && i < dict->count; i++) {
+        if (dict->pairs [i].key.kind != VALUE_STRING)
+            continue;
+        args.names [args.keyword_count] = dict->pairs [i].key.as.text;
+        args.values [args.keyword_count++] = dict->pairs [i].value;
+    }
+    return args;
+}
+
+//  Python takes these for mappings, from which a text need not take anything.
+static bool
+s_may_be_left (value_t values)
+{
+    return values.kind == VALUE_DICT || values.kind == VALUE_LIST || values.kind == VALUE_RANGE ||
+           values.kind == VALUE_UNDEFINED;
+}
+
+//  text % values: a tuple gives many, a dict names them; what is no tuple is one value.
+static value_t
+s_format (render_t *self, value_t text, value_t values)
+{
+    static const builtin_t percent = { "format", "/ * **", s_percent };
+    args_t args = { .items = &values, .count = 1 };
+    if (values.kind == VALUE_TUPLE)
+        args = (args_t){ .items = values.as.list->items, .count = values.as.list->count };
+    if (values.kind == VALUE_DICT && span_find_byte (text.as.text, '(') < text.as.text.size)
+        args = s_named (self, values.as.dict);
+    else if (s_may_be_left (values) && span_find_byte (text.as.text, '%') == text.as.text.size)
+        args = (args_t){ 0 };
+    return render_builtin (self, &percent, text, &args);
+}
+
 value_t
 render_binary (render_t *self, op_t op, value_t a, value_t b)
 {
     if (value_heap_failed (&self->heap))
         return (value_t){ 0 };
+    if (op == OP_MODULO && a.kind == VALUE_STRING)
+        return s_format (self, a, b);
     if (a.kind == VALUE_UNDEFINED || b.kind == VALUE_UNDEFINED)
         return render_undefined_error (self, a.kind == VALUE_UNDEFINED ? a : b);
     if (s_is_whole (a) && s_is_whole (b))
@@ -208,12 +277,6 @@ render_binary (render_t *self, op_t op, value_t a, value_t b)
         return s_repeat (self, a, s_int (b));
     if (op == OP_MULTIPLY && b_repeats && s_is_whole (a))
         return s_repeat (self, b, s_int (a));
-    if (op == OP_MODULO && a.kind == VALUE_STRING) {
-        args_t args = { .items = &b, .count = 1 };
-        if (b.kind == VALUE_TUPLE)
-            args = (args_t){ .items = b.as.list->items, .count = b.as.list->count };
-        return render_filter (self, SPAN ("format"), a, &args);
-    }
     return s_type_error (self, op, a, b);
 }
 
@@ -238,7 +301,9 @@ render_contains (render_t *self, value_t container, value_t item)
 {
     value_t *items;
     size_t count;
-    if (container.kind == VALUE_DICT || container.kind == VALUE_NAMESPACE)
+    if (container.kind == VALUE_DICT && !value_is_hashable (item))
+        value_fail (&self->heap, "TypeError: unhashable type: '%s'", value_type_name (item));
+    if (container.kind == VALUE_DICT)
         return value_dict_get (container.as.dict, item) != NULL;
     if (container.kind == VALUE_STRING && item.kind == VALUE_UNDEFINED) {
         render_undefined_error (self, item);
@@ -251,7 +316,7 @@ render_contains (render_t *self, value_t container, value_t item)
     }
     if (container.kind == VALUE_STRING)
         return s_text_contains (container.as.text, item.as.text);
-    bool walks = container.kind == VALUE_UNDEFINED || value_is_sequence (container) || container.kind == VALUE_ITERATOR;
+    bool walks = container.kind == VALUE_UNDEFINED || value_has_items (container);
     if (!walks) {
         value_fail (&self->heap, "TypeError: argument of type '%s' is not iterable", value_type_name (container));
         return false;

@@ -36,6 +36,7 @@ typedef struct {
     uint32_t loops;       //  Around the statement being executed, macros and captures included
     size_t out_max;       //  Bytes
     scope_t *scope;       //  Innermost
+    bool escapes;         //  Inside {% autoescape true %}
     flow_t flow;          //  A break or continue on its way out
     uint32_t depth;       //  Of the recursion
     uint32_t line;        //  Of the statement being executed
@@ -55,8 +56,9 @@ typedef value_t (builtin_fn) (render_t *render, value_t self, const args_t *args
 
 //  A named function of a table; a table ends with a NULL name.
 typedef struct {
-    const char *name;    //  In templates
-    builtin_fn *call;    //  What it does
+    const char *name;          //  In templates
+    const char *parameters;    //  What it takes: see args_check
+    builtin_fn *call;          //  What it does
 } builtin_t;
 
 struct value_function {
@@ -73,8 +75,7 @@ struct value_loop {
     size_t index;          //  Present one, from 0
     uint32_t depth;        //  Recursive loops, from 0
     const node_t *node;    //  The for
-    value_t changed;       //  Last argument of loop.changed; undefined at first
-    bool has_changed;      //  It was called
+    value_t changed;       //  Last arguments of loop.changed; undefined at first
 };
 
 //  ---- Evaluating and executing ----
@@ -84,6 +85,12 @@ void execute (render_t *self, const nodes_t *body);
 
 //  Runs a for node over items; depth for recursive loops.
 void execute_loop (render_t *self, const node_t *node, value_t items, uint32_t depth);
+
+//  Calls a builtin whose arguments fit its parameters.
+value_t render_builtin (render_t *self, const builtin_t *builtin, value_t object, const args_t *args);
+
+//  The same for a method of a safe text: what goes into it is escaped, what comes out of it is safe, as with markupsafe.
+value_t render_safe_method (render_t *render, const builtin_t *method, value_t self, const args_t *args);
 
 //  Calls a function value.
 value_t render_call (render_t *self, value_t function, const args_t *args);
@@ -125,6 +132,10 @@ value_t render_undefined_error (render_t *self, value_t value);
 
 //  ---- Arguments ----
 
+//  Whether the arguments fit the parameters of what is called `name`; else sets the error.  Parameters are words: a name is
+//  one, with ? it may be absent; those behind / are named by position alone; * takes any number of positions, ** any names.
+bool args_check (render_t *render, const char *name, const char *parameters, const args_t *args);
+
 //  The argument by position or name; NULL where it was not given.
 const value_t *args_get (const args_t *self, size_t position, const char *name);
 value_t args_or (const args_t *self, size_t position, const char *name, value_t otherwise);
@@ -136,26 +147,36 @@ span_t args_text (const args_t *self, size_t position, const char *name, span_t 
 extern const builtin_t globals_table [];
 extern const builtin_t methods_of_text [];
 extern const builtin_t methods_of_list [];
+extern const builtin_t methods_of_tuple [];
 extern const builtin_t methods_of_dict [];
+extern const builtin_t methods_of_loop [];
 
 typedef bool (test_fn) (render_t *render, value_t value, const args_t *args);
 typedef struct {
-    const char *name;    //  In templates
-    test_fn *test;       //  What it asks
+    const char *name;          //  In templates
+    const char *parameters;    //  Besides the value
+    test_fn *test;             //  What it asks
 } test_t;
-extern const test_t tests_table [];
+
+//  NULL where there is none.
+const test_t *tests_find (span_t name);
 
 const builtin_t *builtin_find (const builtin_t *table, span_t name);
 
-//  json.dumps of a value, as transformers' tojson does.  indent: spaces, -1 for one line.
+//  json.dumps of a value, as transformers' tojson does.
 typedef struct {
-    int64_t indent;           //  -1: one line
+    bool lines;               //  Every item on a line of its own
+    span_t indent;            //  Before it, for each level
     span_t item_separator;    //  ", " or "," with an indent
     span_t key_separator;     //  ": "
     bool sort_keys;           //  By code point
     bool ensure_ascii;        //  Escape everything else
 } json_style_t;
 void render_json (render_t *self, value_t value, const json_style_t *style, buffer_t *out);
+
+//  str.format, and the % of texts: args as they were given.
+value_t format_fields (render_t *render, value_t self, const args_t *args);
+value_t format_percent (render_t *render, span_t text, const args_t *args);
 
 //  strftime of the rendering's moment.
 value_t render_strftime (render_t *self, span_t format);

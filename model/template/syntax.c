@@ -106,13 +106,17 @@ syntax_accept (syntax_t *self, token_kind_t kind, const char *text)
 void
 syntax_expect (syntax_t *self, token_kind_t kind, const char *text)
 {
-    static const char *const names [] = {
-        [TOKEN_BLOCK_END] = "%}", [TOKEN_PRINT_END] = "}}", [TOKEN_NAME] = "a name", [TOKEN_END] = "the end"
-    };
+    const char *wanted = text                      ? text
+                         : kind == TOKEN_BLOCK_END ? "%}"
+                         : kind == TOKEN_PRINT_END ? "}}"
+                         : kind == TOKEN_NAME      ? "a name"
+                                                   : "a tag";
+    bool ends_tag = kind == TOKEN_BLOCK_END || kind == TOKEN_PRINT_END;
+    if (ends_tag && self->unknown.size && !self->failed)
+        syntax_fail (self, "no filter or test is named '%.*s'", SPAN_ARG (span_slice (self->unknown, 0, 40)));
     if (syntax_accept (self, kind, text) || self->failed)
         return;
-    syntax_fail (
-        self, "expected %s, found '%.*s'", text ? text : names [kind], SPAN_ARG (span_slice (self->token.text, 0, 40)));
+    syntax_fail (self, "expected %s, found '%.*s'", wanted, SPAN_ARG (span_slice (self->token.text, 0, 40)));
 }
 
 span_t
@@ -137,6 +141,32 @@ s_at_end_word (const syntax_t *self, const char *const *ends)
 }
 
 static node_t *s_statement (syntax_t *self);
+
+//  What a body is besides its statements.
+typedef struct {
+    uint32_t loops;    //  Around it
+    bool soft;         //  As in syntax_t
+    unsigned uses;     //  As in syntax_t
+} place_t;
+
+//  Enters a body with a scope of its own; loops: those around it that break and continue may mean.
+static place_t
+s_enter_scope (syntax_t *self, uint32_t loops)
+{
+    place_t outer = { self->loops, self->soft, self->uses };
+    self->loops = loops;
+    self->soft = false;
+    self->uses = 0;
+    return outer;
+}
+
+static void
+s_leave_scope (syntax_t *self, place_t outer)
+{
+    self->loops = outer.loops;
+    self->soft = outer.soft;
+    self->uses |= outer.uses;
+}
 
 //  Everything up to a tag whose first word is one of `ends` (NULL-terminated; empty: the template's end).  The word is
 //  the present token afterwards.
@@ -174,8 +204,8 @@ static void
 s_close (syntax_t *self, const char *word)
 {
     syntax_expect (self, TOKEN_NAME, word);
-    if (!self->failed && self->token.kind == TOKEN_NAME)
-        syntax_next (self);    //  {% endmacro name %}
+    if (!self->failed && strcmp (word, "endblock") == 0 && self->token.kind == TOKEN_NAME)
+        syntax_next (self);    //  {% endblock name %}
     syntax_expect (self, TOKEN_BLOCK_END, NULL);
 }
 
@@ -185,9 +215,11 @@ s_if (syntax_t *self)
     static const char *const ends [] = { "endif", "else", "elif", NULL };
     static const char *const last [] = { "endif", NULL };
     node_t *node = syntax_node (self, NODE_IF);
+    bool soft = self->soft;
     if (!node)
         return NULL;
-    node->a = syntax_expression (self, true);
+    self->soft = true;
+    node->a = syntax_expression_no_choice (self);
     syntax_expect (self, TOKEN_BLOCK_END, NULL);
     s_body (self, &node->body, ends);
     if (syntax_accept (self, TOKEN_NAME, "elif")) {
@@ -195,13 +227,14 @@ s_if (syntax_t *self)
             syntax_fail (self, "elif follows elif too often");
         syntax_add (self, &node->otherwise, s_if (self));
         self->depth--;
-        return node;
+    } else {
+        if (syntax_accept (self, TOKEN_NAME, "else")) {
+            syntax_expect (self, TOKEN_BLOCK_END, NULL);
+            s_body (self, &node->otherwise, last);
+        }
+        s_close (self, "endif");
     }
-    if (syntax_accept (self, TOKEN_NAME, "else")) {
-        syntax_expect (self, TOKEN_BLOCK_END, NULL);
-        s_body (self, &node->otherwise, last);
-    }
-    s_close (self, "endif");
+    self->soft = soft;
     return node;
 }
 
@@ -213,27 +246,21 @@ s_for (syntax_t *self)
     node_t *node = syntax_node (self, NODE_FOR);
     if (!node)
         return NULL;
-    node->a = syntax_target (self);
+    node->a = syntax_target (self, false);
     syntax_expect (self, TOKEN_NAME, "in");
     node->b = syntax_expression_no_choice (self);
-    if (syntax_is (self, TOKEN_OPERATOR, ",")) {    //  for x in a, b
-        node_t *tuple = syntax_node (self, NODE_TUPLE);
-        syntax_add (self, &tuple->items, node->b);
-        while (syntax_accept (self, TOKEN_OPERATOR, ","))
-            syntax_add (self, &tuple->items, syntax_expression_no_choice (self));
-        node->b = tuple;
-    }
     if (syntax_accept (self, TOKEN_NAME, "if"))
         node->c = syntax_expression (self, false);
     node->op = syntax_accept (self, TOKEN_NAME, "recursive");
     syntax_expect (self, TOKEN_BLOCK_END, NULL);
-    self->loops++;
+    place_t outer = s_enter_scope (self, self->loops + 1);
     s_body (self, &node->body, ends);
-    self->loops--;
+    self->loops = outer.loops;
     if (syntax_accept (self, TOKEN_NAME, "else")) {
         syntax_expect (self, TOKEN_BLOCK_END, NULL);
         s_body (self, &node->otherwise, last);
     }
+    s_leave_scope (self, outer);
     s_close (self, "endfor");
     return node;
 }
@@ -245,7 +272,7 @@ s_set (syntax_t *self)
     node_t *node = syntax_node (self, NODE_SET);
     if (!node)
         return NULL;
-    node->a = syntax_target (self);
+    node->a = syntax_target (self, true);
     if (syntax_accept (self, TOKEN_OPERATOR, "=")) {
         node->b = syntax_expression (self, true);
         syntax_expect (self, TOKEN_BLOCK_END, NULL);
@@ -254,9 +281,22 @@ s_set (syntax_t *self)
     node->kind = NODE_SET_BLOCK;
     node->b = syntax_filters (self, NULL);
     syntax_expect (self, TOKEN_BLOCK_END, NULL);
+    place_t outer = s_enter_scope (self, 0);
     s_body (self, &node->body, ends);
+    s_leave_scope (self, outer);
     s_close (self, "endset");
     return node;
+}
+
+//  The body of what is called: names only a macro has are noted in op.
+static void
+s_macro_body (syntax_t *self, node_t *node, const char *const *ends)
+{
+    place_t outer = s_enter_scope (self, 0);
+    s_body (self, &node->body, ends);
+    node->op = self->uses;
+    s_leave_scope (self, outer);
+    s_close (self, ends [0]);
 }
 
 static node_t *
@@ -266,15 +306,11 @@ s_macro (syntax_t *self)
     node_t *node = syntax_node (self, NODE_MACRO);
     if (!node)
         return NULL;
-    node->text = syntax_name (self);
+    node->text = syntax_target_name (self);
     syntax_expect (self, TOKEN_OPERATOR, "(");
     syntax_parameters (self, &node->arguments);
     syntax_expect (self, TOKEN_BLOCK_END, NULL);
-    uint32_t loops = self->loops;
-    self->loops = 0;
-    s_body (self, &node->body, ends);
-    self->loops = loops;
-    s_close (self, "endmacro");
+    s_macro_body (self, node, ends);
     return node;
 }
 
@@ -285,14 +321,26 @@ s_call_block (syntax_t *self)
     node_t *node = syntax_node (self, NODE_CALL_BLOCK);
     if (!node)
         return NULL;
+    node->text = SPAN ("caller");
     if (syntax_accept (self, TOKEN_OPERATOR, "("))
         syntax_parameters (self, &node->arguments);
     node->a = syntax_expression (self, false);
     if (!self->failed && node->a->kind != NODE_CALL)
         return syntax_fail (self, "a call block needs a call");
     syntax_expect (self, TOKEN_BLOCK_END, NULL);
+    s_macro_body (self, node, ends);
+    return node;
+}
+
+//  A body with a scope of its own behind a tag that was read.
+static node_t *
+s_scoped_body (syntax_t *self, node_t *node, const char *const *ends)
+{
+    syntax_expect (self, TOKEN_BLOCK_END, NULL);
+    place_t outer = s_enter_scope (self, 0);
     s_body (self, &node->body, ends);
-    s_close (self, "endcall");
+    s_leave_scope (self, outer);
+    s_close (self, ends [0]);
     return node;
 }
 
@@ -304,23 +352,54 @@ s_filter_block (syntax_t *self)
     if (!node)
         return NULL;
     node->b = syntax_filters (self, syntax_filter (self, NULL));
-    syntax_expect (self, TOKEN_BLOCK_END, NULL);
-    s_body (self, &node->body, ends);
-    s_close (self, "endfilter");
-    return node;
+    return s_scoped_body (self, node, ends);
 }
 
 static node_t *
 s_generation (syntax_t *self)
 {
     static const char *const ends [] = { "endgeneration", NULL };
+    node_t *node = syntax_node (self, NODE_GENERATION);
+    return node ? s_scoped_body (self, node, ends) : NULL;
+}
+
+static node_t *
+s_block (syntax_t *self)
+{
+    static const char *const ends [] = { "endblock", NULL };
     node_t *node = syntax_node (self, NODE_BLOCK);
     if (!node)
         return NULL;
-    syntax_expect (self, TOKEN_BLOCK_END, NULL);
-    s_body (self, &node->body, ends);
-    s_close (self, "endgeneration");
-    return node;
+    node->text = syntax_name (self);
+    return s_scoped_body (self, node, ends);
+}
+
+//  with a = 1, b = 2: the values see what is outside.
+static node_t *
+s_with (syntax_t *self)
+{
+    static const char *const ends [] = { "endwith", NULL };
+    node_t *node = syntax_node (self, NODE_WITH);
+    while (node && !self->failed && self->token.kind != TOKEN_BLOCK_END) {
+        if (node->arguments.count)
+            syntax_expect (self, TOKEN_OPERATOR, ",");
+        argument_t variable = { .name = syntax_target_name (self) };
+        syntax_expect (self, TOKEN_OPERATOR, "=");
+        variable.value = syntax_expression (self, false);
+        syntax_add_argument (self, &node->arguments, variable);
+    }
+    return node ? s_scoped_body (self, node, ends) : NULL;
+}
+
+static node_t *
+s_autoescape (syntax_t *self)
+{
+    static const char *const ends [] = { "endautoescape", NULL };
+    node_t *node = syntax_node (self, NODE_AUTOESCAPE);
+    if (!node)
+        return NULL;
+    node->a = syntax_expression (self, false);
+    return s_scoped_body (self, node, ends);
 }
 
 static node_t *
@@ -356,6 +435,9 @@ static const struct {
     { "call", s_call_block },
     { "filter", s_filter_block },
     { "generation", s_generation },
+    { "block", s_block },
+    { "with", s_with },
+    { "autoescape", s_autoescape },
     { "break", s_break },
     { "continue", s_continue },
 };

@@ -14,6 +14,9 @@ typedef struct {
     arena_t *arena;    //  Of the tree
     uint32_t depth;    //  Of the recursion
     uint32_t loops;    //  Around the statement being parsed, since the last macro
+    bool soft;         //  Inside an if and nothing closer: unknown filters and tests fail only where they are reached
+    span_t unknown;    //  Filter or test of this tag that does not exist; empty: none
+    unsigned uses;     //  MACRO_TAKES_... of names that occurred so far
     error_t *error;    //  First error
     bool failed;       //  Stop
 } syntax_t;
@@ -41,11 +44,14 @@ span_t syntax_name (syntax_t *self);
 //  An expression; a tuple where commas follow and `tuple` is set.
 node_t *syntax_expression (syntax_t *self, bool tuple);
 
-//  An expression without `if ... else`: what a for loop walks.
+//  An expression or tuple without `if ... else`: what a for loop walks, what an if asks.
 node_t *syntax_expression_no_choice (syntax_t *self);
 
-//  A name, an attribute or a tuple of names that is assigned to.
-node_t *syntax_target (syntax_t *self);
+//  A name or a tuple of names that is assigned to; attributes of names too, where `attributes` is set.
+node_t *syntax_target (syntax_t *self, bool attributes);
+
+//  A single name that is assigned to.
+span_t syntax_target_name (syntax_t *self);
 
 //  `| filter ...` behind a value (NULL in a filter block).
 node_t *syntax_filters (syntax_t *self, node_t *value);

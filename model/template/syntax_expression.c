@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "model/template/filters.h"
 #include "model/template/syntax.h"
 
 enum { DEPTH_MAX = 200 };
@@ -69,8 +70,9 @@ s_string (syntax_t *self)
     return node;
 }
 
-static node_t *
-s_name (syntax_t *self)
+//  The constant of a name; NULL where it is none.
+static const value_t *
+s_constant (span_t name)
 {
     static const struct {
         const char *name;
@@ -84,11 +86,31 @@ s_name (syntax_t *self)
         { "None", { .kind = VALUE_NONE } },
     };
     for (size_t i = 0; i < sizeof constants / sizeof *constants; i++)
-        if (span_equal_string (self->token.text, constants [i].name))
-            return s_literal (self, constants [i].value);
+        if (span_equal_string (name, constants [i].name))
+            return &constants [i].value;
+    return NULL;
+}
+
+//  caller, varargs and kwargs make a macro take what they hold.
+static void
+s_note_macro_name (syntax_t *self, span_t name)
+{
+    self->uses |= span_equal_string (name, "caller")    ? MACRO_TAKES_CALLER
+                  : span_equal_string (name, "varargs") ? MACRO_TAKES_VARARGS
+                  : span_equal_string (name, "kwargs")  ? MACRO_TAKES_KWARGS
+                                                        : 0;
+}
+
+static node_t *
+s_name (syntax_t *self)
+{
+    const value_t *constant = s_constant (self->token.text);
+    if (constant)
+        return s_literal (self, *constant);
     node_t *node = syntax_node (self, NODE_NAME);
     if (node)
         node->text = self->token.text;
+    s_note_macro_name (self, self->token.text);
     syntax_next (self);
     return node;
 }
@@ -183,24 +205,68 @@ s_slice_part (syntax_t *self)
     return absent ? NULL : syntax_expression (self, false);
 }
 
+//  One part of a subscript: a value, or a slice.
 static node_t *
-s_subscript (syntax_t *self, node_t *value)
+s_subscript_part (syntax_t *self)
 {
     node_t *first = s_slice_part (self);
-    if (!s_accept_operator (self, ":")) {
-        syntax_expect (self, TOKEN_OPERATOR, "]");
-        return s_pair (self, NODE_ITEM, 0, value, first);
-    }
+    if (!s_accept_operator (self, ":"))
+        return first ? first : syntax_fail (self, "an index is missing");
     node_t *slice = syntax_node (self, NODE_SLICE);
     node_t *second = s_slice_part (self);
     node_t *third = s_accept_operator (self, ":") ? s_slice_part (self) : NULL;
-    syntax_expect (self, TOKEN_OPERATOR, "]");
     if (!slice)
         return NULL;
     slice->a = first;
     slice->b = second;
     slice->c = third;
-    return s_pair (self, NODE_ITEM, 0, value, slice);
+    return slice;
+}
+
+//  x [part], or x [part, part ...]: a tuple.
+static node_t *
+s_subscript (syntax_t *self, node_t *value)
+{
+    node_t *index = s_subscript_part (self);
+    if (syntax_is (self, TOKEN_OPERATOR, ",")) {
+        node_t *tuple = syntax_node (self, NODE_TUPLE);
+        if (tuple)
+            syntax_add (self, &tuple->items, index);
+        while (tuple && !self->failed && s_accept_operator (self, ","))
+            syntax_add (self, &tuple->items, s_subscript_part (self));
+        index = tuple;
+    }
+    syntax_expect (self, TOKEN_OPERATOR, "]");
+    return s_pair (self, NODE_ITEM, 0, value, index);
+}
+
+static bool
+s_is_repeated (const arguments_t *arguments, span_t name)
+{
+    for (size_t i = 0; i < arguments->count; i++)
+        if (name.size && span_equal (arguments->items [i].name, name))
+            return true;
+    return false;
+}
+
+//  Positions before names, both before what stars spread.
+static void
+s_check_order (syntax_t *self, const arguments_t *arguments, const argument_t *argument)
+{
+    int stars = 0;
+    bool named = false;
+    for (size_t i = 0; i < arguments->count; i++) {
+        stars = arguments->items [i].stars > stars ? arguments->items [i].stars : stars;
+        named |= arguments->items [i].name.size > 0;
+    }
+    bool fits = argument->stars == 2      ? stars < 2
+                : argument->stars == 1    ? !stars
+                : argument->name.size > 0 ? stars < 2
+                                          : !stars && !named;
+    if (!fits)
+        syntax_fail (self, "an argument stands where none of its kind may");
+    if (s_is_repeated (arguments, argument->name))
+        syntax_fail (self, "the argument '%.*s' is given twice", SPAN_ARG (span_slice (argument->name, 0, 40)));
 }
 
 void
@@ -214,6 +280,7 @@ syntax_arguments (syntax_t *self, arguments_t *arguments)
             argument.name = argument.value->text;
             argument.value = syntax_expression (self, false);
         }
+        s_check_order (self, arguments, &argument);
         syntax_add_argument (self, arguments, argument);
         if (!s_accept_operator (self, ","))
             break;
@@ -225,9 +292,13 @@ void
 syntax_parameters (syntax_t *self, arguments_t *parameters)
 {
     while (!self->failed && !syntax_is (self, TOKEN_OPERATOR, ")")) {
-        argument_t parameter = { .name = syntax_name (self) };
+        argument_t parameter = { .name = syntax_target_name (self) };
         if (s_accept_operator (self, "="))
             parameter.value = syntax_expression (self, false);
+        else if (parameters->count && parameters->items [parameters->count - 1].value)
+            syntax_fail (self, "a parameter without a default follows one that has one");
+        if (s_is_repeated (parameters, parameter.name))
+            syntax_fail (self, "the parameter '%.*s' occurs twice", SPAN_ARG (span_slice (parameter.name, 0, 40)));
         syntax_add_argument (self, parameters, parameter);
         if (!s_accept_operator (self, ","))
             break;
@@ -266,6 +337,8 @@ syntax_filter (syntax_t *self, node_t *value)
         return NULL;
     node->a = value;
     node->text = s_dotted_name (self);
+    if (!self->soft && !filters_lookup (node->text))
+        self->unknown = node->text;
     if (s_accept_operator (self, "("))
         syntax_arguments (self, &node->arguments);
     return node;
@@ -274,7 +347,7 @@ syntax_filter (syntax_t *self, node_t *value)
 static bool
 s_ends_test (const syntax_t *self)
 {
-    static const char *const words [] = { "else", "or", "and", "is", "if", "in", "not" };
+    static const char *const words [] = { "else", "or", "and" };
     for (size_t i = 0; i < sizeof words / sizeof *words; i++)
         if (syntax_is (self, TOKEN_NAME, words [i]))
             return true;
@@ -290,6 +363,10 @@ s_bare_argument (syntax_t *self, node_t *test)
                   syntax_is (self, TOKEN_OPERATOR, "[") || syntax_is (self, TOKEN_OPERATOR, "{");
     if (!begins || s_ends_test (self))
         return;
+    if (syntax_is (self, TOKEN_NAME, "is")) {
+        syntax_fail (self, "tests cannot be chained with is");
+        return;
+    }
     syntax_add_argument (self, &test->arguments, (argument_t){ .value = s_unary (self, false) });
 }
 
@@ -302,6 +379,8 @@ s_test (syntax_t *self, node_t *value)
         return NULL;
     node->a = value;
     node->text = s_dotted_name (self);
+    if (!self->soft && !tests_find (node->text))
+        self->unknown = node->text;
     if (s_accept_operator (self, "("))
         syntax_arguments (self, &node->arguments);
     else
@@ -478,8 +557,8 @@ s_and (syntax_t *self)
     return left;
 }
 
-node_t *
-syntax_expression_no_choice (syntax_t *self)
+static node_t *
+s_or (syntax_t *self)
 {
     node_t *left = s_and (self);
     while (!self->failed && syntax_accept (self, TOKEN_NAME, "or"))
@@ -487,19 +566,22 @@ syntax_expression_no_choice (syntax_t *self)
     return left;
 }
 
+//  Names of filters and tests inside a choice are looked up where they are reached.
 static node_t *
 s_choice (syntax_t *self)
 {
-    node_t *value = syntax_expression_no_choice (self);
+    span_t unknown = self->unknown;
+    node_t *value = s_or (self);
     while (!self->failed && syntax_accept (self, TOKEN_NAME, "if")) {
         node_t *node = syntax_node (self, NODE_CHOICE);
         if (!node)
             return NULL;
         node->a = value;
-        node->b = syntax_expression_no_choice (self);
+        node->b = s_or (self);
         if (syntax_accept (self, TOKEN_NAME, "else"))
             node->c = s_choice (self);
         value = node;
+        self->unknown = unknown;
     }
     return value;
 }
@@ -508,15 +590,17 @@ static bool
 s_ends_tuple (const syntax_t *self)
 {
     token_kind_t kind = self->token.kind;
-    return kind == TOKEN_BLOCK_END || kind == TOKEN_PRINT_END || syntax_is (self, TOKEN_OPERATOR, ")");
+    return kind == TOKEN_BLOCK_END || kind == TOKEN_PRINT_END || syntax_is (self, TOKEN_OPERATOR, ")") ||
+           syntax_is (self, TOKEN_NAME, "in") || syntax_is (self, TOKEN_NAME, "recursive");
 }
 
-node_t *
-syntax_expression (syntax_t *self, bool tuple)
+//  One item, or a tuple where a comma follows it.
+static node_t *
+s_tuple (syntax_t *self, node_t *(*item) (syntax_t *self), bool tuple)
 {
     if (!s_enter (self))
         return s_leave (self, NULL);
-    node_t *first = s_choice (self);
+    node_t *first = item (self);
     if (!tuple || self->failed || !syntax_is (self, TOKEN_OPERATOR, ","))
         return s_leave (self, first);
     node_t *node = syntax_node (self, NODE_TUPLE);
@@ -524,25 +608,53 @@ syntax_expression (syntax_t *self, bool tuple)
         return s_leave (self, NULL);
     syntax_add (self, &node->items, first);
     while (!self->failed && s_accept_operator (self, ",") && !s_ends_tuple (self))
-        syntax_add (self, &node->items, s_choice (self));
+        syntax_add (self, &node->items, item (self));
     return s_leave (self, node);
 }
 
+node_t *
+syntax_expression (syntax_t *self, bool tuple)
+{
+    return s_tuple (self, s_choice, tuple);
+}
+
+node_t *
+syntax_expression_no_choice (syntax_t *self)
+{
+    return s_tuple (self, s_or, true);
+}
+
 //  ---- Targets ----
+
+span_t
+syntax_target_name (syntax_t *self)
+{
+    if (s_constant (self->token.text))
+        syntax_fail (self, "cannot assign to '%.*s'", SPAN_ARG (span_slice (self->token.text, 0, 40)));
+    s_note_macro_name (self, self->token.text);
+    return syntax_name (self);
+}
 
 static node_t *
 s_single_target (syntax_t *self)
 {
     if (s_accept_operator (self, "(")) {
-        node_t *inner = syntax_target (self);
+        node_t *inner = syntax_target (self, false);
         syntax_expect (self, TOKEN_OPERATOR, ")");
         return inner;
     }
     node_t *name = syntax_node (self, NODE_NAME);
-    if (!name)
-        return NULL;
-    name->text = syntax_name (self);
-    if (!s_accept_operator (self, "."))
+    if (name)
+        name->text = syntax_target_name (self);
+    return name;
+}
+
+//  A name, or name.attribute.
+static node_t *
+s_attribute_target (syntax_t *self)
+{
+    node_t *name = s_single_target (self);
+    if (self->failed || name->kind != NODE_NAME || !s_accept_operator (self, "."))
         return name;
     node_t *node = syntax_node (self, NODE_ATTRIBUTE);
     if (!node)
@@ -553,19 +665,7 @@ s_single_target (syntax_t *self)
 }
 
 node_t *
-syntax_target (syntax_t *self)
+syntax_target (syntax_t *self, bool attributes)
 {
-    if (!s_enter (self))
-        return s_leave (self, NULL);
-    node_t *first = s_single_target (self);
-    if (self->failed || !syntax_is (self, TOKEN_OPERATOR, ","))
-        return s_leave (self, first);
-    node_t *node = syntax_node (self, NODE_TUPLE);
-    if (!node)
-        return s_leave (self, NULL);
-    syntax_add (self, &node->items, first);
-    while (!self->failed && s_accept_operator (self, ",") && self->token.kind == TOKEN_NAME &&
-           !syntax_is (self, TOKEN_NAME, "in"))
-        syntax_add (self, &node->items, s_single_target (self));
-    return s_leave (self, node);
+    return s_tuple (self, attributes ? s_attribute_target : s_single_target, true);
 }

@@ -16,6 +16,19 @@ struct template
     nodes_t body;     //  Its statements
 };
 
+//  Every \r\n and \r becomes \n, as Jinja reads a template; the new size.
+static size_t
+s_normalize_line_ends (char *text, size_t size)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < size; i++) {
+        bool pair = text [i] == '\r' && i + 1 < size && text [i + 1] == '\n';
+        text [kept++] = text [i] == '\r' ? '\n' : text [i];
+        i += pair;
+    }
+    return kept;
+}
+
 //  The text of a line, for messages.
 static span_t
 s_line (const template_t *self, uint32_t wanted)
@@ -51,7 +64,7 @@ template_compile (span_t source, error_t *error)
     }
     template_t *self = memory_new (sizeof *self);
     self->source = memory_copy (source.data, source.size);
-    self->size = source.size;
+    self->size = s_normalize_line_ends (self->source, source.size);
     arena_init (&self->arena, TREE_MAX);
     syntax_t syntax;
     if (syntax_parse (&syntax, span_of (self->source, self->size), &self->arena, &self->body, error)) {

@@ -119,6 +119,51 @@ test_every_published_template_renders_as_jinja_does (void **state)
     buffer_fini (&text);
 }
 
+//  ---- The language ----
+
+static void
+s_check_language_row (const json_t *row, const json_t *context)
+{
+    buffer_t out = { 0 };
+    error_t error = { 0 };
+    span_t source = json_string (json_get (row, "source"));
+    template_t *template = template_compile (source, &error);
+    template_input_t input = { .context = context, .now_s = NOW_S };
+    status_t status = template ? template_render (template, &input, &out, NULL, &error) : error.status;
+    bool fails = json_get (row, "error") != NULL;
+    if (fails != (status != STATUS_OK))
+        fail_msg ("%.*s: %s", SPAN_ARG (source), status ? error.text : "rendered, but Jinja2 raises");
+    if (!fails && !span_equal (buffer_span (&out), json_string (json_get (row, "text"))))
+        fail_msg ("%.*s renders otherwise: %s", SPAN_ARG (source), buffer_string (&out));
+    template_destroy (&template);
+    buffer_fini (&out);
+}
+
+//  tests/templates/make.py writes the answers.
+static void
+test_the_language_is_jinjas (void **state)
+{
+    buffer_t text = { 0 };
+    json_t *first = NULL;
+    size_t rows = 0;
+    s_read (FOLDER "language.jsonl", &text);
+    for (span_t rest = buffer_span (&text); rest.size; rows++) {
+        json_t *row;
+        size_t end = span_find_byte (rest, '\n');
+        assert_int_equal (json_parse (span_slice (rest, 0, end), &row, NULL), STATUS_OK);
+        if (rows)
+            s_check_language_row (row, json_get (first, "context"));
+        if (rows)
+            json_destroy (&row);
+        else
+            first = row;
+        rest = span_slice (rest, end + 1, rest.size);
+    }
+    assert_true (rows > 400);
+    json_destroy (&first);
+    buffer_fini (&text);
+}
+
 //  ---- Seams ----
 
 //  Renders with seams and writes a bar where they are.
@@ -233,7 +278,8 @@ test_harm_is_bounded_and_named (void **state)
         const char *source;
         status_t status;
     } rows [] = {
-        { "{% for i in range(1000000000) %}x{% endfor %}", STATUS_LIMIT },
+        { "{% for i in range(1000000000) %}x{% endfor %}", STATUS_INVALID },
+        { "{% for i in range(100000) %}{% for j in range(100000) %}x{% endfor %}{% endfor %}", STATUS_LIMIT },
         { "{% macro f(n) %}{{ f(n) }}{% endmacro %}{{ f(1) }}", STATUS_INVALID },
         { "{{ 'x' * 1000000000 }}", STATUS_INVALID },
         { "{% for i in range(1000) %}{{ 'x' * 10000 }}{% endfor %}", STATUS_LIMIT },
@@ -288,6 +334,7 @@ main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_every_published_template_renders_as_jinja_does),
+        cmocka_unit_test (test_the_language_is_jinjas),
         cmocka_unit_test (test_seams_lie_where_messages_begin_and_end),
         cmocka_unit_test (test_a_rendering_that_fails_leaves_no_seams),
         cmocka_unit_test (test_the_moment_prints_as_python_does),

@@ -36,14 +36,14 @@ s_mapping (render_t *render, value_t value, const args_t *args)
 static bool
 s_sequence (render_t *render, value_t value, const args_t *args)
 {
-    return value.kind == VALUE_STRING || value_is_sequence (value) || value.kind == VALUE_DICT ||
+    return value.kind == VALUE_STRING || value_is_indexed (value) || value.kind == VALUE_DICT ||
            value.kind == VALUE_UNDEFINED;
 }
 
 static bool
 s_iterable (render_t *render, value_t value, const args_t *args)
 {
-    return s_sequence (render, value, args) || value.kind == VALUE_ITERATOR || value.kind == VALUE_LOOP;
+    return s_sequence (render, value, args) || value_has_items (value) || value.kind == VALUE_LOOP;
 }
 
 static bool
@@ -85,42 +85,43 @@ s_false (render_t *render, value_t value, const args_t *args)
 static bool
 s_callable (render_t *render, value_t value, const args_t *args)
 {
-    return value.kind == VALUE_FUNCTION;
+    return value.kind == VALUE_FUNCTION || value.kind == VALUE_LOOP || value.kind == VALUE_UNDEFINED;
 }
 
 //  The remainder of a division, for odd, even and divisibleby.
 static bool
-s_divides (render_t *render, value_t value, int64_t divisor, int64_t remainder)
+s_divides (render_t *render, value_t value, value_t divisor, int64_t remainder)
 {
-    value_t rest = render_binary (render, OP_MODULO, value, value_int (divisor));
+    value_t rest = render_binary (render, OP_MODULO, value, divisor);
     return value_equal (rest, value_int (remainder)) && !value_heap_failed (&render->heap);
 }
 
 static bool
 s_odd (render_t *render, value_t value, const args_t *args)
 {
-    return s_divides (render, value, 2, 1);
+    return s_divides (render, value, value_int (2), 1);
 }
 
 static bool
 s_even (render_t *render, value_t value, const args_t *args)
 {
-    return s_divides (render, value, 2, 0);
+    return s_divides (render, value, value_int (2), 0);
 }
 
 static bool
 s_divisible (render_t *render, value_t value, const args_t *args)
 {
-    return s_divides (render, value, args_int (args, 0, "num", 0), 0);
+    return s_divides (render, value, *args_get (args, 0, "num"), 0);
 }
 
 static bool
-s_all_cased (value_t value, bool (*has) (uint32_t point), bool (*not ) (uint32_t point))
+s_all_cased (render_t *render, value_t value, bool (*has) (uint32_t point), bool (*lacks) (uint32_t point))
 {
     bool found = false;
-    for (size_t at = 0, size; value.kind == VALUE_STRING && at < value.as.text.size; at += size) {
-        uint32_t point = unicode_decode (span_slice (value.as.text, at, 4), &size);
-        if (not(point))
+    span_t text = value_to_text (&render->heap, value).as.text;
+    for (size_t at = 0, size; at < text.size; at += size) {
+        uint32_t point = unicode_decode (span_slice (text, at, 4), &size);
+        if (lacks (point))
             return false;
         found |= has (point);
     }
@@ -130,23 +131,19 @@ s_all_cased (value_t value, bool (*has) (uint32_t point), bool (*not ) (uint32_t
 static bool
 s_lower (render_t *render, value_t value, const args_t *args)
 {
-    return s_all_cased (value, unicode_is_lower, unicode_is_upper);
+    return s_all_cased (render, value, unicode_is_lower, unicode_is_upper);
 }
 
 static bool
 s_upper (render_t *render, value_t value, const args_t *args)
 {
-    return s_all_cased (value, unicode_is_upper, unicode_is_lower);
+    return s_all_cased (render, value, unicode_is_upper, unicode_is_lower);
 }
 
 static bool
 s_compare (render_t *render, op_t op, value_t value, const args_t *args)
 {
-    const value_t *other = args_get (args, 0, "other");
-    if (!other) {
-        value_fail (&render->heap, "TypeError: this test needs an argument");
-        return false;
-    }
+    const value_t *other = args_get (args, 0, op == OP_IN ? "seq" : "other");
     return render_compare (render, op, value, *other);
 }
 
@@ -205,55 +202,78 @@ s_filter (render_t *render, value_t value, const args_t *args)
     return value.kind == VALUE_STRING && filters_lookup (value.as.text);
 }
 
-const test_t tests_table [] = {
-    { "defined", s_defined },
-    { "undefined", s_undefined },
-    { "none", s_none },
-    { "string", s_string },
-    { "mapping", s_mapping },
-    { "sequence", s_sequence },
-    { "iterable", s_iterable },
-    { "number", s_number },
-    { "integer", s_integer },
-    { "float", s_float },
-    { "boolean", s_boolean },
-    { "true", s_true },
-    { "false", s_false },
-    { "callable", s_callable },
-    { "odd", s_odd },
-    { "even", s_even },
-    { "divisibleby", s_divisible },
-    { "lower", s_lower },
-    { "upper", s_upper },
-    { "eq", s_equal },
-    { "equalto", s_equal },
-    { "==", s_equal },
-    { "ne", s_not_equal },
-    { "!=", s_not_equal },
-    { "lt", s_less },
-    { "lessthan", s_less },
-    { "<", s_less },
-    { "le", s_less_equal },
-    { "<=", s_less_equal },
-    { "gt", s_greater },
-    { "greaterthan", s_greater },
-    { ">", s_greater },
-    { "ge", s_greater_equal },
-    { ">=", s_greater_equal },
-    { "in", s_in },
-    { "sameas", s_same_as },
-    { "filter", s_filter },
-    { NULL, NULL },
+static bool
+s_test (render_t *render, value_t value, const args_t *args)
+{
+    return value.kind == VALUE_STRING && tests_find (value.as.text);
+}
+
+static bool
+s_escaped (render_t *render, value_t value, const args_t *args)
+{
+    return value.safe;
+}
+
+static const test_t s_tests [] = {
+    { "defined", "", s_defined },
+    { "undefined", "", s_undefined },
+    { "none", "", s_none },
+    { "string", "", s_string },
+    { "mapping", "", s_mapping },
+    { "sequence", "", s_sequence },
+    { "iterable", "", s_iterable },
+    { "number", "", s_number },
+    { "integer", "", s_integer },
+    { "float", "", s_float },
+    { "boolean", "", s_boolean },
+    { "true", "", s_true },
+    { "false", "", s_false },
+    { "callable", "", s_callable },
+    { "odd", "", s_odd },
+    { "even", "", s_even },
+    { "divisibleby", "num", s_divisible },
+    { "lower", "", s_lower },
+    { "upper", "", s_upper },
+    { "eq", "other", s_equal },
+    { "equalto", "other", s_equal },
+    { "==", "other", s_equal },
+    { "ne", "other", s_not_equal },
+    { "!=", "other", s_not_equal },
+    { "lt", "other", s_less },
+    { "lessthan", "other", s_less },
+    { "<", "other", s_less },
+    { "le", "other", s_less_equal },
+    { "<=", "other", s_less_equal },
+    { "gt", "other", s_greater },
+    { "greaterthan", "other", s_greater },
+    { ">", "other", s_greater },
+    { "ge", "other", s_greater_equal },
+    { ">=", "other", s_greater_equal },
+    { "in", "seq", s_in },
+    { "sameas", "other", s_same_as },
+    { "filter", "", s_filter },
+    { "test", "", s_test },
+    { "escaped", "", s_escaped },
+    { NULL, NULL, NULL },
 };
+
+const test_t *
+tests_find (span_t name)
+{
+    for (const test_t *test = s_tests; test->name; test++)
+        if (span_equal_string (name, test->name))
+            return test;
+    return NULL;
+}
 
 bool
 render_test (render_t *self, span_t name, value_t input, const args_t *args)
 {
     if (value_heap_failed (&self->heap))
         return false;
-    for (const test_t *test = tests_table; test->name; test++)
-        if (span_equal_string (name, test->name))
-            return test->test (self, input, args);
+    const test_t *test = tests_find (name);
+    if (test)
+        return args_check (self, test->name, test->parameters, args) && test->test (self, input, args);
     value_fail (&self->heap, "TemplateRuntimeError: No test named '%.*s' found.", SPAN_ARG (name));
     return false;
 }

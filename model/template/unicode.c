@@ -75,9 +75,49 @@ unicode_is_letter (uint32_t point)
 }
 
 bool
-unicode_is_digit (uint32_t point)
+unicode_is_decimal (uint32_t point)
 {
     return s_category (point) == UTF8PROC_CATEGORY_ND;
+}
+
+//  Decimals lie in rows of ten, each row on its own: the digit is the way to the row's start.
+int
+unicode_decimal_value (uint32_t point)
+{
+    if (point < 0x80)
+        return point >= '0' && point <= '9' ? (int)point - '0' : -1;
+    if (!unicode_is_decimal (point))
+        return -1;
+    uint32_t start = point;
+    while (unicode_is_decimal (start - 1))
+        start--;
+    return (int)((point - start) % 10);
+}
+
+//  Beside decimals: superscripts, subscripts and single digits in circles, brackets and with full stops.
+bool
+unicode_is_digit (uint32_t point)
+{
+    static const uint32_t ranges [][2] = { { 0xb2, 0xb3 }, { 0xb9, 0xb9 }, { 0x2070, 0x2070 }, { 0x2074, 0x2079 },
+        { 0x2080, 0x2089 }, { 0x2460, 0x2468 }, { 0x2474, 0x247c }, { 0x2488, 0x2490 }, { 0x24ea, 0x24ea },
+        { 0x24f5, 0x24fd }, { 0x24ff, 0x24ff }, { 0x2776, 0x277e }, { 0x2780, 0x2788 }, { 0x278a, 0x2792 } };
+    for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
+        if (point >= ranges [i][0] && point <= ranges [i][1])
+            return true;
+    return unicode_is_decimal (point);
+}
+
+bool
+unicode_is_numeric (uint32_t point)
+{
+    utf8proc_category_t category = s_category (point);
+    return category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO;
+}
+
+bool
+unicode_is_alphanumeric (uint32_t point)
+{
+    return unicode_is_letter (point) || unicode_is_numeric (point);
 }
 
 bool
@@ -89,21 +129,66 @@ unicode_is_upper (uint32_t point)
 bool
 unicode_is_lower (uint32_t point)
 {
-    return utf8proc_islower ((utf8proc_int32_t)point);
+    return utf8proc_islower ((utf8proc_int32_t)point) || point == 0xaa || point == 0xba;
 }
 
 typedef utf8proc_int32_t (convert_fn) (utf8proc_int32_t point);
+
+//  Capitals of several code points; "" for any other character.
+static const char *
+s_long_upper (uint32_t point)
+{
+    static const struct {
+        uint32_t point;
+        const char *upper;
+    } rows [] = { { 0xdf, "SS" }, { 0x149, "\xca\xbcN" }, { 0xfb00, "FF" }, { 0xfb01, "FI" }, { 0xfb02, "FL" },
+        { 0xfb03, "FFI" }, { 0xfb04, "FFL" }, { 0xfb05, "ST" }, { 0xfb06, "ST" } };
+    for (size_t i = 0; point >= 0xdf && i < sizeof rows / sizeof *rows; i++)
+        if (rows [i].point == point)
+            return rows [i].upper;
+    return "";
+}
+
+//  A Greek sigma that ends a word is written otherwise in lower case.
+static bool
+s_ends_word (span_t text, size_t at, size_t size)
+{
+    size_t before = at;
+    size_t next;
+    while (before && (text.data [--before] & 0xc0) == 0x80)
+        ;
+    span_t rest = span_slice (text, at + size, 4);
+    return at && unicode_is_letter (unicode_decode (span_slice (text, before, 4), &next)) &&
+           !(rest.size && unicode_is_letter (unicode_decode (rest, &next)));
+}
 
 static void
 s_convert (buffer_t *out, span_t text, convert_fn *convert)
 {
     for (size_t at = 0, size; at < text.size; at += size) {
         uint32_t point = unicode_decode (span_slice (text, at, 4), &size);
-        if (convert == utf8proc_toupper && point == 0xdf)
-            buffer_append_string (out, "SS");
+        const char *long_upper = convert == utf8proc_toupper ? s_long_upper (point) : "";
+        if (*long_upper)
+            buffer_append_string (out, long_upper);
+        else if (convert == utf8proc_tolower && point == 0x130)
+            buffer_append_string (out, "i\xcc\x87");
+        else if (convert == utf8proc_tolower && point == 0x3a3 && s_ends_word (text, at, size))
+            unicode_append (out, 0x3c2);
         else
             unicode_append (out, (uint32_t)convert ((utf8proc_int32_t)point));
     }
+}
+
+static utf8proc_int32_t
+s_swap (utf8proc_int32_t point)
+{
+    return unicode_is_upper ((uint32_t)point) ? utf8proc_tolower (point) : utf8proc_toupper (point);
+}
+
+void
+unicode_append_swapped (buffer_t *out, span_t text)
+{
+    s_convert (out, text, s_swap);
 }
 
 void
@@ -116,6 +201,21 @@ void
 unicode_append_lower (buffer_t *out, span_t text)
 {
     s_convert (out, text, utf8proc_tolower);
+}
+
+void
+unicode_append_capital (buffer_t *out, span_t text)
+{
+    size_t first = 0;
+    uint32_t point = text.size ? unicode_decode (text, &first) : 0;
+    span_t upper = span_from_string (s_long_upper (point));
+    if (upper.size && upper.data [0] < 0x80) {
+        buffer_append_byte (out, upper.data [0]);
+        unicode_append_lower (out, span_slice (upper, 1, upper.size));
+    } else {
+        s_convert (out, span_slice (text, 0, first), utf8proc_totitle);
+    }
+    unicode_append_lower (out, span_slice (text, first, text.size));
 }
 
 void

@@ -22,14 +22,23 @@ bool unicode_is_printable (span_t character);
 //  Appends a character as repr () escapes it: \xa0, \u200b, \U000e0001.
 void unicode_escape (span_t character, buffer_t *out);
 
-bool unicode_is_letter (uint32_t point);    //  str.isalpha ()
-bool unicode_is_digit (uint32_t point);     //  str.isdigit ()
+bool unicode_is_letter (uint32_t point);     //  str.isalpha ()
+bool unicode_is_decimal (uint32_t point);    //  str.isdecimal ()
+//  0 to 9 for the decimal digits of any script; -1 for what is none.
+int unicode_decimal_value (uint32_t point);
+
+bool unicode_is_digit (uint32_t point);           //  str.isdigit ()
+bool unicode_is_numeric (uint32_t point);         //  str.isnumeric (), but for ideographs
+bool unicode_is_alphanumeric (uint32_t point);    //  str.isalnum ()
 bool unicode_is_upper (uint32_t point);
 bool unicode_is_lower (uint32_t point);
 
-//  Appends in upper, lower or title case (the first letter of each word upper, the rest lower).
+//  Appends in upper, lower, the other, or title case (the first letter of each word upper, the rest lower).  One code point
+//  becomes one, but for a few that have no capital of their own.
 void unicode_append_upper (buffer_t *out, span_t text);
 void unicode_append_lower (buffer_t *out, span_t text);
+void unicode_append_capital (buffer_t *out, span_t text);    //  The first letter only
+void unicode_append_swapped (buffer_t *out, span_t text);
 void unicode_append_title (buffer_t *out, span_t text);
 
 //  Without leading or trailing characters that are in `set`; where set is NULL, without whitespace.

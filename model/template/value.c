@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "model/template/unicode.h"
 
-enum { NESTING_MAX = 200 };
+enum { NESTING_MAX = 200, KEYS_A_STEP = 16 };
 
 void
 value_heap_init (value_heap_t *self, size_t limit, uint64_t steps)
@@ -162,6 +162,8 @@ s_depth (value_t value)
     switch (value.kind) {
     case VALUE_LIST:
     case VALUE_TUPLE:
+    case VALUE_RANGE:
+    case VALUE_VIEW:
     case VALUE_ITERATOR:
         return value.as.list->depth + 1;
     case VALUE_DICT:
@@ -196,6 +198,44 @@ value_list_add (value_heap_t *self, value_list_t *list, value_t item)
     list->items [list->count++] = item;
 }
 
+static value_t
+s_new_view (value_heap_t *self, value_kind_t kind)
+{
+    value_t value = { .kind = kind };
+    value_view_t *view = value_alloc (self, sizeof *view);
+    if (!view)
+        return (value_t){ 0 };
+    value.as.list = &view->list;
+    return value;
+}
+
+value_t
+value_new_range (value_heap_t *self, int64_t from, int64_t to, int64_t step)
+{
+    value_t range = s_new_view (self, VALUE_RANGE);
+    if (value_heap_failed (self))
+        return range;
+    value_view_t *view = (value_view_t *)range.as.list;
+    view->from = from;
+    view->to = to;
+    view->step = step;
+    for (int64_t i = from; (step > 0 ? i < to : i > to) && value_step (self, 1);) {
+        value_list_add (self, &view->list, value_int (i));
+        if (__builtin_add_overflow (i, step, &i))
+            break;
+    }
+    return range;
+}
+
+value_t
+value_new_view (value_heap_t *self, const char *name)
+{
+    value_t view = s_new_view (self, VALUE_VIEW);
+    if (!value_heap_failed (self))
+        ((value_view_t *)view.as.list)->name = name;
+    return view;
+}
+
 value_t
 value_new_dict (value_heap_t *self, value_kind_t kind)
 {
@@ -204,31 +244,39 @@ value_new_dict (value_heap_t *self, value_kind_t kind)
     return value.as.dict ? value : (value_t){ 0 };
 }
 
-static bool
-s_is_hashable (value_t key)
+bool
+value_is_hashable (value_t key)
 {
-    return key.kind != VALUE_LIST && key.kind != VALUE_DICT;
+    return key.kind != VALUE_LIST && key.kind != VALUE_DICT && key.kind != VALUE_VIEW;
 }
 
-bool
-value_dict_set (value_heap_t *self, value_dict_t *dict, value_t key, value_t value)
+//  Appends a pair whose key is not there yet.
+static bool
+s_add_pair (value_heap_t *self, value_dict_t *dict, value_t key, value_t value)
 {
-    if (!s_is_hashable (key)) {
-        value_fail (self, "TypeError: unhashable type: '%s'", value_type_name (key));
-        return false;
-    }
-    value_t *present = value_dict_get (dict, key);
     if (!s_nest (self, &dict->depth, value))
         return false;
-    if (present) {
-        *present = value;
-        return true;
-    }
     value_pair_t *pairs = s_grow (self, dict->pairs, dict->count, &dict->capacity, sizeof *pairs);
     if (!pairs)
         return false;
     dict->pairs = pairs;
     dict->pairs [dict->count++] = (value_pair_t){ key, value };
+    return true;
+}
+
+bool
+value_dict_set (value_heap_t *self, value_dict_t *dict, value_t key, value_t value)
+{
+    if (!value_is_hashable (key)) {
+        value_fail (self, "TypeError: unhashable type: '%s'", value_type_name (key));
+        return false;
+    }
+    value_t *present = value_step (self, dict->count / KEYS_A_STEP) ? value_dict_get (dict, key) : NULL;
+    if (!present)
+        return s_add_pair (self, dict, key, value);
+    if (!s_nest (self, &dict->depth, value))
+        return false;
+    *present = value;
     return true;
 }
 
@@ -281,7 +329,7 @@ s_object_from_json (value_heap_t *self, const json_t *json)
     span_t key;
     const json_t *member;
     while (!value_heap_failed (self) && json_next (json, &cursor, &key, &member))
-        value_dict_set (self, dict.as.dict, value_copy_text (self, key), value_from_json (self, member));
+        s_add_pair (self, dict.as.dict, value_copy_text (self, key), value_from_json (self, member));
     return dict;
 }
 
@@ -321,6 +369,18 @@ value_is_sequence (value_t value)
 }
 
 bool
+value_is_indexed (value_t value)
+{
+    return value_is_sequence (value) || value.kind == VALUE_RANGE;
+}
+
+bool
+value_has_items (value_t value)
+{
+    return value_is_indexed (value) || value.kind == VALUE_VIEW || value.kind == VALUE_ITERATOR;
+}
+
+bool
 value_is_dict (value_t value)
 {
     return value.kind == VALUE_DICT;
@@ -343,6 +403,8 @@ value_is_true (value_t value)
         return value.as.text.size != 0;
     case VALUE_LIST:
     case VALUE_TUPLE:
+    case VALUE_RANGE:
+    case VALUE_VIEW:
         return value.as.list->count != 0;
     case VALUE_DICT:
         return value.as.dict->count != 0;
@@ -416,11 +478,13 @@ value_equal (value_t a, value_t b)
         return span_equal (a.as.text, b.as.text);
     case VALUE_LIST:
     case VALUE_TUPLE:
+    case VALUE_RANGE:
         return a.as.list == b.as.list || s_equal_lists (a.as.list, b.as.list);
     case VALUE_DICT:
         return a.as.dict == b.as.dict || s_equal_dicts (a.as.dict, b.as.dict);
     case VALUE_NAMESPACE:
         return a.as.dict == b.as.dict;
+    case VALUE_VIEW:
     case VALUE_ITERATOR:
         return a.as.list == b.as.list;
     case VALUE_FUNCTION:
@@ -459,7 +523,8 @@ value_compare (value_heap_t *self, value_t a, value_t b, int *order)
         return true;
     }
     if (a.kind == VALUE_STRING && b.kind == VALUE_STRING) {
-        *order = span_compare (a.as.text, b.as.text);    //  UTF-8 keeps the order of code points
+        int compared = span_compare (a.as.text, b.as.text);    //  UTF-8 keeps the order of code points
+        *order = (compared > 0) - (compared < 0);
         return true;
     }
     if (a.kind == b.kind && value_is_sequence (a))
@@ -480,12 +545,13 @@ value_type_name (value_t value)
         [VALUE_STRING] = "str",
         [VALUE_LIST] = "list",
         [VALUE_TUPLE] = "tuple",
+        [VALUE_RANGE] = "range",
         [VALUE_DICT] = "dict",
         [VALUE_NAMESPACE] = "Namespace",
         [VALUE_ITERATOR] = "generator",
         [VALUE_FUNCTION] = "function",
         [VALUE_LOOP] = "LoopContext" };
-    return names [value.kind];
+    return value.kind == VALUE_VIEW ? ((const value_view_t *)value.as.list)->name : names [value.kind];
 }
 
 const char *
@@ -499,6 +565,8 @@ value_object_name (value_t value)
         [VALUE_STRING] = "'str object'",
         [VALUE_LIST] = "'list object'",
         [VALUE_TUPLE] = "'tuple object'",
+        [VALUE_RANGE] = "'range object'",
+        [VALUE_VIEW] = "'dict view object'",
         [VALUE_DICT] = "'dict object'",
         [VALUE_NAMESPACE] = "'namespace object'",
         [VALUE_ITERATOR] = "'generator object'",
@@ -514,6 +582,26 @@ value_text_length (span_t text)
     for (size_t i = 0; i < text.size; i++)
         count += (text.data [i] & 0xc0) != 0x80;
     return count;
+}
+
+span_t
+value_text_range (span_t text, size_t from, size_t to)
+{
+    size_t point = 0;
+    size_t begin = text.size;
+    size_t end = text.size;
+    for (size_t i = 0; i <= text.size; i++) {
+        if (i < text.size && (text.data [i] & 0xc0) == 0x80)
+            continue;
+        if (point == from)
+            begin = i;
+        if (point == to) {
+            end = i;
+            break;
+        }
+        point++;
+    }
+    return begin < end ? span_slice (text, begin, end - begin) : SPAN ("");
 }
 
 static bool
@@ -548,9 +636,15 @@ value_items (value_heap_t *self, value_t value, value_t **items, size_t *count)
     switch (value.kind) {
     case VALUE_LIST:
     case VALUE_TUPLE:
-    case VALUE_ITERATOR:
+    case VALUE_RANGE:
+    case VALUE_VIEW:
         *items = value.as.list->items;
         *count = value.as.list->count;
+        return true;
+    case VALUE_ITERATOR:
+        *items = value.as.list->count ? value.as.list->items + value.as.list->taken : NULL;
+        *count = value.as.list->count - value.as.list->taken;
+        value.as.list->taken = value.as.list->count;
         return true;
     case VALUE_DICT:
         return s_keys (self, value.as.dict, items, count);
@@ -622,6 +716,15 @@ s_print_pairs (value_heap_t *self, const value_dict_t *dict, buffer_t *out)
     buffer_append_byte (out, '}');
 }
 
+static void
+s_print_range (const value_view_t *range, buffer_t *out)
+{
+    buffer_print (out, "range(%" PRId64 ", %" PRId64, range->from, range->to);
+    if (range->step != 1)
+        buffer_print (out, ", %" PRId64, range->step);
+    buffer_append_byte (out, ')');
+}
+
 void
 value_print (value_heap_t *self, value_t value, buffer_t *out)
 {
@@ -685,7 +788,9 @@ value_print_repr (value_heap_t *self, value_t value, buffer_t *out)
         value_print_float (value.as.real, out);
         break;
     case VALUE_STRING:
+        buffer_append_string (out, value.safe ? "Markup(" : "");
         s_print_text_repr (value.as.text, out);
+        buffer_append_string (out, value.safe ? ")" : "");
         break;
     case VALUE_LIST:
         s_print_items (self, value.as.list, "[]", out);
@@ -693,10 +798,22 @@ value_print_repr (value_heap_t *self, value_t value, buffer_t *out)
     case VALUE_TUPLE:
         s_print_items (self, value.as.list, "()", out);
         break;
+    case VALUE_RANGE:
+        s_print_range ((const value_view_t *)value.as.list, out);
+        break;
+    case VALUE_VIEW:
+        buffer_print (out, "%s(", value_type_name (value));
+        s_print_items (self, value.as.list, "[]", out);
+        buffer_append_byte (out, ')');
+        break;
     case VALUE_DICT:
         s_print_pairs (self, value.as.dict, out);
         break;
     case VALUE_NAMESPACE:
+        buffer_append_string (out, "<Namespace ");
+        s_print_pairs (self, value.as.dict, out);
+        buffer_append_byte (out, '>');
+        break;
     case VALUE_ITERATOR:
     case VALUE_FUNCTION:
     case VALUE_LOOP:

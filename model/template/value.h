@@ -25,9 +25,11 @@ typedef enum {
     VALUE_STRING,       //  UTF-8
     VALUE_LIST,         //  Grows; shared
     VALUE_TUPLE,        //  A list that does not grow
+    VALUE_RANGE,        //  Whole numbers in steps: a tuple that prints and compares as Python's range
+    VALUE_VIEW,         //  What keys, values and items of a dict give: walked, counted, not indexed
     VALUE_DICT,         //  In order of insertion; shared
     VALUE_NAMESPACE,    //  A dict whose attributes can be set
-    VALUE_ITERATOR,     //  What map, select and items give: walked, joined, turned into a list; not serialised
+    VALUE_ITERATOR,     //  What map, select and their kin give: walked once, from where the last walk ended
     VALUE_FUNCTION,     //  A macro, a global function or a bound method
     VALUE_LOOP,         //  `loop` inside a for
 } value_kind_t;
@@ -46,7 +48,7 @@ struct value {
         int64_t integer;               //  INT
         double real;                   //  FLOAT
         span_t text;                   //  STRING; UNDEFINED: the sentence for using it
-        value_list_t *list;            //  LIST, TUPLE, ITERATOR
+        value_list_t *list;            //  LIST, TUPLE, RANGE, VIEW, ITERATOR
         value_dict_t *dict;            //  DICT, NAMESPACE
         value_function_t *function;    //  FUNCTION
         value_loop_t *loop;            //  LOOP
@@ -57,8 +59,18 @@ struct value_list {
     value_t *items;     //  In the heap
     size_t count;       //  Items
     size_t capacity;    //  Room
+    size_t taken;       //  ITERATOR: items that were walked already
     uint32_t depth;     //  Of what is nested in it; bounded, since values are walked by recursion
 };
+
+//  The list of a RANGE or a VIEW.
+typedef struct {
+    value_list_t list;    //  Its items
+    const char *name;     //  VIEW: "dict_keys", ...
+    int64_t from;         //  RANGE: first
+    int64_t to;           //  RANGE: where it ends
+    int64_t step;         //  RANGE: between two
+} value_view_t;
 
 typedef struct {
     value_t key;      //  Hashable
@@ -115,6 +127,12 @@ value_t value_take_buffer (value_heap_t *self, buffer_t *buffer);
 value_t value_new_list (value_heap_t *self, value_kind_t kind);
 void value_list_add (value_heap_t *self, value_list_t *list, value_t item);
 
+//  range (from, to, step), with all its items.
+value_t value_new_range (value_heap_t *self, int64_t from, int64_t to, int64_t step);
+
+//  An empty view to fill.  name: "dict_keys", "dict_values" or "dict_items"; borrowed for ever.
+value_t value_new_view (value_heap_t *self, const char *name);
+
 //  kind: VALUE_DICT or VALUE_NAMESPACE.
 value_t value_new_dict (value_heap_t *self, value_kind_t kind);
 
@@ -133,9 +151,13 @@ value_t value_from_json (value_heap_t *self, const json_t *json);
 
 bool value_is_number (value_t value);      //  INT, FLOAT or BOOL
 bool value_is_sequence (value_t value);    //  LIST, TUPLE
+bool value_is_indexed (value_t value);     //  LIST, TUPLE, RANGE
+bool value_has_items (value_t value);      //  What has as.list
 bool value_is_dict (value_t value);        //  DICT
 
 bool value_is_true (value_t value);
+
+bool value_is_hashable (value_t value);    //  May be a key
 
 //  ==
 bool value_equal (value_t a, value_t b);
@@ -152,8 +174,11 @@ const char *value_object_name (value_t value);
 //  Code points of a text.
 size_t value_text_length (span_t text);
 
-//  The items of whatever can be walked: lists, tuples, iterators, dict keys, characters of a text, nothing for undefined.
-//  False with the error set for what cannot.
+//  The code points from .. to - 1 of a text.
+span_t value_text_range (span_t text, size_t from, size_t to);
+
+//  The items of whatever can be walked: lists and their kin, dict keys, characters of a text, nothing for undefined.  An
+//  iterator is empty afterwards.  False with the error set for what cannot be walked.
 bool value_items (value_heap_t *self, value_t value, value_t **items, size_t *count);
 
 //  ---- Text ----
