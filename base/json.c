@@ -35,14 +35,62 @@ s_check_parsed (enum json_tokener_error result, size_t end, span_t text, error_t
     return STATUS_OK;
 }
 
-status_t
-json_parse (span_t text, json_t **tree, error_t *error)
+//  The 16 bits of \uXXXX at the start of a text; 0 where no such escape stands there.
+static uint32_t
+s_unit (span_t text)
 {
-    if (text.size > INT32_MAX)
-        return error_set (error, STATUS_LIMIT, "not JSON: larger than 2 GiB");
-    status_t status = json_check (text, error);
-    if (status)
-        return status;
+    uint32_t unit = 0;
+    if (text.size < 6 || text.data [0] != '\\' || text.data [1] != 'u')
+        return 0;
+    for (size_t i = 2; i < 6; i++) {
+        uint8_t byte = text.data [i];
+        uint8_t letter = byte | 0x20;
+        if (!(byte >= '0' && byte <= '9') && !(letter >= 'a' && letter <= 'f'))
+            return 0;
+        unit = unit * 16 + (byte <= '9' ? byte - (uint32_t)'0' : letter - (uint32_t)'a' + 10);
+    }
+    return unit;
+}
+
+//  The code point of two escapes at the start of a text that json-c would get wrong: one that ends in D800 to DFFF becomes
+//  U+FFFD there (0.16).  0 for all else.
+static uint32_t
+s_misread_pair (span_t text)
+{
+    uint32_t high = s_unit (text);
+    uint32_t low = s_unit (span_slice (text, 6, 6));
+    if (high < 0xd800 || high > 0xdbff || low < 0xdc00 || low > 0xdfff)
+        return 0;
+    uint32_t point = 0x10000 + ((high - 0xd800) << 10) + (low - 0xdc00);
+    return (point & 0xffff) >= 0xd800 && (point & 0xffff) <= 0xdfff ? point : 0;
+}
+
+//  The text with such pairs as the characters they mean, in `room`; the text itself where it has none.
+static span_t
+s_replace_pairs (span_t text, buffer_t *room)
+{
+    size_t copied = 0;
+    for (size_t at = span_find_byte (text, '\\'); at < text.size;) {
+        uint32_t point = s_misread_pair (span_slice (text, at, 12));
+        if (point) {
+            const uint8_t character [] = { (uint8_t)(0xf0 | point >> 18), (uint8_t)(0x80 | (point >> 12 & 0x3f)),
+                (uint8_t)(0x80 | (point >> 6 & 0x3f)), (uint8_t)(0x80 | (point & 0x3f)) };
+            buffer_append (room, span_slice (text, copied, at - copied));
+            buffer_append (room, span_of (character, sizeof character));
+            copied = at + 12;
+        }
+        at += point ? 12 : 2;    //  What is escaped begins no escape
+        at += span_find_byte (span_slice (text, at, text.size), '\\');
+    }
+    if (!copied)
+        return text;
+    buffer_append (room, span_slice (text, copied, text.size));
+    return buffer_span (room);
+}
+
+static status_t
+s_parse (span_t text, json_t **tree, error_t *error)
+{
     json_tokener *tokener = json_tokener_new_ex (JSON_DEPTH_MAX);
     json_tokener_set_flags (tokener, JSON_TOKENER_STRICT | JSON_TOKENER_ALLOW_TRAILING_CHARS);
     json_object *object = json_tokener_parse_ex (tokener, (const char *)text.data, (int)text.size);
@@ -50,12 +98,25 @@ json_parse (span_t text, json_t **tree, error_t *error)
     //  A number that ends with the text may go on for all json-c knows: a NUL says that it does not.
     if (json_tokener_get_error (tokener) == json_tokener_continue)
         object = json_tokener_parse_ex (tokener, "", 1);
-    status = s_check_parsed (json_tokener_get_error (tokener), end, text, error);
+    status_t status = s_check_parsed (json_tokener_get_error (tokener), end, text, error);
     json_tokener_free (tokener);
     if (status == STATUS_OK)
         *tree = (json_t *)object;
     else
         json_object_put (object);
+    return status;
+}
+
+status_t
+json_parse (span_t text, json_t **tree, error_t *error)
+{
+    buffer_t room = { 0 };
+    if (text.size > INT32_MAX)
+        return error_set (error, STATUS_LIMIT, "not JSON: larger than 2 GiB");
+    status_t status = json_check (text, error);
+    if (!status)
+        status = s_parse (s_replace_pairs (text, &room), tree, error);
+    buffer_fini (&room);
     return status;
 }
 

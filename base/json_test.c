@@ -265,10 +265,46 @@ test_a_tree_of_our_own_is_a_tree (void **state)
     buffer_fini (&text);
 }
 
+//  json-c alone makes U+FFFD of those that end in D800 to DFFF.
+static void
+test_every_pair_of_surrogates_is_the_character_it_means (void **state)
+{
+    static const uint32_t ends [] = { 0x0000, 0xd7ff, 0xd800, 0xd842, 0xdbff, 0xdc00, 0xdfff, 0xe000, 0xffff };
+    for (uint32_t plane = 1; plane <= 16; plane++)
+        for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+            char text [64];
+            json_t *tree = NULL;
+            uint32_t point = plane << 16 | ends [i];
+            uint32_t high = 0xd800 + ((point - 0x10000) >> 10);
+            uint32_t low = 0xdc00 + (point & 0x3ff);
+            const uint8_t wanted [] = { 'a', 0xf0 | point >> 18, 0x80 | (point >> 12 & 0x3f),
+                0x80 | (point >> 6 & 0x3f), 0x80 | (point & 0x3f), 'b' };
+            snprintf (text, sizeof text, i % 2 ? "\"a\\u%04x\\u%04xb\"" : "\"a\\u%04X\\u%04Xb\"", high, low);
+            assert_int_equal (json_parse (span_from_string (text), &tree, NULL), STATUS_OK);
+            assert_true (span_equal (json_string (tree), span_of (wanted, sizeof wanted)));
+            json_destroy (&tree);
+        }
+}
+
+static void
+test_what_only_looks_like_a_pair_stays (void **state)
+{
+    json_t *tree = NULL;
+    assert_int_equal (json_parse (SPAN ("\"\\\\ud876\\\\udc42\""), &tree, NULL), STATUS_OK);
+    assert_true (span_equal_string (json_string (tree), "\\ud876\\udc42"));
+    json_destroy (&tree);
+    assert_int_equal (json_parse (SPAN ("\"\\ud876\\\\udc42\""), &tree, NULL), STATUS_OK);
+    assert_true (span_equal_string (json_string (tree), "\xef\xbf\xbd\\udc42"));
+    json_destroy (&tree);
+    assert_int_equal (json_parse (SPAN ("\"\\ud876\\udc4@\""), &tree, NULL), STATUS_INVALID);
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_every_pair_of_surrogates_is_the_character_it_means),
+        cmocka_unit_test (test_what_only_looks_like_a_pair_stays),
         cmocka_unit_test (test_a_text_is_written_back_in_order_digit_for_digit),
         cmocka_unit_test (test_what_is_no_json_is_refused_with_its_place),
         cmocka_unit_test (test_no_number_changes_silently),
