@@ -33,7 +33,7 @@ s_loop_attribute (render_t *self, value_loop_t *loop, span_t name, value_t objec
         return index ? loop->items [index - 1] : value_undefined (&self->heap, "there is no previous item");
     if (span_equal_string (name, "nextitem"))
         return index + 1 < count ? loop->items [index + 1] : value_undefined (&self->heap, "there is no next item");
-    return value_undefined (&self->heap, "%s has no attribute '%.*s'", value_object_name (object), SPAN_ARG (name));
+    return value_undefined (&self->heap, "'%s' has no attribute '%.*s'", value_object_name (object), SPAN_ARG (name));
 }
 
 const builtin_t *
@@ -109,17 +109,19 @@ render_attribute (render_t *self, value_t object, span_t name)
     if (group)
         return *group;
     if ((object.kind == VALUE_DICT || object.kind == VALUE_NAMESPACE) && !s_is_unsafe (name)) {
-        value_t *found = value_dict_get_text (object.as.dict, name);
+        value_t *found = value_dict_get_text (&self->heap, object.as.dict, name);
         if (found)
             return *found;
     }
-    return value_undefined (&self->heap, "%s has no attribute '%.*s'", value_object_name (object), SPAN_ARG (name));
+    return value_undefined (&self->heap, "'%s' has no attribute '%.*s'", value_object_name (object), SPAN_ARG (name));
 }
 
 static value_t
 s_index (render_t *self, value_t object, int64_t index)
 {
     bool is_text = object.kind == VALUE_STRING;
+    if (is_text && !value_scan (&self->heap, object.as.text))
+        return (value_t){ 0 };
     size_t count = is_text ? value_text_length (object.as.text) : object.as.list->count;
     int64_t wanted = index < 0 ? index + (int64_t)count : index;
     if (wanted < 0 || wanted >= (int64_t)count)
@@ -210,6 +212,8 @@ render_slice (render_t *self, value_t object, const node_t *slice)
         step = given [2]->as.integer;
     if (step == 0)
         return value_fail (&self->heap, "ValueError: slice step cannot be zero");
+    if (object.kind == VALUE_STRING && !value_scan (&self->heap, object.as.text))
+        return (value_t){ 0 };
     int64_t count = (int64_t)(object.kind == VALUE_STRING ? value_text_length (object.as.text) : object.as.list->count);
     int64_t from = s_slice_bound (given [0], count, step, step > 0 ? 0 : count - 1);
     int64_t to = s_slice_bound (given [1], count, step, step > 0 ? count : -1);
@@ -228,7 +232,7 @@ render_item (render_t *self, value_t object, value_t key)
     if (object.kind == VALUE_UNDEFINED)
         return render_undefined_error (self, object);
     if (object.kind == VALUE_DICT) {
-        value_t *found = value_dict_get (object.as.dict, key);
+        value_t *found = value_dict_get (&self->heap, object.as.dict, key);
         if (found)
             return *found;
     }

@@ -35,13 +35,18 @@ builtin_find (const builtin_t *table, span_t name)
 
 //  ---- Names ----
 
+enum { VARIABLES_A_STEP = 16 };
+
 static value_t *
-s_find (const scope_t *scope, span_t name)
+s_find (render_t *self, span_t name)
 {
-    for (; scope; scope = scope->parent)
+    for (const scope_t *scope = self->scope; scope; scope = scope->parent) {
+        if (!value_step (&self->heap, scope->count / VARIABLES_A_STEP))
+            return NULL;
         for (size_t i = scope->count; i > 0; i--)
             if (span_equal (scope->variables [i - 1].name, name))
                 return &scope->variables [i - 1].value;
+    }
     return NULL;
 }
 
@@ -60,6 +65,8 @@ void
 render_set (render_t *self, span_t name, value_t value)
 {
     scope_t *scope = self->scope;
+    if (!value_step (&self->heap, scope->count / VARIABLES_A_STEP))
+        return;
     for (size_t i = 0; i < scope->count; i++)
         if (span_equal (scope->variables [i].name, name)) {
             scope->variables [i].value = value;
@@ -93,7 +100,7 @@ render_function (render_t *self, const builtin_t *builtin, value_t bound)
 static value_t
 s_name (render_t *self, span_t name)
 {
-    value_t *found = s_find (self->scope, name);
+    value_t *found = s_find (self, name);
     if (found)
         return *found;
     const builtin_t *builtin = builtin_find (globals_table, name);
@@ -147,6 +154,8 @@ s_concat (render_t *self, const node_t *node)
 value_t
 render_builtin (render_t *self, const builtin_t *builtin, value_t object, const args_t *args)
 {
+    if (object.kind == VALUE_STRING)
+        value_scan (&self->heap, object.as.text);
     if (value_heap_failed (&self->heap) || !args_check (self, builtin->name, builtin->parameters, args))
         return (value_t){ 0 };
     return object.safe ? render_safe_method (self, builtin, object, args) : builtin->call (self, object, args);

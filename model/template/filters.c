@@ -148,7 +148,7 @@ s_replace (render_t *render, value_t self, const args_t *args)
 
 //  What stands before an indented line: a number of blanks, or a text.
 static span_t
-s_indention (render_t *render, const value_t *width)
+s_indentation (render_t *render, const value_t *width)
 {
     if (width && width->kind == VALUE_STRING)
         return width->as.text;
@@ -165,14 +165,14 @@ s_indent (render_t *render, value_t self, const args_t *args)
     bool blank = value_is_true (args_or (args, 2, "blank", value_bool (false)));
     if (self.kind != VALUE_STRING)
         return value_fail (&render->heap, "TypeError: only a text can be indented, not '%s'", value_type_name (self));
-    span_t indention = s_indention (render, args_get (args, 0, "width"));
+    span_t indentation = s_indentation (render, args_get (args, 0, "width"));
     for (bool is_first = true; (text.size || is_first) && value_step (&render->heap, 1); is_first = false) {
         size_t end = span_find_byte (text, '\n');
         span_t line = span_slice (text, 0, end);
         if (line.size && line.data [line.size - 1] == '\r')
             line.size--;
         if (is_first ? first : line.size || blank)
-            buffer_append (&out, indention);
+            buffer_append (&out, indentation);
         buffer_append (&out, line);
         if (end < text.size)
             buffer_append_byte (&out, '\n');
@@ -420,12 +420,10 @@ s_parse_float (span_t text, double *value)
             *value = negative ? -words [i].real : words [i].real;
             return true;
         }
-    char *end;
-    if (strspn ((const char *)rest.data, "0123456789.eE+-") < rest.size || strchr ("+-eE", rest.data [0]))
+    if (!value_read_real (rest, value))
         return false;
-    *value = strtod ((const char *)rest.data, &end);
     *value = negative ? -*value : *value;
-    return *end == 0;
+    return true;
 }
 
 static value_t
@@ -492,7 +490,7 @@ s_round_to_side (render_t *render, double real, int64_t precision, bool up)
     op_t grows = precision < 0 ? OP_DIVIDE : OP_MULTIPLY;
     value_t scaled = render_binary (render, grows, value_float (real), scale);
     value_t whole = render_binary (render, OP_FLOOR_DIVIDE, scaled, one);
-    if (up && !value_equal (whole, scaled))
+    if (up && !value_equal (&render->heap, whole, scaled))
         whole = render_binary (render, OP_ADD, whole, one);
     return render_binary (render, shrinks, whole, scale);
 }
@@ -516,11 +514,11 @@ s_round_whole (int64_t integer, int64_t precision)
 static value_t
 s_round (render_t *render, value_t self, const args_t *args)
 {
-    double real = 0;
+    double real = 0, rounded = 0;
     int64_t precision = args_int (args, 0, "precision", 0);
     span_t method = args_text (args, 1, "method", SPAN ("common"));
     bool up = span_equal_string (method, "ceil");
-    char text [700];
+    char text [128];
     if (!up && !span_equal_string (method, "common") && !span_equal_string (method, "floor"))
         return value_fail (&render->heap, "FilterArgumentError: method must be common, ceil or floor");
     if (self.kind == VALUE_UNDEFINED)
@@ -532,14 +530,15 @@ s_round (render_t *render, value_t self, const args_t *args)
     real = s_float (render, self, &(args_t){ 0 }).as.real;
     if (!span_equal_string (method, "common"))
         return s_round_to_side (render, real, precision, up);
-    if (precision > 300 || !isfinite (real))
-        return value_float (real);
+    if (precision > 100 || !(real > -1e16 && real < 1e16))
+        return value_float (real);    //  Nothing is left to round
     if (precision < 0) {
         value_t whole = s_round_whole ((int64_t)real, precision);
         return value_float ((double)whole.as.integer);
     }
-    snprintf (text, sizeof text, "%.*f", (int)precision, real);
-    return value_float (strtod (text, NULL));
+    snprintf (text, sizeof text, "%.*f", (int)precision, real < 0 ? -real : real);
+    value_read_real (span_from_string (text), &rounded);
+    return value_float (real < 0 ? -rounded : rounded);
 }
 
 static value_t
@@ -570,7 +569,7 @@ s_attr (render_t *render, value_t self, const args_t *args)
         return render_undefined_error (render, self);
     if (method || self.kind == VALUE_NAMESPACE || self.kind == VALUE_LOOP)
         return render_attribute (render, self, name);
-    return value_undefined (&render->heap, "%s has no attribute '%.*s'", value_object_name (self), SPAN_ARG (name));
+    return value_undefined (&render->heap, "'%s' has no attribute '%.*s'", value_object_name (self), SPAN_ARG (name));
 }
 
 static value_t
@@ -584,7 +583,7 @@ s_to_json (render_t *render, value_t self, const args_t *args)
     style.sort_keys = value_is_true (args_or (args, 3, "sort_keys", value_bool (false)));
     if (indent && indent->kind != VALUE_NONE) {
         style.lines = true;
-        style.indent = s_indention (render, indent);
+        style.indent = s_indentation (render, indent);
         style.item_separator = SPAN (",");
     }
     if (value_heap_failed (&render->heap))
@@ -638,6 +637,8 @@ filters_lookup (span_t name)
 value_t
 render_filter (render_t *self, span_t name, value_t input, const args_t *args)
 {
+    if (input.kind == VALUE_STRING)
+        value_scan (&self->heap, input.as.text);
     if (value_heap_failed (&self->heap))
         return (value_t){ 0 };
     const builtin_t *filter = filters_lookup (name);

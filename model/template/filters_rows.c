@@ -218,7 +218,7 @@ static bool
 s_compare (render_t *render, const order_t *by, value_t a, value_t b, int *order)
 {
     *order = 0;
-    return (by->in_rows && value_equal (a, b)) || value_compare (&render->heap, a, b, order);
+    return (by->in_rows && value_equal (&render->heap, a, b)) || value_compare (&render->heap, a, b, order);
 }
 
 static bool
@@ -374,7 +374,7 @@ s_groupby (render_t *render, value_t self, const args_t *args)
         value_t members = s_new (render, VALUE_LIST);
         value_t key = s_key (render, rows [i].item, &exact);
         value_t first = rows [i].key;
-        for (; i < row.count && value_equal (rows [i].key, first); i++)
+        for (; i < row.count && value_equal (&render->heap, rows [i].key, first); i++)
             s_add (render, members, rows [i].item);
         filters_add_pair (render, list, key, members);
     }

@@ -116,7 +116,7 @@ s_joiner (render_t *render, value_t self, const args_t *args)
 static value_t
 s_cycle_to (render_t *render, value_t self, size_t position)
 {
-    value_list_t *items = value_dict_get_text (self.as.dict, SPAN ("_items"))->as.list;
+    value_list_t *items = value_dict_get_text (&render->heap, self.as.dict, SPAN ("_items"))->as.list;
     items->taken = position % items->count;
     value_dict_set_text (&render->heap, self.as.dict, "current", items->items [items->taken]);
     return items->items [items->taken];
@@ -125,7 +125,7 @@ s_cycle_to (render_t *render, value_t self, size_t position)
 static value_t
 s_cycle_next (render_t *render, value_t self, const args_t *args)
 {
-    value_list_t *items = value_dict_get_text (self.as.dict, SPAN ("_items"))->as.list;
+    value_list_t *items = value_dict_get_text (&render->heap, self.as.dict, SPAN ("_items"))->as.list;
     value_t present = items->items [items->taken];
     s_cycle_to (render, self, items->taken + 1);
     return present;

@@ -71,10 +71,12 @@ s_list (printer_t *self, const value_list_t *list)
 {
     buffer_append_byte (self->out, '[');
     self->level++;
+    value_enter (&self->render->heap);
     for (size_t i = 0; i < list->count && value_step (&self->render->heap, 1); i++) {
         s_separate (self, i == 0);
         s_value (self, list->items [i]);
     }
+    value_leave (&self->render->heap);
     self->level--;
     if (list->count)
         s_new_line (self);
@@ -125,6 +127,7 @@ s_dict (printer_t *self, const value_dict_t *dict)
     size_t *order = self->style->sort_keys ? s_sorted (self, dict) : NULL;
     buffer_append_byte (self->out, '{');
     self->level++;
+    value_enter (&self->render->heap);
     for (size_t i = 0; i < dict->count && value_step (&self->render->heap, 1); i++) {
         const value_pair_t *pair = &dict->pairs [order ? order [i] : i];
         s_separate (self, i == 0);
@@ -132,6 +135,7 @@ s_dict (printer_t *self, const value_dict_t *dict)
         buffer_append (self->out, self->style->key_separator);
         s_value (self, pair->value);
     }
+    value_leave (&self->render->heap);
     self->level--;
     if (dict->count)
         s_new_line (self);

@@ -1,10 +1,10 @@
 #include "model/template/lexer.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
 #include "model/template/unicode.h"
+#include "model/template/value.h"
 
 enum { DEPTH_MAX = 200 };
 
@@ -401,7 +401,9 @@ s_take_number (lexer_t *self, token_t *token, error_t *error)
         end = self->at + digits;
     token->kind = real ? TOKEN_FLOAT : TOKEN_INTEGER;
     token->text = span_slice (self->source, self->at, end - self->at);
-    token->real = real ? strtod (text, NULL) : 0;
+    token->real = 0;
+    if (real && !value_read_real (span_from_string (text), &token->real))
+        return error_set (error, STATUS_INVALID, "line %u: the number %s is too long", self->line, text);
     if (!real && !zeros && (!span_to_u64 (span_from_string (text), &integer) || integer > INT64_MAX))
         return error_set (error, STATUS_INVALID, "line %u: the number %s is too large", self->line, text);
     token->integer = (int64_t)integer;

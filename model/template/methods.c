@@ -61,7 +61,7 @@ static value_t
 s_list_index (render_t *render, value_t self, const args_t *args)
 {
     for (size_t i = 0; i < self.as.list->count && value_step (&render->heap, 1); i++)
-        if (value_equal (self.as.list->items [i], args->items [0]))
+        if (value_equal (&render->heap, self.as.list->items [i], args->items [0]))
             return value_int ((int64_t)i);
     return value_fail (&render->heap, "ValueError: the value is not in the list");
 }
@@ -71,7 +71,7 @@ s_list_count (render_t *render, value_t self, const args_t *args)
 {
     int64_t count = 0;
     for (size_t i = 0; i < self.as.list->count && value_step (&render->heap, 1); i++)
-        count += value_equal (self.as.list->items [i], args->items [0]);
+        count += value_equal (&render->heap, self.as.list->items [i], args->items [0]);
     return value_int (count);
 }
 
@@ -80,7 +80,7 @@ s_remove (render_t *render, value_t self, const args_t *args)
 {
     value_list_t *list = self.as.list;
     for (size_t i = 0; i < list->count && value_step (&render->heap, 1); i++) {
-        if (!value_equal (list->items [i], args->items [0]))
+        if (!value_equal (&render->heap, list->items [i], args->items [0]))
             continue;
         memmove (list->items + i, list->items + i + 1, (list->count - i - 1) * sizeof *list->items);
         list->count--;
@@ -132,7 +132,7 @@ s_lookup (render_t *render, value_t self, value_t key)
 {
     if (!value_is_hashable (key))
         value_fail (&render->heap, "TypeError: unhashable type: '%s'", value_type_name (key));
-    return value_step (&render->heap, 1) ? value_dict_get (self.as.dict, key) : NULL;
+    return value_step (&render->heap, 1) ? value_dict_get (&render->heap, self.as.dict, key) : NULL;
 }
 
 static value_t
@@ -174,7 +174,7 @@ s_dict_pop (render_t *render, value_t self, const args_t *args)
 {
     value_dict_t *dict = self.as.dict;
     for (size_t i = 0; i < dict->count; i++) {
-        if (!value_equal (dict->pairs [i].key, args->items [0]))
+        if (!value_equal (&render->heap, dict->pairs [i].key, args->items [0]))
             continue;
         value_t value = dict->pairs [i].value;
         memmove (dict->pairs + i, dict->pairs + i + 1, (dict->count - i - 1) * sizeof *dict->pairs);
@@ -256,7 +256,7 @@ s_changed (render_t *render, value_t self, const args_t *args)
     value_t now = value_new_list (&render->heap, VALUE_TUPLE);
     for (size_t i = 0; i < args->count && !value_heap_failed (&render->heap); i++)
         value_list_add (&render->heap, now.as.list, args->items [i]);
-    bool changed = !value_equal (loop->changed, now);
+    bool changed = !value_equal (&render->heap, loop->changed, now);
     loop->changed = now;
     return value_bool (changed);
 }

@@ -304,7 +304,7 @@ render_contains (render_t *self, value_t container, value_t item)
     if (container.kind == VALUE_DICT && !value_is_hashable (item))
         value_fail (&self->heap, "TypeError: unhashable type: '%s'", value_type_name (item));
     if (container.kind == VALUE_DICT)
-        return value_dict_get (container.as.dict, item) != NULL;
+        return value_dict_get (&self->heap, container.as.dict, item) != NULL;
     if (container.kind == VALUE_STRING && item.kind == VALUE_UNDEFINED) {
         render_undefined_error (self, item);
         return false;
@@ -314,8 +314,10 @@ render_contains (render_t *self, value_t container, value_t item)
             &self->heap, "TypeError: 'in <string>' requires string as left operand, not %s", value_type_name (item));
         return false;
     }
-    if (container.kind == VALUE_STRING)
+    if (container.kind == VALUE_STRING && value_scan (&self->heap, container.as.text))
         return s_text_contains (container.as.text, item.as.text);
+    if (container.kind == VALUE_STRING)
+        return false;
     bool walks = container.kind == VALUE_UNDEFINED || value_has_items (container);
     if (!walks) {
         value_fail (&self->heap, "TypeError: argument of type '%s' is not iterable", value_type_name (container));
@@ -324,7 +326,7 @@ render_contains (render_t *self, value_t container, value_t item)
     if (!value_items (&self->heap, container, &items, &count))
         return false;
     for (size_t i = 0; i < count && value_step (&self->heap, 1); i++)
-        if (value_equal (items [i], item))
+        if (value_equal (&self->heap, items [i], item))
             return true;
     return false;
 }
@@ -335,9 +337,9 @@ render_compare (render_t *self, op_t op, value_t a, value_t b)
     int order;
     switch (op) {
     case OP_EQUAL:
-        return value_equal (a, b);
+        return value_equal (&self->heap, a, b);
     case OP_NOT_EQUAL:
-        return !value_equal (a, b);
+        return !value_equal (&self->heap, a, b);
     case OP_IN:
         return render_contains (self, b, a);
     case OP_NOT_IN:

@@ -283,10 +283,26 @@ test_harm_is_bounded_and_named (void **state)
         { "{% macro f(n) %}{{ f(n) }}{% endmacro %}{{ f(1) }}", STATUS_INVALID },
         { "{{ 'x' * 1000000000 }}", STATUS_INVALID },
         { "{% for i in range(1000) %}{{ 'x' * 10000 }}{% endfor %}", STATUS_LIMIT },
+        { "{% set ns = namespace(x=[1], y=[1]) %}{% for i in range(100) %}{% set ns.x = [ns.x, ns.x] %}"
+          "{% set ns.y = [ns.y, ns.y] %}{% endfor %}{{ ns.x == ns.y }}",
+            STATUS_LIMIT },
+        { "{% set x = 'y' * 100000 %}{% for i in range(100000) %}{{ 'z' in x }}{% endfor %}", STATUS_LIMIT },
+        { "{% set x = 'y' * 100000 %}{% for i in range(100000) %}{{ x[99999] }}{% endfor %}", STATUS_LIMIT },
+        { "{% set x = 'y' * 100000 %}{% for i in range(100000) %}{{ x is upper }}{% endfor %}", STATUS_LIMIT },
+        { "{{ '%9999999d' % 1 }}", STATUS_INVALID },
+        { "{{ '{:>9999999}'.format(1) }}", STATUS_INVALID },
+        { "{{ 'x'.center(10000000) }}", STATUS_LIMIT },
+        { "{{ 'x'|indent(9999999999) }}", STATUS_INVALID },
+        { "{{ [1]|tojson(indent=99999999) }}", STATUS_INVALID },
+        { "{{ '{:{:{:{}}}}'.format(1, 2, 3, 4) }}", STATUS_INVALID },
+        { "{{ 2 ** 99999 }}", STATUS_INVALID },
         { "{% set ns = namespace(x='a') %}{% for i in range(60) %}{% set ns.x = ns.x + ns.x %}{% endfor %}",
             STATUS_LIMIT },
         { "{% set ns = namespace(x=[]) %}{% for i in range(1000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x }}",
             STATUS_INVALID },
+        { "{% set l = [] %}{{ l.append(l) }}{{ l }}", STATUS_INVALID },
+        { "{% set l = [] %}{{ l.append(l) }}{{ l|tojson }}", STATUS_INVALID },
+        { "{% set l = [] %}{% set m = [] %}{{ l.append(l) }}{{ m.append(m) }}{{ l == m }}", STATUS_INVALID },
         { "{{ 9223372036854775807 + 1 }}", STATUS_INVALID },
         { "{{ 1 // 0 }}", STATUS_INVALID },
         { "{{ ''.__class__.__mro__ }}", STATUS_INVALID },
@@ -309,6 +325,41 @@ test_harm_is_bounded_and_named (void **state)
         assert_int_equal (out.size, 0);
         buffer_fini (&out);
     }
+}
+
+//  Ten million bytes of content, NUL and half a surrogate in it, go through what templates do to content.
+static void
+test_long_texts_are_rendered_or_refused_in_time (void **state)
+{
+    static const char *const sources [] = {
+        "{{ x|length }}{{ x|trim|length }}{{ x|upper|length }}{{ x|tojson|length }}{{ x.replace('a', 'b')|length }}",
+        "{{ x.split('a')|length }}",
+        "{% for c in x %}{{ c }}{% endfor %}",
+        "{{ x|reverse|length }}{{ x[::-1]|length }}{{ x[5:-5]|length }}",
+        "{{ (x * 100)|length }}",
+        "{{ x.split()|join('-')|length }}{{ x|title|length }}{{ x|e|length }}{{ x|indent|length }}{{ [x]|string|length "
+        "}}",
+    };
+    buffer_t text = { 0 };
+    json_t *context;
+    buffer_append_string (&text, "{\"x\":\" \\u0000\\ud800");
+    for (size_t i = 0; i < 10000000; i++)
+        buffer_append_byte (&text, i % 100 ? 'b' : 'a');
+    buffer_append_string (&text, "\"}");
+    assert_int_equal (json_parse (buffer_span (&text), &context, NULL), STATUS_OK);
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
+        buffer_t out = { 0 };
+        error_t error = { 0 };
+        template_t *template = template_compile (span_from_string (sources [i]), &error);
+        template_input_t input = { .context = context };
+        status_t status = template_render (template, &input, &out, NULL, &error);
+        if (status != STATUS_OK && status != STATUS_LIMIT && status != STATUS_INVALID)
+            fail_msg ("%s: %s", sources [i], error.text);
+        template_destroy (&template);
+        buffer_fini (&out);
+    }
+    json_destroy (&context);
+    buffer_fini (&text);
 }
 
 static void
@@ -339,6 +390,7 @@ main (void)
         cmocka_unit_test (test_a_rendering_that_fails_leaves_no_seams),
         cmocka_unit_test (test_the_moment_prints_as_python_does),
         cmocka_unit_test (test_harm_is_bounded_and_named),
+        cmocka_unit_test (test_long_texts_are_rendered_or_refused_in_time),
         cmocka_unit_test (test_nesting_without_end_is_refused),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -93,7 +93,7 @@ static bool
 s_divides (render_t *render, value_t value, value_t divisor, int64_t remainder)
 {
     value_t rest = render_binary (render, OP_MODULO, value, divisor);
-    return value_equal (rest, value_int (remainder)) && !value_heap_failed (&render->heap);
+    return value_equal (&render->heap, rest, value_int (remainder)) && !value_heap_failed (&render->heap);
 }
 
 static bool
@@ -119,6 +119,7 @@ s_all_cased (render_t *render, value_t value, bool (*has) (uint32_t point), bool
 {
     bool found = false;
     span_t text = value_to_text (&render->heap, value).as.text;
+    value_scan (&render->heap, text);
     for (size_t at = 0, size; at < text.size; at += size) {
         uint32_t point = unicode_decode (span_slice (text, at, 4), &size);
         if (lacks (point))
@@ -193,7 +194,7 @@ static bool
 s_same_as (render_t *render, value_t value, const args_t *args)
 {
     const value_t *other = args_get (args, 0, "other");
-    return other && other->kind == value.kind && value_equal (*other, value);
+    return other && other->kind == value.kind && value_equal (&render->heap, *other, value);
 }
 
 static bool

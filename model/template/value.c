@@ -1,15 +1,13 @@
 #include "model/template/value.h"
 
-#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/utf8.h"
 #include "model/template/unicode.h"
 
-enum { NESTING_MAX = 200, KEYS_A_STEP = 16 };
+enum { NESTING_MAX = 200, KEYS_A_STEP = 16, BYTES_A_STEP = 64 };
 
 void
 value_heap_init (value_heap_t *self, size_t limit, uint64_t steps)
@@ -65,6 +63,26 @@ value_step (value_heap_t *self, uint64_t steps)
     }
     self->steps -= steps;
     return !value_heap_failed (self);
+}
+
+bool
+value_enter (value_heap_t *self)
+{
+    if (++self->depth > NESTING_MAX)
+        value_fail (self, "values are nested more than %d deep", NESTING_MAX);
+    return value_step (self, 1);
+}
+
+void
+value_leave (value_heap_t *self)
+{
+    self->depth--;
+}
+
+bool
+value_scan (value_heap_t *self, span_t text)
+{
+    return value_step (self, text.size / BYTES_A_STEP);
 }
 
 //  ---- Making ----
@@ -156,41 +174,9 @@ s_grow (value_heap_t *self, void *items, size_t count, size_t *capacity, size_t 
     return grown;
 }
 
-static uint32_t
-s_depth (value_t value)
-{
-    switch (value.kind) {
-    case VALUE_LIST:
-    case VALUE_TUPLE:
-    case VALUE_RANGE:
-    case VALUE_VIEW:
-    case VALUE_ITERATOR:
-        return value.as.list->depth + 1;
-    case VALUE_DICT:
-    case VALUE_NAMESPACE:
-        return value.as.dict->depth + 1;
-    default:
-        return 0;
-    }
-}
-
-//  Notes what is put into a container; false with the error set where it would be nested too deep.
-static bool
-s_nest (value_heap_t *self, uint32_t *depth, value_t item)
-{
-    uint32_t inner = s_depth (item);
-    if (inner > *depth)
-        *depth = inner;
-    if (*depth > NESTING_MAX)
-        value_fail (self, "values are nested more than %d deep", NESTING_MAX);
-    return *depth <= NESTING_MAX;
-}
-
 void
 value_list_add (value_heap_t *self, value_list_t *list, value_t item)
 {
-    if (!s_nest (self, &list->depth, item))
-        return;
     value_t *items = s_grow (self, list->items, list->count, &list->capacity, sizeof item);
     if (!items)
         return;
@@ -254,8 +240,6 @@ value_is_hashable (value_t key)
 static bool
 s_add_pair (value_heap_t *self, value_dict_t *dict, value_t key, value_t value)
 {
-    if (!s_nest (self, &dict->depth, value))
-        return false;
     value_pair_t *pairs = s_grow (self, dict->pairs, dict->count, &dict->capacity, sizeof *pairs);
     if (!pairs)
         return false;
@@ -271,11 +255,11 @@ value_dict_set (value_heap_t *self, value_dict_t *dict, value_t key, value_t val
         value_fail (self, "TypeError: unhashable type: '%s'", value_type_name (key));
         return false;
     }
-    value_t *present = value_step (self, dict->count / KEYS_A_STEP) ? value_dict_get (dict, key) : NULL;
+    value_t *present = value_dict_get (self, dict, key);
+    if (value_heap_failed (self))
+        return false;
     if (!present)
         return s_add_pair (self, dict, key, value);
-    if (!s_nest (self, &dict->depth, value))
-        return false;
     *present = value;
     return true;
 }
@@ -287,18 +271,20 @@ value_dict_set_text (value_heap_t *self, value_dict_t *dict, const char *key, va
 }
 
 value_t *
-value_dict_get (const value_dict_t *dict, value_t key)
+value_dict_get (value_heap_t *self, const value_dict_t *dict, value_t key)
 {
+    if (!value_step (self, dict->count / KEYS_A_STEP))
+        return NULL;
     for (size_t i = 0; i < dict->count; i++)
-        if (value_equal (dict->pairs [i].key, key))
+        if (value_equal (self, dict->pairs [i].key, key))
             return &dict->pairs [i].value;
     return NULL;
 }
 
 value_t *
-value_dict_get_text (const value_dict_t *dict, span_t key)
+value_dict_get_text (value_heap_t *self, const value_dict_t *dict, span_t key)
 {
-    return value_dict_get (dict, value_text (key));
+    return value_dict_get (self, dict, value_text (key));
 }
 
 static value_t
@@ -440,31 +426,31 @@ s_equal_numbers (value_t a, value_t b)
 }
 
 static bool
-s_equal_lists (const value_list_t *a, const value_list_t *b)
+s_equal_lists (value_heap_t *self, const value_list_t *a, const value_list_t *b)
 {
-    if (a->count != b->count)
-        return false;
-    for (size_t i = 0; i < a->count; i++)
-        if (!value_equal (a->items [i], b->items [i]))
-            return false;
-    return true;
+    bool equal = a->count == b->count && value_enter (self);
+    for (size_t i = 0; equal && i < a->count; i++)
+        equal = value_step (self, 1) && value_equal (self, a->items [i], b->items [i]);
+    if (a->count == b->count)
+        value_leave (self);
+    return equal;
 }
 
 static bool
-s_equal_dicts (const value_dict_t *a, const value_dict_t *b)
+s_equal_dicts (value_heap_t *self, const value_dict_t *a, const value_dict_t *b)
 {
-    if (a->count != b->count)
-        return false;
-    for (size_t i = 0; i < a->count; i++) {
-        const value_t *other = value_dict_get (b, a->pairs [i].key);
-        if (!other || !value_equal (a->pairs [i].value, *other))
-            return false;
+    bool equal = a->count == b->count && value_enter (self);
+    for (size_t i = 0; equal && i < a->count; i++) {
+        const value_t *other = value_dict_get (self, b, a->pairs [i].key);
+        equal = other && value_step (self, 1) && value_equal (self, a->pairs [i].value, *other);
     }
-    return true;
+    if (a->count == b->count)
+        value_leave (self);
+    return equal;
 }
 
 bool
-value_equal (value_t a, value_t b)
+value_equal (value_heap_t *self, value_t a, value_t b)
 {
     if (value_is_number (a) && value_is_number (b))
         return s_equal_numbers (a, b);
@@ -475,13 +461,13 @@ value_equal (value_t a, value_t b)
     case VALUE_NONE:
         return true;
     case VALUE_STRING:
-        return span_equal (a.as.text, b.as.text);
+        return a.as.text.size == b.as.text.size && value_scan (self, a.as.text) && span_equal (a.as.text, b.as.text);
     case VALUE_LIST:
     case VALUE_TUPLE:
     case VALUE_RANGE:
-        return a.as.list == b.as.list || s_equal_lists (a.as.list, b.as.list);
+        return a.as.list == b.as.list || s_equal_lists (self, a.as.list, b.as.list);
     case VALUE_DICT:
-        return a.as.dict == b.as.dict || s_equal_dicts (a.as.dict, b.as.dict);
+        return a.as.dict == b.as.dict || s_equal_dicts (self, a.as.dict, b.as.dict);
     case VALUE_NAMESPACE:
         return a.as.dict == b.as.dict;
     case VALUE_VIEW:
@@ -498,13 +484,16 @@ static bool
 s_compare_lists (value_heap_t *self, const value_list_t *a, const value_list_t *b, int *order)
 {
     size_t common = a->count < b->count ? a->count : b->count;
-    for (size_t i = 0; i < common; i++) {
-        if (value_equal (a->items [i], b->items [i]))
-            continue;
-        return value_compare (self, a->items [i], b->items [i], order);
-    }
-    *order = (a->count > b->count) - (a->count < b->count);
-    return true;
+    size_t at = 0;
+    bool ordered = value_enter (self);
+    while (ordered && at < common && value_step (self, 1) && value_equal (self, a->items [at], b->items [at]))
+        at++;
+    if (ordered && at < common)
+        ordered = value_compare (self, a->items [at], b->items [at], order);
+    else
+        *order = (a->count > b->count) - (a->count < b->count);
+    value_leave (self);
+    return ordered && !value_heap_failed (self);
 }
 
 bool
@@ -557,21 +546,21 @@ value_type_name (value_t value)
 const char *
 value_object_name (value_t value)
 {
-    static const char *const names [] = { [VALUE_UNDEFINED] = "'undefined'",
+    static const char *const names [] = { [VALUE_UNDEFINED] = "undefined",
         [VALUE_NONE] = "None",
-        [VALUE_BOOL] = "'bool object'",
-        [VALUE_INT] = "'int object'",
-        [VALUE_FLOAT] = "'float object'",
-        [VALUE_STRING] = "'str object'",
-        [VALUE_LIST] = "'list object'",
-        [VALUE_TUPLE] = "'tuple object'",
-        [VALUE_RANGE] = "'range object'",
-        [VALUE_VIEW] = "'dict view object'",
-        [VALUE_DICT] = "'dict object'",
-        [VALUE_NAMESPACE] = "'namespace object'",
-        [VALUE_ITERATOR] = "'generator object'",
-        [VALUE_FUNCTION] = "'function object'",
-        [VALUE_LOOP] = "'LoopContext object'" };
+        [VALUE_BOOL] = "bool object",
+        [VALUE_INT] = "int object",
+        [VALUE_FLOAT] = "float object",
+        [VALUE_STRING] = "str object",
+        [VALUE_LIST] = "list object",
+        [VALUE_TUPLE] = "tuple object",
+        [VALUE_RANGE] = "range object",
+        [VALUE_VIEW] = "dict view object",
+        [VALUE_DICT] = "dict object",
+        [VALUE_NAMESPACE] = "namespace object",
+        [VALUE_ITERATOR] = "generator object",
+        [VALUE_FUNCTION] = "function object",
+        [VALUE_LOOP] = "LoopContext object" };
     return names [value.kind];
 }
 
@@ -658,176 +647,4 @@ value_items (value_heap_t *self, value_t value, value_t **items, size_t *count)
         value_fail (self, "TypeError: '%s' object is not iterable", value_type_name (value));
         return false;
     }
-}
-
-//  ---- Text ----
-
-void
-value_print_float (double real, buffer_t *out)
-{
-    char text [40];
-    if (real != real || real - real != 0) {
-        buffer_append_string (out, real != real ? "nan" : real > 0 ? "inf" : "-inf");
-        return;
-    }
-    int precision = 1;
-    double again = 0;
-    do
-        snprintf (text, sizeof text, "%.*e", precision - 1, real);
-    while ((!span_to_double (span_from_string (text), &again) || again != real) && ++precision <= 17);
-    uint64_t digits = 0;
-    span_to_u64 (span_from_string (strchr (text, 'e') + 2), &digits);
-    int exponent = strchr (text, 'e') [1] == '-' ? -(int)digits : (int)digits;
-    if (exponent < -4 || exponent >= 16) {
-        char *mark = strchr (text, 'e');
-        buffer_append (out, span_of (text, (size_t)(mark - text)));
-        buffer_print (out, "e%c%02d", exponent < 0 ? '-' : '+', abs (exponent));
-        return;
-    }
-    int decimals = precision - 1 - exponent;
-    buffer_print (out, "%.*f", decimals > 1 ? decimals : 1, real);
-}
-
-static void
-s_print_items (value_heap_t *self, const value_list_t *list, const char *brackets, buffer_t *out)
-{
-    buffer_append_byte (out, (uint8_t)brackets [0]);
-    for (size_t i = 0; i < list->count && value_step (self, 1); i++) {
-        if (i)
-            buffer_append_string (out, ", ");
-        value_print_repr (self, list->items [i], out);
-    }
-    if (brackets [0] == '(' && list->count == 1)
-        buffer_append_byte (out, ',');
-    buffer_append_byte (out, (uint8_t)brackets [1]);
-}
-
-static void
-s_print_pairs (value_heap_t *self, const value_dict_t *dict, buffer_t *out)
-{
-    buffer_append_byte (out, '{');
-    for (size_t i = 0; i < dict->count && value_step (self, 1); i++) {
-        if (i)
-            buffer_append_string (out, ", ");
-        value_print_repr (self, dict->pairs [i].key, out);
-        buffer_append_string (out, ": ");
-        value_print_repr (self, dict->pairs [i].value, out);
-    }
-    buffer_append_byte (out, '}');
-}
-
-static void
-s_print_range (const value_view_t *range, buffer_t *out)
-{
-    buffer_print (out, "range(%" PRId64 ", %" PRId64, range->from, range->to);
-    if (range->step != 1)
-        buffer_print (out, ", %" PRId64, range->step);
-    buffer_append_byte (out, ')');
-}
-
-void
-value_print (value_heap_t *self, value_t value, buffer_t *out)
-{
-    if (value.kind == VALUE_STRING)
-        buffer_append (out, value.as.text);
-    else if (value.kind != VALUE_UNDEFINED)
-        value_print_repr (self, value, out);
-}
-
-//  A text as Python's repr writes it: single quotes unless it has some and no double ones; what cannot be printed is
-//  escaped.
-static void
-s_print_text_repr (span_t text, buffer_t *out)
-{
-    bool has_single = span_find_byte (text, '\'') < text.size;
-    bool has_double = span_find_byte (text, '"') < text.size;
-    uint8_t quote = has_single && !has_double ? '"' : '\'';
-    buffer_append_byte (out, quote);
-    for (size_t at = 0; at < text.size;) {
-        size_t size = utf8_sequence (span_slice (text, at, 4));
-        span_t piece = span_slice (text, at, size ? size : 1);
-        at += piece.size;
-        uint8_t byte = piece.data [0];
-        if (byte == quote || byte == '\\')
-            buffer_print (out, "\\%c", byte);
-        else if (byte == '\n')
-            buffer_append_string (out, "\\n");
-        else if (byte == '\r')
-            buffer_append_string (out, "\\r");
-        else if (byte == '\t')
-            buffer_append_string (out, "\\t");
-        else if (byte < 0x20 || byte == 0x7f)
-            buffer_print (out, "\\x%02x", byte);
-        else if (piece.size > 1 && !unicode_is_printable (piece))
-            unicode_escape (piece, out);
-        else
-            buffer_append (out, piece);
-    }
-    buffer_append_byte (out, quote);
-}
-
-void
-value_print_repr (value_heap_t *self, value_t value, buffer_t *out)
-{
-    if (!value_step (self, 1) || out->size > self->arena.limit)
-        return;
-    switch (value.kind) {
-    case VALUE_UNDEFINED:
-        buffer_append_string (out, "Undefined");
-        break;
-    case VALUE_NONE:
-        buffer_append_string (out, "None");
-        break;
-    case VALUE_BOOL:
-        buffer_append_string (out, value.as.truth ? "True" : "False");
-        break;
-    case VALUE_INT:
-        buffer_print (out, "%" PRId64, value.as.integer);
-        break;
-    case VALUE_FLOAT:
-        value_print_float (value.as.real, out);
-        break;
-    case VALUE_STRING:
-        buffer_append_string (out, value.safe ? "Markup(" : "");
-        s_print_text_repr (value.as.text, out);
-        buffer_append_string (out, value.safe ? ")" : "");
-        break;
-    case VALUE_LIST:
-        s_print_items (self, value.as.list, "[]", out);
-        break;
-    case VALUE_TUPLE:
-        s_print_items (self, value.as.list, "()", out);
-        break;
-    case VALUE_RANGE:
-        s_print_range ((const value_view_t *)value.as.list, out);
-        break;
-    case VALUE_VIEW:
-        buffer_print (out, "%s(", value_type_name (value));
-        s_print_items (self, value.as.list, "[]", out);
-        buffer_append_byte (out, ')');
-        break;
-    case VALUE_DICT:
-        s_print_pairs (self, value.as.dict, out);
-        break;
-    case VALUE_NAMESPACE:
-        buffer_append_string (out, "<Namespace ");
-        s_print_pairs (self, value.as.dict, out);
-        buffer_append_byte (out, '>');
-        break;
-    case VALUE_ITERATOR:
-    case VALUE_FUNCTION:
-    case VALUE_LOOP:
-        buffer_print (out, "<%s object>", value_type_name (value));
-        break;
-    }
-}
-
-value_t
-value_to_text (value_heap_t *self, value_t value)
-{
-    if (value.kind == VALUE_STRING)
-        return value;
-    buffer_t text = { 0 };
-    value_print (self, value, &text);
-    return value_take_buffer (self, &text);
 }

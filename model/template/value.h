@@ -60,7 +60,6 @@ struct value_list {
     size_t count;       //  Items
     size_t capacity;    //  Room
     size_t taken;       //  ITERATOR: items that were walked already
-    uint32_t depth;     //  Of what is nested in it; bounded, since values are walked by recursion
 };
 
 //  The list of a RANGE or a VIEW.
@@ -81,7 +80,6 @@ struct value_dict {
     value_pair_t *pairs;    //  In order; in the heap
     size_t count;           //  Pairs
     size_t capacity;        //  Room
-    uint32_t depth;         //  As in a list
 };
 
 //  The memory of one rendering, and its first error.
@@ -89,6 +87,7 @@ typedef struct {
     arena_t arena;     //  Everything
     error_t error;     //  STATUS_OK until something failed
     uint64_t steps;    //  Left of the step budget
+    uint32_t depth;    //  Containers inside each other that are being walked
 } value_heap_t;
 
 //  limit: bytes.  steps: evaluations and iterations allowed.
@@ -105,6 +104,14 @@ void *value_alloc (value_heap_t *self, size_t size);
 
 //  Takes steps from the budget; false with the error set where it is used up.
 bool value_step (value_heap_t *self, uint64_t steps);
+
+//  Around the walk over a container's items: false with the error set where it is nested too deep, or in itself.  Leave in
+//  either case.
+bool value_enter (value_heap_t *self);
+void value_leave (value_heap_t *self);
+
+//  Takes the steps of walking over a text once.
+bool value_scan (value_heap_t *self, span_t text);
 
 //  ---- Making ----
 
@@ -140,9 +147,9 @@ value_t value_new_dict (value_heap_t *self, value_kind_t kind);
 bool value_dict_set (value_heap_t *self, value_dict_t *dict, value_t key, value_t value);
 void value_dict_set_text (value_heap_t *self, value_dict_t *dict, const char *key, value_t value);
 
-//  NULL where there is none.  Borrowed until the dict changes.
-value_t *value_dict_get (const value_dict_t *dict, value_t key);
-value_t *value_dict_get_text (const value_dict_t *dict, span_t key);
+//  NULL where there is none.  Borrowed until the dict changes.  Takes steps by the number of keys.
+value_t *value_dict_get (value_heap_t *self, const value_dict_t *dict, value_t key);
+value_t *value_dict_get_text (value_heap_t *self, const value_dict_t *dict, span_t key);
 
 //  A JSON tree as values; whole numbers and fractions stay apart.
 value_t value_from_json (value_heap_t *self, const json_t *json);
@@ -159,8 +166,8 @@ bool value_is_true (value_t value);
 
 bool value_is_hashable (value_t value);    //  May be a key
 
-//  ==
-bool value_equal (value_t a, value_t b);
+//  ==, which takes steps by what is compared; false with the error set where they are spent.
+bool value_equal (value_heap_t *self, value_t a, value_t b);
 
 //  < as -1, 0, 1; false with the error set for kinds that have no order.
 bool value_compare (value_heap_t *self, value_t a, value_t b, int *order);
@@ -191,6 +198,9 @@ void value_print_repr (value_heap_t *self, value_t value, buffer_t *out);
 
 //  The shortest text that reads back as the same double, as Python prints it.
 void value_print_float (double real, buffer_t *out);
+
+//  A number without sign as Python reads one: 1, 1.5, 2., .5, 007.5e3.  At most 126 bytes; false for anything else.
+bool value_read_real (span_t text, double *real);
 
 //  str() as a value.
 value_t value_to_text (value_heap_t *self, value_t value);

@@ -22,7 +22,7 @@ TEXTS = ["'a'", "'Ab c'", "''", "' x '", "'é😀'", "'1'", "'2.5'", "'a,b,c'", 
 NUMBERS = ["0", "1", "2", "-1", "3.5", "-0.0", "10", "true", "1e3", "7"]
 VALUES = ["user", "list", "text", "people", "messages", "nums", "deep", "nothing", "none", "false", "[]", "{}", "()",
           "[1, 'a', none]", "{'k': 1, 'b': [2]}", "(1, 2)", "range(4)", "user.name", "user.tags", "people[0]",
-          "messages[0].content", "messages[-1]", "list|map('string')", "user.items()", "nums.f"]
+          "messages[0].content", "messages[-1]", "list|map('string')|list", "user.items()", "nums.f"]
 ATTRIBUTES = ["name", "age", "role", "content", "k", "x", "tags", "first"]
 FILTERS = ["upper", "lower", "trim", "length", "list", "first", "last", "join(',')", "join", "string", "int", "float", "abs",
            "round", "round(1)", "reverse", "sort", "unique|list", "sum", "min", "max", "tojson", "tojson(indent=2)",
