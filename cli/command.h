@@ -57,6 +57,7 @@ extern const command_t replay_command;
 extern const command_t run_command;
 extern const command_t simulate_command;
 extern const command_t tail_command;
+extern const command_t template_command;
 extern const command_t tokenizer_command;
 extern const command_t up_command;
 extern const command_t worker_command;

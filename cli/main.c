@@ -18,8 +18,8 @@ enum { NAME_COLUMN = 12, FLAGS_MEMORY = 1 << 20 };
 
 //  In the order of the help.
 static const command_t *const s_commands [] = { &up_command, &run_command, &ps_command, &tail_command, &call_command,
-    &check_command, &key_command, &simulate_command, &replay_command, &model_command, &tokenizer_command,
-    &parser_command, &bench_command, &actor_command, &worker_command, &keep_command };
+    &check_command, &key_command, &simulate_command, &replay_command, &model_command, &template_command,
+    &tokenizer_command, &parser_command, &bench_command, &actor_command, &worker_command, &keep_command };
 enum { COMMANDS = sizeof s_commands / sizeof *s_commands };
 
 typedef struct {
