@@ -15,6 +15,7 @@ static const bench_t *const s_benches [] = {
     &bench_fanout,
     &bench_hop,
     &bench_index,
+    &bench_template,
     &bench_tokenizer,
 };
 enum { BENCHES = sizeof s_benches / sizeof *s_benches, NAME_COLUMN = 12, PROGRAM_MAX = 4096 };

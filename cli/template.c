@@ -2,16 +2,15 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/json_writer.h"
 #include "cli/command.h"
-#include "cli/environment.h"
+#include "cli/contexts.h"
 #include "cli/mapping.h"
 #include "model/gguf.h"
 #include "model/template/template.h"
 
-enum { CONTEXTS_SIZE_MAX = 256 << 20, NAME_SIZE = 4096 };
+enum { NAME_SIZE = 4096 };
 
 typedef struct {
     const char *contexts;    //  File with the conversations
@@ -27,87 +26,9 @@ static const option_t s_flags [] = {
 };
 
 typedef struct {
-    const json_t *contexts;    //  Conversations by name
-    buffer_t fixed;            //  Members that every conversation gets, as JSON
-    int64_t now_s;             //  For strftime_now
-    buffer_t out;              //  Rows
+    contexts_t contexts;    //  Conversations by name
+    buffer_t out;           //  Rows
 } rendering_t;
-
-//  ---- Contexts --------------------------------------------------------------------------------------------------------
-
-static bool
-s_read_field (span_t text, size_t at, size_t size, int *value)
-{
-    uint64_t number;
-    bool fits = span_to_u64 (span_slice (text, at, size), &number) && number < 10000;
-    *value = fits ? (int)number : 0;
-    return fits;
-}
-
-//  "2026-01-15T12:00:00", as if in the zone that is wanted.  What is none leaves the moment as it is.
-static void
-s_read_moment (span_t text, int64_t *now_s)
-{
-    struct tm moment = { 0 };
-    if (!s_read_field (text, 0, 4, &moment.tm_year) || !s_read_field (text, 5, 2, &moment.tm_mon) ||
-        !s_read_field (text, 8, 2, &moment.tm_mday) || !s_read_field (text, 11, 2, &moment.tm_hour) ||
-        !s_read_field (text, 14, 2, &moment.tm_min) || !s_read_field (text, 17, 2, &moment.tm_sec))
-        return;
-    moment.tm_year -= 1900;
-    moment.tm_mon--;
-    *now_s = timegm (&moment);
-}
-
-static span_t
-s_text_or (const json_t *value, const char *otherwise)
-{
-    return json_kind (value) == JSON_STRING ? json_string (value) : span_from_string (otherwise);
-}
-
-static void
-s_read_fixed (rendering_t *self, const json_t *fixed)
-{
-    json_writer_t json;
-    const json_t *prompted = json_get (fixed, "add_generation_prompt_default");
-    json_writer_init (&json, &self->fixed);
-    json_write_key (&json, "bos_token");
-    json_write_string (&json, s_text_or (json_get (fixed, "bos_token"), "<s>"));
-    json_write_key (&json, "eos_token");
-    json_write_string (&json, s_text_or (json_get (fixed, "eos_token"), "</s>"));
-    json_write_key (&json, "add_generation_prompt");
-    json_write_bool (&json, !prompted || json_is_true (prompted));
-    json_write_key (&json, "tools");
-    json_write_null (&json);
-    json_write_key (&json, "documents");
-    json_write_null (&json);
-    struct tm local;
-    time_t now = time (NULL);
-    self->now_s = localtime_r (&now, &local) ? timegm (&local) : now;
-    s_read_moment (json_string (json_get (fixed, "strftime_now")), &self->now_s);
-}
-
-//  What a template is given: the fixed members, those of the conversation behind them.
-static json_t *
-s_context (const rendering_t *self, const json_t *conversation)
-{
-    buffer_t text = { 0 };
-    json_t *context = NULL;
-    uintptr_t cursor = 0;
-    span_t key;
-    const json_t *value;
-    buffer_append_byte (&text, '{');
-    buffer_append (&text, buffer_span (&self->fixed));
-    while (json_next (conversation, &cursor, &key, &value)) {
-        buffer_append_string (&text, ",\"");
-        json_escape (&text, key);
-        buffer_append_string (&text, "\":");
-        json_render (value, &text);
-    }
-    buffer_append_byte (&text, '}');
-    json_parse (buffer_span (&text), &context, NULL);
-    buffer_fini (&text);
-    return context;
-}
 
 //  ---- Rows ------------------------------------------------------------------------------------------------------------
 
@@ -162,11 +83,11 @@ s_render_source (rendering_t *self, const char *name, span_t source)
     uintptr_t cursor = 0;
     span_t key;
     const json_t *conversation;
-    while (json_next (self->contexts, &cursor, &key, &conversation)) {
+    while (json_next (self->contexts.named, &cursor, &key, &conversation)) {
         buffer_t text = { 0 };
         error_t error = compile_error;
-        json_t *context = s_context (self, conversation);
-        template_input_t input = { .context = context, .now_s = self->now_s };
+        json_t *context = contexts_fill (&self->contexts, conversation);
+        template_input_t input = { .context = context, .now_s = self->contexts.now_s };
         status_t status = template ? template_render (template, &input, &text, NULL, &error) : error.status;
         s_print_row (self, name, key, status, &text, &error);
         json_destroy (&context);
@@ -257,45 +178,22 @@ s_render_file (rendering_t *self, const char *path, error_t *error)
 
 //  ---- The verb --------------------------------------------------------------------------------------------------------
 
-static status_t
-s_read_contexts (const char *path, json_t **contexts, error_t *error)
-{
-    buffer_t text = { 0 };
-    if (!*path)
-        return error_set (error, STATUS_INVALID, "name the file with the conversations: --contexts FILE");
-    status_t status = environment_read_file (path, CONTEXTS_SIZE_MAX, &text, error);
-    if (!status && (status = json_parse (buffer_span (&text), contexts, error)))
-        error_prefix (error, "%s", path);
-    buffer_fini (&text);
-    if (!status && json_kind (*contexts) != JSON_OBJECT)
-        status =
-            error_set (error, STATUS_INVALID, "%s is %s, not an object", path, json_kind_name (json_kind (*contexts)));
-    return status;
-}
-
 static result_t
 s_run (const invocation_t *invocation)
 {
     const template_flags_t *flags = invocation->flags;
     rendering_t rendering = { 0 };
-    json_t *file = NULL;
     error_t error = { 0 };
     if (strcmp (invocation->words [0], "render") != 0) {
         command_complain (invocation->command, "'%.100s' is not render", invocation->words [0]);
         return RESULT_USAGE;
     }
-    status_t status = s_read_contexts (flags->contexts, &file, &error);
-    if (!status) {
-        const json_t *named = json_get (file, "contexts");
-        rendering.contexts = json_kind (named) == JSON_OBJECT ? named : file;
-        s_read_fixed (&rendering, json_get (file, "fixed"));
-    }
+    status_t status = contexts_open (&rendering.contexts, flags->contexts, &error);
     for (size_t i = 1; i < invocation->count && !status; i++)
         status = s_render_file (&rendering, invocation->words [i], &error);
     if (status)
         command_complain (invocation->command, "%s", error.text);
-    json_destroy (&file);
-    buffer_fini (&rendering.fixed);
+    contexts_close (&rendering.contexts);
     buffer_fini (&rendering.out);
     return status ? RESULT_FAILED : RESULT_OK;
 }
