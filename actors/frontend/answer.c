@@ -1,6 +1,7 @@
 #include "actors/frontend/answer.h"
 
 #include <stdio.h>
+#include <string.h>
 
 static void s_on_silence (void *state, actor_t *actor, void *arg);
 
@@ -21,7 +22,7 @@ answer_fini (answer_t *self)
     budget_give (actor_budget (self->actor), self->charged);
     chat_writer_fini (&self->writer);
     text_gate_fini (&self->gate);
-    buffer_fini (&self->text);
+    speech_fini (&self->speech);
     arena_fini (&self->arena);
 }
 
@@ -32,8 +33,15 @@ answer_describe (answer_t *self, bool stream, const chat_identity_t *identity, c
     self->include_usage = identity->include_usage;
     chat_writer_init (&self->writer, identity);
     text_gate_init (&self->gate, stops, stop_count);
+    speech_init (&self->speech, stream ? &self->writer : NULL);
     if (stream)
         timer_start (&self->silence, self->actor, self->keep_alive_ns, s_on_silence, self);
+}
+
+void
+answer_read (answer_t *self, const speech_setup_t *setup)
+{
+    speech_read (&self->speech, setup);
 }
 
 void
@@ -82,14 +90,15 @@ s_write_opening (answer_t *self, buffer_t *events)
     self->opened = true;
 }
 
+//  What the speech has made of it.
 static status_t
-s_stream (answer_t *self, span_t text)
+s_stream (answer_t *self)
 {
     buffer_t events = { 0 };
     s_begin (self);
     s_write_opening (self, &events);
-    if (text.size)
-        chat_write_text (&self->writer, text, &events);
+    buffer_append (&events, buffer_span (&self->speech.events));
+    buffer_clear (&self->speech.events);
     if (events.size)
         return s_write (self, &events);
     return self->blocked ? STATUS_AGAIN : STATUS_OK;
@@ -117,17 +126,20 @@ s_on_silence (void *state, actor_t *actor, void *arg)
 static status_t
 s_gather (answer_t *self, span_t text)
 {
-    if (self->text.size + text.size > ANSWER_TEXT_MAX || budget_take (actor_budget (self->actor), text.size, NULL))
+    if (self->charged + text.size > ANSWER_TEXT_MAX || budget_take (actor_budget (self->actor), text.size, NULL))
         return STATUS_LIMIT;
     self->charged += text.size;
-    buffer_append (&self->text, text);
+    speech_put (&self->speech, text);
     return STATUS_OK;
 }
 
 static status_t
 s_put_text (answer_t *self, span_t text)
 {
-    return self->stream ? s_stream (self, text) : s_gather (self, text);
+    if (!self->stream)
+        return s_gather (self, text);
+    speech_put (&self->speech, text);
+    return s_stream (self);
 }
 
 status_t
@@ -148,6 +160,7 @@ s_end_stream (answer_t *self, const char *reason, const usage_t *usage, span_t c
     buffer_t events = { 0 };
     s_begin (self);
     s_write_opening (self, &events);
+    buffer_append (&events, buffer_span (&self->speech.events));
     chat_write_finish (&self->writer, reason, &events);
     if (self->include_usage)
         chat_write_usage (&self->writer, usage, &events);
@@ -164,15 +177,20 @@ answer_finish (answer_t *self, const char *reason, const usage_t *usage, span_t 
     timer_stop (&self->silence);
     buffer_t rest = { 0 };
     text_gate_flush (&self->gate, &rest);
-    if (!self->stream || rest.size)
+    if (rest.size)
         s_put_text (self, buffer_span (&rest));
     buffer_fini (&rest);
+    speech_finish (&self->speech, strcmp (reason, "length") == 0);
+    if (speech_has_calls (&self->speech) && strcmp (reason, "stop") == 0)
+        reason = "tool_calls";
     if (self->stream) {
         s_end_stream (self, reason, usage, comment);
         return;
     }
     buffer_t body = { 0 };
-    chat_write_completion (&self->writer, buffer_span (&self->text), reason, usage, &body);
+    const speech_t *speech = &self->speech;
+    chat_said_t said = { buffer_span (&speech->text), buffer_span (&speech->reasoning), buffer_span (&speech->calls) };
+    chat_write_completion (&self->writer, &said, reason, usage, &body);
     answer_set_header (self, "content-type", SPAN ("application/json"));
     client_respond (&self->client, 200, self->headers, self->header_count, buffer_span (&body));
     buffer_fini (&body);

@@ -10,6 +10,7 @@
 
 #include "actors/frontend/chat_writer.h"
 #include "actors/frontend/client.h"
+#include "actors/frontend/speech.h"
 #include "actors/frontend/text_gate.h"
 #include "runtime/timer.h"
 
@@ -28,7 +29,7 @@ typedef struct {
     actor_timer_t silence;                         //  Until it has heard nothing for too long
     chat_writer_t writer;                          //  How it is written
     text_gate_t gate;                              //  From bytes to text
-    buffer_t text;                                 //  Not streamed: so far
+    speech_t speech;                               //  From text to what the client is told
     uint64_t charged;                              //  Of the actor's budget, for the text
     arena_t arena;                                 //  Values of headers
     http_header_t headers [ANSWER_HEADERS_MAX];    //  Of the response
@@ -44,6 +45,9 @@ void answer_fini (answer_t *self);
 //  What is answered.  Before any text.  identity, stops: stops are borrowed as long as the answer.
 void answer_describe (
     answer_t *self, bool stream, const chat_identity_t *identity, const span_t *stops, size_t stop_count);
+
+//  It is read as a model writes it: thoughts and calls are told apart.  Before any text; never is where nobody knows how.
+void answer_read (answer_t *self, const speech_setup_t *setup);
 
 //  A header of the response, while it has not begun; a later value replaces an earlier one.  name: a literal.  Copies the
 //  value.

@@ -62,6 +62,18 @@ s_message (const chat_message_t *message)
     return object;
 }
 
+uint32_t
+chat_request_calls (const chat_request_t *self)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < self->message_count; i++) {
+        json_t *calls = self->messages [i].tool_calls.size ? s_parse (self->messages [i].tool_calls) : NULL;
+        count += json_count (calls);
+        json_destroy (&calls);
+    }
+    return (uint32_t)count;
+}
+
 json_t *
 chat_request_context (const chat_request_t *self)
 {

@@ -46,6 +46,9 @@ span_t chat_request_keep (chat_request_t *self, span_t bytes);
 //  Appends {"messages":...,"tools":...,"chat_template_kwargs":...}: what a chat template renders.
 void chat_request_render (const chat_request_t *self, buffer_t *out);
 
+//  Tool calls in the conversation.
+uint32_t chat_request_calls (const chat_request_t *self);
+
 //  The same as a tree that a template can be given.  Gives it: json_destroy.
 json_t *chat_request_context (const chat_request_t *self);
 

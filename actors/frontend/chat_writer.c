@@ -1,6 +1,7 @@
 #include "actors/frontend/chat_writer.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 
 #include "base/json_writer.h"
 
@@ -56,14 +57,68 @@ chat_write_role (const chat_writer_t *self, buffer_t *out)
     s_end_delta (self, out);
 }
 
+static void
+s_write_piece (const chat_writer_t *self, const char *before, span_t text, const char *behind, buffer_t *out)
+{
+    s_begin_delta (self, out);
+    buffer_append_string (out, before);
+    json_escape (out, text);
+    buffer_append_string (out, behind);
+    s_end_delta (self, out);
+}
+
 void
 chat_write_text (const chat_writer_t *self, span_t text, buffer_t *out)
 {
+    s_write_piece (self, "{\"content\":\"", text, "\"}", out);
+}
+
+void
+chat_write_reasoning (const chat_writer_t *self, span_t text, buffer_t *out)
+{
+    s_write_piece (self, "{\"reasoning_content\":\"", text, "\"}", out);
+}
+
+//  "id":...,"type":"function","function":{"name":...,"arguments":" : an open string.
+static void
+s_open_call (const chat_call_t *call, buffer_t *out)
+{
+    buffer_append_string (out, "\"id\":\"");
+    json_escape (out, call->id);
+    buffer_append_string (out, "\",\"type\":\"function\",\"function\":{\"name\":\"");
+    json_escape (out, call->name);
+    buffer_append_string (out, "\",\"arguments\":\"");
+}
+
+void
+chat_write_call (const chat_writer_t *self, const chat_call_t *call, buffer_t *out)
+{
     s_begin_delta (self, out);
-    buffer_append_string (out, "{\"content\":\"");
-    json_escape (out, text);
-    buffer_append_string (out, "\"}");
+    buffer_print (out, "{\"tool_calls\":[{\"index\":%" PRIu32 ",", call->index);
+    s_open_call (call, out);
+    buffer_append_string (out, "\"}}]}");
     s_end_delta (self, out);
+}
+
+void
+chat_write_arguments (const chat_writer_t *self, uint32_t index, span_t json, buffer_t *out)
+{
+    char before [80];
+    snprintf (before, sizeof before, "{\"tool_calls\":[{\"index\":%" PRIu32 ",\"function\":{\"arguments\":\"", index);
+    s_write_piece (self, before, json, "\"}}]}", out);
+}
+
+void
+chat_begin_call (const chat_call_t *call, buffer_t *calls)
+{
+    buffer_append_string (calls, calls->size ? ",{" : "{");
+    s_open_call (call, calls);
+}
+
+void
+chat_end_call (buffer_t *calls)
+{
+    buffer_append_string (calls, "\"}}");
 }
 
 void
@@ -116,13 +171,43 @@ chat_write_comment (span_t text, buffer_t *out)
 
 //  ---- The whole -------------------------------------------------------------------------------------------------------
 
+//  Clients take a call without text to have null for it.
+static void
+s_write_message (const chat_said_t *said, buffer_t *out)
+{
+    json_writer_t json;
+    json_writer_init (&json, out);
+    json_write_begin_object (&json);
+    json_write_key (&json, "role");
+    json_write_string (&json, SPAN ("assistant"));
+    json_write_key (&json, "content");
+    if (said->calls.size && !said->text.size)
+        json_write_null (&json);
+    else
+        json_write_string (&json, said->text);
+    json_write_key (&json, "refusal");
+    json_write_null (&json);
+    if (said->reasoning.size) {
+        json_write_key (&json, "reasoning_content");
+        json_write_string (&json, said->reasoning);
+    }
+    if (said->calls.size) {
+        json_write_key (&json, "tool_calls");
+        json_write_begin_array (&json);
+        json_write_raw (&json, said->calls);
+        json_write_end_array (&json);
+    }
+    json_write_end_object (&json);
+}
+
 void
-chat_write_completion (const chat_writer_t *self, span_t text, const char *reason, const usage_t *usage, buffer_t *out)
+chat_write_completion (
+    const chat_writer_t *self, const chat_said_t *said, const char *reason, const usage_t *usage, buffer_t *out)
 {
     buffer_append (out, buffer_span (&self->head));
-    buffer_append_string (out, ",\"choices\":[{\"index\":0,\"message\":{\"role\":\"assistant\",\"content\":\"");
-    json_escape (out, text);
-    buffer_print (out, "\",\"refusal\":null},\"logprobs\":null,\"finish_reason\":\"%s\"}],", reason);
+    buffer_append_string (out, ",\"choices\":[{\"index\":0,\"message\":");
+    s_write_message (said, out);
+    buffer_print (out, ",\"logprobs\":null,\"finish_reason\":\"%s\"}],", reason);
     s_write_counts (usage, out);
     buffer_append_string (out, "}");
 }

@@ -24,6 +24,19 @@ typedef struct {
 } chat_identity_t;
 
 typedef struct {
+    uint32_t index;    //  In this answer
+    span_t id;         //  Of the call
+    span_t name;       //  Of the function
+} chat_call_t;
+
+//  A whole answer.
+typedef struct {
+    span_t text;         //  For the user
+    span_t reasoning;    //  Thoughts; empty: none
+    span_t calls;        //  Calls, parted by commas; empty: none
+} chat_said_t;
+
+typedef struct {
     buffer_t head;       //  Members that every object begins with
     buffer_t chunk;      //  A chunk up to its delta
     const char *tail;    //  A chunk behind its choices
@@ -36,9 +49,18 @@ void chat_writer_fini (chat_writer_t *self);
 //  Append one event each.  text: UTF-8.
 void chat_write_role (const chat_writer_t *self, buffer_t *out);
 void chat_write_text (const chat_writer_t *self, span_t text, buffer_t *out);
+void chat_write_reasoning (const chat_writer_t *self, span_t text, buffer_t *out);
 void chat_write_finish (const chat_writer_t *self, const char *reason, buffer_t *out);
 void chat_write_usage (const chat_writer_t *self, const usage_t *usage, buffer_t *out);
 void chat_write_done (buffer_t *out);
+
+//  A tool call: it begins, its arguments come in pieces.
+void chat_write_call (const chat_writer_t *self, const chat_call_t *call, buffer_t *out);
+void chat_write_arguments (const chat_writer_t *self, uint32_t index, span_t json, buffer_t *out);
+
+//  The same in a whole response: appended to the calls of chat_said_t; between the two the arguments, escaped.
+void chat_begin_call (const chat_call_t *call, buffer_t *calls);
+void chat_end_call (buffer_t *calls);
 
 //  Appends the event that says that the rest is missing.  Nothing may follow it.
 void chat_write_error (const api_error_t *error, buffer_t *out);
@@ -48,6 +70,6 @@ void chat_write_comment (span_t text, buffer_t *out);
 
 //  Appends the whole response as one object.
 void chat_write_completion (
-    const chat_writer_t *self, span_t text, const char *reason, const usage_t *usage, buffer_t *out);
+    const chat_writer_t *self, const chat_said_t *said, const char *reason, const usage_t *usage, buffer_t *out);
 
 #endif

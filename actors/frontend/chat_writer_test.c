@@ -103,7 +103,8 @@ test_the_whole_is_one_object (void **state)
     buffer_t out = { 0 };
     json_t *tree = NULL;
     s_begin (&writer, false);
-    chat_write_completion (&writer, SPAN ("hi\t"), "stop", &(usage_t){ .prompt = 3, .completion = 1 }, &out);
+    chat_write_completion (
+        &writer, &(chat_said_t){ .text = SPAN ("hi\t") }, "stop", &(usage_t){ .prompt = 3, .completion = 1 }, &out);
     assert_int_equal (json_parse (buffer_span (&out), &tree, NULL), STATUS_OK);
     assert_true (span_equal (json_string (json_get (tree, "object")), SPAN ("chat.completion")));
     assert_true (span_equal (json_string (json_get_path (s_choice (tree), "message.content")), SPAN ("hi\t")));

@@ -16,6 +16,7 @@
 #include "actors/frontend/counts.h"
 #include "actors/frontend/models.h"
 #include "kv/sequence.h"
+#include "model/parser/format.h"
 
 typedef struct local_model local_model_t;
 typedef struct local_work local_work_t;
@@ -30,10 +31,12 @@ typedef struct {
 
 //  What became of a prompt.
 typedef struct {
-    status_t status;         //  STATUS_OK, or the engine is to make it
-    array_t *tokens;         //  uint32_t; the callee takes what it wants of it
-    sequence_t **chain;      //  Their hashes; NULL it to keep it
-    const error_t *error;    //  Why not
+    status_t status;                  //  STATUS_OK, or the engine is to make it
+    array_t *tokens;                  //  uint32_t; the callee takes what it wants of it
+    sequence_t **chain;               //  Their hashes; NULL it to keep it
+    const error_t *error;             //  Why not
+    const parser_format_t *format;    //  How the model answers; static
+    span_t prefill;                   //  parser_prefill of the prompt
 } local_result_t;
 
 //  Called once, perhaps before local_model_encode returns, unless the work is dropped.

@@ -35,6 +35,7 @@ struct local_work {
     sequence_t *chain;        //  Their hashes
     status_t status;          //  How it went
     error_t error;            //  Why not
+    buffer_t prefill;         //  parser_prefill of the prompt
 };
 
 //  One conversation, by us and by an engine.

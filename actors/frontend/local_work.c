@@ -18,6 +18,7 @@ s_do (local_work_t *self)
     if (!self->status)
         self->status =
             memo_encode (model->memo, &model->ns, buffer_span (&prompt), &self->tokens, &self->chain, &self->error);
+    buffer_append (&self->prefill, parser_prefill (model->bundle->format.format, buffer_span (&prompt)));
     buffer_fini (&prompt);
 }
 
@@ -29,6 +30,7 @@ s_free (local_work_t *self)
     json_destroy (&self->context);
     array_fini (&self->tokens);
     sequence_destroy (&self->chain);
+    buffer_fini (&self->prefill);
     memory_free (self);
 }
 
@@ -41,9 +43,18 @@ s_tell (local_work_t *self, bool usable)
         return;
     *self->handle = NULL;
     self->handle = NULL;
-    status_t status = usable ? self->status : withdrawn.status;
-    self->done (
-        self->arg, &(local_result_t){ status, &self->tokens, &self->chain, usable ? &self->error : &withdrawn });
+    local_result_t result = { .status = self->status,
+        .tokens = &self->tokens,
+        .chain = &self->chain,
+        .error = &self->error,
+        .prefill = buffer_span (&self->prefill) };
+    if (usable)
+        result.format = self->model->bundle->format.format;
+    else {
+        result.status = withdrawn.status;
+        result.error = &withdrawn;
+    }
+    self->done (self->arg, &result);
 }
 
 static void

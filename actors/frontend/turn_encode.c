@@ -112,6 +112,18 @@ s_leave_to_engine (turn_t *self)
     turn_encode (self);
 }
 
+//  Only where the numbers of calls matter are they counted.
+static void
+s_read_answer (turn_t *self, const local_result_t *result)
+{
+    bool counted = result->format->ids == PARSER_IDS_KIMI;
+    answer_read (&self->answer, &(speech_setup_t){ .format = result->format,
+                                    .prefill = result->prefill,
+                                    .tools = self->request.tools,
+                                    .seed = hash_bytes (span_from_string (self->completion_id), 0),
+                                    .calls_before = counted ? chat_request_calls (&self->request) : 0 });
+}
+
 //  What goes wrong here may go well there, and if not, the engine's sentence is the one that counts.
 static void
 s_on_made (void *arg, const local_result_t *result)
@@ -127,6 +139,7 @@ s_on_made (void *arg, const local_result_t *result)
     self->prompt_tokens = (uint32_t)self->tokens.count;
     self->chain = *result->chain;
     *result->chain = NULL;
+    s_read_answer (self, result);
     local_model_t *local = s_find_local (self);
     if (local)
         local_model_made (local, &self->request, &self->tokens);

@@ -15,6 +15,14 @@ static const char s_text [] = "the quick brown fox jumps over the lazy dog. ";
 
 enum { TEXT_SIZE = sizeof s_text - 1 };
 
+const char *fixture_says;
+
+static uint8_t
+s_byte (uint32_t position)
+{
+    return (uint8_t)(fixture_says ? fixture_says [position % strlen (fixture_says)] : s_text [position % TEXT_SIZE]);
+}
+
 script_t fixture_scripts [3];
 
 typedef struct {
@@ -77,7 +85,7 @@ s_on_step (void *self, actor_t *actor, void *arg)
     uint32_t tokens [16];
     uint32_t count = 0;
     for (; count < script->item_tokens && count < room && sent + count < run->limit; count++)
-        tokens [count] = (uint8_t)s_text [(run->from + sent + count) % TEXT_SIZE];
+        tokens [count] = s_byte (run->from + sent + count);
     char text [16];
     for (uint32_t i = 0; i < count; i++)
         text [i] = (char)tokens [i];
@@ -393,6 +401,7 @@ fixture_end (void)
     stage_destroy (&fixture_stage);
     bundle_destroy (&s_engine);
     fixture_files = NULL;
+    fixture_says = NULL;
     fixture_differs = fixture_withholds = false;
     fixture_busy = 0;
     for (size_t i = 0; i < 3; i++)

@@ -63,6 +63,9 @@ extern frontend_options_t fixture_options [2];
 extern uint32_t fixture_context;    //  Of the models added from now on
 extern bool fixture_engine;         //  Their workers make the tokens, and send text
 
+//  What workers answer instead of their fixed text; NULL: that one.
+extern const char *fixture_says;
+
 //  What the models added from now on bring, by bundle_file_t; NULL: nothing.  Their engines make prompts by it.
 extern const span_t *fixture_files;
 extern bool fixture_differs;      //  They make another token than they should

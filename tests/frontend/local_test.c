@@ -133,6 +133,65 @@ test_long_conversations_take_turns_and_some_leave (void **state)
     fixture_end ();
 }
 
+//  ---- Answers ---------------------------------------------------------------------------------------------------------
+
+#define TOOLS "\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\",\"parameters\":{}}}],"
+
+static chat_t *
+s_hear (const char *says, const char *members, uint32_t stop_after)
+{
+    buffer_t body = { 0 };
+    s_begin (0);
+    s_files [BUNDLE_TEMPLATE] = SPAN (SAY "{# <tool_call> #}");
+    fixture_says = says;
+    fixture_scripts [0].stop_after = stop_after;
+    fixture_add_worker (0, "local", FINGERPRINT);
+    stage_run (fixture_stage, 5 * REALM_SECOND);
+    buffer_print (&body, "{\"model\":\"local\",%s\"messages\":[" USER ("hi") "]}", members);
+    chat_t *chat = s_ask (buffer_string (&body));
+    assert_int_equal (chat->status, 200);
+    buffer_fini (&body);
+    return chat;
+}
+
+//  Every token counts, whatever of it the client is shown.
+static void
+test_thoughts_and_calls_are_told_apart (void **state)
+{
+    static const char says [] =
+        "<think>\nHm.\n</think>\n\nSo.<tool_call>\n{\"name\": \"f\", \"arguments\": {}}\n</tool_call>";
+    enum { SIZE = sizeof says - 1 };
+    chat_t *chat = s_hear (says, TOOLS, SIZE);
+    assert_int_equal (fixture_ended.last.completion_tokens, SIZE);
+    assert_true (fixture_contains (chat, "\"content\":\"So.\""));
+    assert_true (fixture_contains (chat, "\"reasoning_content\":\"Hm.\""));
+    assert_true (fixture_contains (chat, "\"type\":\"function\",\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}}]"));
+    assert_true (fixture_contains (chat, "\"finish_reason\":\"tool_calls\""));
+    fixture_end ();
+    chat = s_hear (says, TOOLS "\"stream\":true,", SIZE);
+    assert_true (fixture_contains (chat, "\"delta\":{\"reasoning_content\":\"H"));
+    assert_true (fixture_contains (chat, "{\"tool_calls\":[{\"index\":0,\"id\":\"call_"));
+    assert_true (fixture_contains (chat, "\"finish_reason\":\"tool_calls\""));
+    assert_false (fixture_contains (chat, "tool_call>"));
+    fixture_end ();
+    chat = s_hear (says, "", SIZE);
+    assert_true (fixture_contains (chat, "<tool_call>"));
+    assert_true (fixture_contains (chat, "\"finish_reason\":\"stop\""));
+    fixture_end ();
+}
+
+//  At the limit there is no more than what was written, and no sign that the call is whole.
+static void
+test_a_limit_cuts_a_call (void **state)
+{
+    static const char says [] =
+        "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"path\": \"abcdefghijklmnopqrstuvwxyz\"}}";
+    chat_t *chat = s_hear (says, TOOLS "\"max_tokens\":52,", 0);
+    assert_true (fixture_contains (chat, "\"arguments\":\"{\\\"path\\\": \\\"abc\"}}]"));
+    assert_true (fixture_contains (chat, "\"finish_reason\":\"length\""));
+    fixture_end ();
+}
+
 //  ---- The engine's word counts ----------------------------------------------------------------------------------------
 
 static void
@@ -300,6 +359,8 @@ main (void)
         cmocka_unit_test (test_prompts_are_made_here_once_they_were_compared),
         cmocka_unit_test (test_a_turn_costs_what_is_new_in_it),
         cmocka_unit_test (test_long_conversations_take_turns_and_some_leave),
+        cmocka_unit_test (test_thoughts_and_calls_are_told_apart),
+        cmocka_unit_test (test_a_limit_cuts_a_call),
         cmocka_unit_test (test_an_engine_that_differs_makes_the_prompts),
         cmocka_unit_test (test_nothing_is_made_here_before_it_was_compared),
         cmocka_unit_test (test_a_difference_that_comes_later_is_found),
