@@ -134,6 +134,7 @@ class KillsTest(unittest.TestCase):
         answers, pid = stage.strike(name, how)
         self.assertEqual([answer.whole() for answer in answers], stage.expected)
         if how == signal.SIGSTOP:
+            self.assertEqual(stage.fleet.metric("stator_worker_suspect_total"), 1)
             os.kill(pid, signal.SIGCONT)
         else:
             until(lambda: sum(process["restarts"] for process in stage.fleet.processes().values()) > restarts, 20,
