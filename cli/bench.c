@@ -15,6 +15,7 @@ static const bench_t *const s_benches [] = {
     &bench_fanout,
     &bench_hop,
     &bench_index,
+    &bench_parser,
     &bench_template,
     &bench_tokenizer,
 };

@@ -39,6 +39,7 @@ typedef struct {
 extern const bench_t bench_fanout;
 extern const bench_t bench_hop;
 extern const bench_t bench_index;
+extern const bench_t bench_parser;
 extern const bench_t bench_template;
 extern const bench_t bench_tokenizer;
 

@@ -57,10 +57,11 @@ struct parser {
     parser_sink_t sink;               //  As given
     parser_counts_t counts;           //  So far
 
-    mark_t marks [MARKS_MAX];         //  What ends plain text
-    size_t mark_count;                //  How many
-    bool is_first [UINT8_MAX + 1];    //  Bytes that begin a mark
-    int only_first;                   //  The only such byte; -1: there are several
+    mark_t marks [MARKS_MAX];          //  What ends plain text
+    size_t mark_count;                 //  How many
+    bool is_first [UINT8_MAX + 1];     //  Bytes that begin a mark
+    bool is_second [UINT8_MAX + 1];    //  Bytes that go on with one; all, where a mark is a single byte
+    int only_first;                    //  The only such byte; -1: there are several
 
     place_t place;             //  Where we are
     channel_t channel;         //  Where text goes

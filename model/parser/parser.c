@@ -59,6 +59,10 @@ s_add_marks (parser_t *self)
     for (size_t i = 0; i < self->mark_count; i++) {
         uint8_t first = (uint8_t)*self->marks [i].text;
         self->is_first [first] = true;
+        if (self->marks [i].text [1])
+            self->is_second [(uint8_t)self->marks [i].text [1]] = true;
+        else
+            memset (self->is_second, true, sizeof self->is_second);
         if (first != self->only_first)
             self->only_first = -1;
     }
@@ -360,6 +364,10 @@ s_text_before_mark (const parser_t *self, span_t text, bool last, text_match_t *
         at += s_run (self, span_slice (text, at, text.size));
         if (at == text.size)
             break;
+        if (at + 1 < text.size && !self->is_second [text.data [at + 1]]) {
+            at++;
+            continue;
+        }
         *match = s_find_mark (self, span_slice (text, at, text.size), last, mark);
         if (*match != TEXT_DIFFERS)
             return at;

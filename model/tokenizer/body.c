@@ -17,6 +17,7 @@ body_new (void)
     array_init (&self->behind, sizeof (uint32_t));
     array_init (&self->marks, sizeof (uint8_t));
     pieces_init (&self->pieces);
+    self->bos = self->eos = TOKEN_NONE;
     return self;
 }
 

@@ -29,6 +29,8 @@ struct tokenizer {
     array_t before;              //  uint32_t: what add_special puts before the text
     array_t behind;              //  uint32_t: and behind it
     array_t marks;               //  uint8_t by token: MARK_ bits
+    uint32_t bos;                //  Begins a text; TOKEN_NONE: nothing does
+    uint32_t eos;                //  Ends it; the same
     uint8_t strip;               //  Spaces dropped at the start of what is decoded, at most
 
     //  Room to work in.

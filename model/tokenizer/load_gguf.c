@@ -301,8 +301,10 @@ static void
 s_add_around (loading_t *self, const char *flag, bool otherwise, const char *key, uint64_t id, array_t *ids)
 {
     gguf_u64 (&self->gguf, key, &id);
-    if (gguf_flag (&self->gguf, flag, otherwise) && id < self->tokens->count)
-        array_append (ids, &(uint32_t){ (uint32_t)id }, 1);
+    uint32_t token = id < self->tokens->count ? (uint32_t)id : TOKEN_NONE;
+    if (gguf_flag (&self->gguf, flag, otherwise) && token != TOKEN_NONE)
+        array_append (ids, &token, 1);
+    *(ids == &self->tokenizer->before ? &self->tokenizer->bos : &self->tokenizer->eos) = token;
 }
 
 //  ---- Models ----------------------------------------------------------------------------------------------------------

@@ -369,6 +369,11 @@ s_load (loading_t *self)
         status = s_load_step (self, steps [i]);
     if (!status)
         status = s_load_model (self);
+    const array_t *before = &self->tokenizer->before, *behind = &self->tokenizer->behind;
+    if (before->count)
+        self->tokenizer->bos = *(const uint32_t *)before->data;
+    if (behind->count)
+        self->tokenizer->eos = *(const uint32_t *)behind->data;
     return status ? status : s_load_added (self);
 }
 

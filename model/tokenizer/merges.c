@@ -59,3 +59,10 @@ merges_put (merges_t *self, merge_t rule)
     self->count += merges_find (self, rule.left, rule.right)->rank == MERGE_NONE;
     s_set (self, rule);
 }
+
+uint64_t
+merges_memory (const merges_t *self)
+{
+    uint64_t slots = self->mask + 1;
+    return slots * sizeof *self->slots + slots * BITS_A_SLOT / 8;
+}

@@ -35,6 +35,9 @@ void merges_fini (merges_t *self);
 //  Adds a rule; of one pair the later rule counts.
 void merges_put (merges_t *self, merge_t rule);
 
+//  Bytes that the tables hold.
+uint64_t merges_memory (const merges_t *self);
+
 //  Where a pair's probing starts: a product's upper bits, mixed.
 static inline uint64_t
 merges_hash (uint32_t left, uint32_t right)

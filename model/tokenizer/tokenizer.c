@@ -395,6 +395,31 @@ tokenizer_size (const tokenizer_t *self)
     return vocabulary_size (self->texts);
 }
 
+uint32_t
+tokenizer_bos (const tokenizer_t *self)
+{
+    return self->bos;
+}
+
+uint32_t
+tokenizer_eos (const tokenizer_t *self)
+{
+    return self->eos;
+}
+
+uint64_t
+tokenizer_memory (const tokenizer_t *self)
+{
+    const array_t *const arrays [] = { &self->bpe.score_ranks, &self->bpe.pairs, &self->bpe.wholes,
+        &self->unigram.scores, &self->added.tokens, &self->added.offsets, &self->added.raw.nodes,
+        &self->added.normal.nodes, &self->marks };
+    uint64_t bytes = sizeof *self + cache_size () + vocabulary_memory (self->vocabulary) +
+                     vocabulary_memory (self->texts) + merges_memory (&self->bpe.merges) + self->added.bytes.capacity;
+    for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
+        bytes += arrays [i]->capacity * arrays [i]->element_size;
+    return bytes;
+}
+
 //  ---- Decoding --------------------------------------------------------------------------------------------------------
 
 //  What a token says where it stands, leading spaces dropped.

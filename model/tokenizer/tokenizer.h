@@ -61,6 +61,15 @@ uint32_t tokenizer_size (const tokenizer_t *self);
 //  Whether a token is special: no text of a user's should make it.
 bool tokenizer_is_special (const tokenizer_t *self, uint32_t id);
 
+//  The tokens that begin and end a text: what a GGUF file calls so; of a tokenizer.json, what add_special puts before and behind
+//  a text. TOKEN_NONE where there is none.
+uint32_t tokenizer_bos (const tokenizer_t *self);
+uint32_t tokenizer_eos (const tokenizer_t *self);
+
+//  Bytes that a tokenizer holds, its caches whole: what its owner takes from a budget. Room for a text comes and goes beside it:
+//  at most some hundred bytes a byte of the longest piece, which BPE_SYMBOLS_MAX and UNIGRAM_PIECE_MAX bound.
+uint64_t tokenizer_memory (const tokenizer_t *self);
+
 //  ---- Streaming -------------------------------------------------------------------------------------------------------
 
 //  A text that comes token by token.

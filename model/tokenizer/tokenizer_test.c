@@ -336,6 +336,32 @@ test_a_text_cut_at_every_seam_is_the_whole (void **state)
     tokenizer_destroy (&tokenizer);
 }
 
+//  ---- Facts -----------------------------------------------------------------------------------------------------------
+
+//  A GGUF file names the tokens around a text; a tokenizer.json without a post-processor has none. What one holds is more
+//  than its caches, and no more than a few times its vocabulary beyond them.
+static void
+test_what_begins_and_ends_a_text_and_what_is_held (void **state)
+{
+    enum { CACHES = 12 << 20, SIZE = 2 << 20 };
+    error_t error;
+    buffer_t file = { 0 };
+    tokenizer_t *tokenizer = fixture_qwen_like ("");
+    assert_int_equal (tokenizer_bos (tokenizer), TOKEN_NONE);
+    assert_int_equal (tokenizer_eos (tokenizer), TOKEN_NONE);
+    assert_in_range (tokenizer_memory (tokenizer), CACHES, CACHES + SIZE);
+    tokenizer_destroy (&tokenizer);
+    FILE *stream = fopen ("tests/data/models/stories260K-f32.gguf", "rb");
+    assert_non_null (stream);
+    buffer_commit (&file, fread (buffer_reserve (&file, SIZE), 1, SIZE, stream));
+    fclose (stream);
+    assert_int_equal (tokenizer_load_gguf (buffer_span (&file), &tokenizer, &error), STATUS_OK);
+    assert_int_equal (tokenizer_bos (tokenizer), 1);
+    assert_int_equal (tokenizer_eos (tokenizer), 2);
+    tokenizer_destroy (&tokenizer);
+    buffer_fini (&file);
+}
+
 //  ---- What is refused -------------------------------------------------------------------------------------------------
 
 static void
@@ -391,6 +417,7 @@ main (void)
         cmocka_unit_test (test_a_users_text_makes_no_special_token),
         cmocka_unit_test (test_only_tokens_that_nothing_behind_them_can_change_are_seams),
         cmocka_unit_test (test_a_text_cut_at_every_seam_is_the_whole),
+        cmocka_unit_test (test_what_begins_and_ends_a_text_and_what_is_held),
         cmocka_unit_test (test_a_file_that_is_wrong_is_refused_with_its_place),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -136,6 +136,13 @@ vocabulary_has (const vocabulary_t *self, uint32_t id)
     return id < self->places.count && ((const place_t *)self->places.data) [id].start;
 }
 
+uint64_t
+vocabulary_memory (const vocabulary_t *self)
+{
+    return sizeof *self + self->bytes.capacity + self->places.capacity * self->places.element_size +
+           self->slot_count * sizeof *self->slots;
+}
+
 uint32_t
 vocabulary_size (const vocabulary_t *self)
 {

@@ -41,6 +41,9 @@ span_t vocabulary_bytes (const vocabulary_t *self, uint32_t id);
 //  True where the number was put.
 bool vocabulary_has (const vocabulary_t *self, uint32_t id);
 
+//  Bytes that it holds.
+uint64_t vocabulary_memory (const vocabulary_t *self);
+
 //  One more than the highest number.
 uint32_t vocabulary_size (const vocabulary_t *self);
 

@@ -1,0 +1,138 @@
+//  stator bench parser - what a model says, taken apart, as it comes
+
+#include <string.h>
+
+#include "base/memory.h"
+#include "cli/bench.h"
+#include "model/parser/parser.h"
+
+enum { SIZE = 32 << 20, QUICK_SIZE = 1 << 16, PIECE = 1 << 16, TOKEN = 4 };
+
+//  A text in a format: an opening, then a line again and again, then a closing.
+typedef struct {
+    const char *cell;      //  Name of the cell
+    const char *format;    //  Name of the format
+    size_t piece;          //  Bytes that come at once
+    const char *open;      //  Before the lines
+    const char *line;      //  Repeated
+    const char *close;     //  Behind them
+} sample_t;
+
+#define PROSE                                                                                                   \
+    "The build passes on both machines, and (as far as I can tell) nothing else depends on it: see line 42 of " \
+    "main.c.\n"
+#define CODE "    if (self->count == 0 && !last) return \\\"none\\\";\\n"
+#define RAW "    if (self->count == 0 && !last) return \"none\";\n"
+#define BAR "\xef\xbd\x9c"
+#define LOW "\xe2\x96\x81"
+#define CALL_BEGIN "<" BAR "tool" LOW "call" LOW "begin" BAR ">"
+
+static const sample_t s_samples [] = {
+    { "text_hermes", "hermes", PIECE, "", PROSE, "" },
+    { "text_qwen3_coder", "qwen3_coder", PIECE, "", PROSE, "" },
+    { "text_deepseek_v3_1", "deepseek_v3_1", PIECE, "", PROSE, "" },
+    { "text_mistral", "mistral", PIECE, "", PROSE, "" },
+    { "text_harmony", "harmony", PIECE, "<|channel|>final<|message|>", PROSE, "<|return|>" },
+    { "text_pythonic", "pythonic", PIECE, "", PROSE, "" },
+    { "signs_hermes", "hermes", PIECE, "", "    if (i < n && a [i] << 2 < <b>) { x [0] = y; }\n", "" },
+    { "signs_pythonic", "pythonic", PIECE, "", "    if (i < n && a [i] << 2 < <b>) { x [0] = y; }\n", "" },
+    { "reasoning_hermes", "hermes", PIECE, "<think>", PROSE, "</think>" },
+    { "token_hermes", "hermes", TOKEN, "", PROSE, "" },
+    { "call_hermes", "hermes", PIECE, "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":\"", CODE, "\"}}</tool_call>" },
+    { "call_deepseek_v3_1", "deepseek_v3_1", PIECE, CALL_BEGIN "f<" BAR "tool" LOW "sep" BAR ">{\"a\":\"", CODE,
+        "\"}" },
+    { "call_qwen3_coder", "qwen3_coder", PIECE, "<tool_call>\n<function=f>\n<parameter=a>\n", RAW,
+        "\n</parameter>\n</function>\n</tool_call>" },
+    { "call_glm45", "glm45", PIECE, "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>", RAW,
+        "</arg_value>\n</tool_call>" },
+    { "call_pythonic", "pythonic", PIECE, "[f(a=\"", CODE, "\")]" },
+    { "call_harmony", "harmony", PIECE, "<|channel|>commentary to=functions.f<|message|>{\"a\":\"", CODE,
+        "\"}<|call|>" },
+    { "call_token_hermes", "hermes", TOKEN, "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":\"", CODE,
+        "\"}}</tool_call>" },
+};
+
+//  Every argument is a string to it, so that values go out as they come.
+static const char s_tools [] = "[{\"name\":\"f\",\"parameters\":{\"properties\":{\"a\":{\"type\":\"string\"}}}}]";
+
+static void
+s_on_text (void *context, span_t text)
+{
+    *(size_t *)context += text.size;
+}
+
+static void
+s_on_begin (void *context, span_t name, span_t id)
+{
+}
+
+static void
+s_on_end (void *context)
+{
+}
+
+static void
+s_write (const sample_t *sample, size_t size, buffer_t *text)
+{
+    buffer_append_string (text, sample->open);
+    while (text->size < size)
+        buffer_append_string (text, sample->line);
+    buffer_append_string (text, sample->close);
+}
+
+//  Returns the seconds that it took; *delivered counts bytes.
+static double
+s_parse (const sample_t *sample, const json_t *tools, span_t text, size_t *delivered)
+{
+    const parser_sink_t sink = { delivered, s_on_text, s_on_text, s_on_begin, s_on_text, s_on_end };
+    const parser_options_t options = { .tools = tools };
+    *delivered = 0;
+    double start = bench_seconds ();
+    parser_t *parser = parser_new (parser_find (span_from_string (sample->format)), &options, &sink);
+    for (size_t at = 0; at < text.size; at += sample->piece)
+        parser_feed (parser, span_slice (text, at, sample->piece));
+    parser_finish (parser, false);
+    parser_destroy (&parser);
+    return bench_seconds () - start;
+}
+
+static status_t
+s_run_sample (const bench_run_t *run, const sample_t *sample, const json_t *tools, error_t *error)
+{
+    bench_cell_t cell;
+    buffer_t text = { 0 };
+    size_t delivered;
+    s_write (sample, run->quick ? QUICK_SIZE : SIZE, &text);
+    double seconds = s_parse (sample, tools, buffer_span (&text), &delivered);
+    bool whole = delivered * 10 >= text.size * 9;
+    bench_cell_begin (&cell, &bench_parser, sample->cell);
+    bench_cell_count (&cell, "bytes", text.size);
+    bench_cell_count (&cell, "piece_bytes", sample->piece);
+    bench_cell_figure (&cell, "cpu_ms", seconds * 1e3);
+    bench_cell_figure (&cell, "mb_per_s", (double)text.size / seconds / 1e6);
+    bench_cell_print (&cell);
+    buffer_fini (&text);
+    return whole ? STATUS_OK
+                 : error_set (error, STATUS_INVALID, "%s: only %zu bytes came out", sample->cell, delivered);
+}
+
+static status_t
+s_run (const bench_run_t *run, error_t *error)
+{
+    json_t *tools = NULL;
+    status_t status = json_parse (span_from_string (s_tools), &tools, error);
+    for (size_t i = 0; i < sizeof s_samples / sizeof *s_samples && !status; i++)
+        if (bench_wants (run, s_samples [i].cell))
+            status = s_run_sample (run, &s_samples [i], tools, error);
+    json_destroy (&tools);
+    return status;
+}
+
+const bench_t bench_parser = {
+    .name = "parser",
+    .arguments = "[CELL ...]",
+    .doc = "Text, reasoning and arguments of calls in several formats, in large pieces and token by token.",
+    .words_min = 0,
+    .words_max = SIZE_MAX,
+    .run = s_run,
+};
