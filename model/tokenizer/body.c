@@ -13,6 +13,7 @@ body_new (void)
     splitter_init (&self->splitter);
     bpe_init (&self->bpe, self->vocabulary);
     unigram_init (&self->unigram, self->vocabulary);
+    wordpiece_init (&self->wordpiece, self->vocabulary);
     array_init (&self->before, sizeof (uint32_t));
     array_init (&self->behind, sizeof (uint32_t));
     array_init (&self->marks, sizeof (uint8_t));
@@ -34,6 +35,7 @@ tokenizer_destroy (tokenizer_t **self_p)
     splitter_fini (&self->splitter);
     bpe_fini (&self->bpe);
     unigram_fini (&self->unigram);
+    wordpiece_fini (&self->wordpiece);
     array_fini (&self->before);
     array_fini (&self->behind);
     array_fini (&self->marks);
@@ -77,7 +79,7 @@ static void
 s_fill_cache (tokenizer_t *self)
 {
     cache_init (&self->cache);
-    for (uint32_t id = self->is_unigram ? 0 : vocabulary_size (self->vocabulary); id-- > 0;) {
+    for (uint32_t id = self->model == MODEL_BPE ? vocabulary_size (self->vocabulary) : 0; id-- > 0;) {
         span_t bytes = vocabulary_bytes (self->vocabulary, id);
         if (bytes.size && bytes.size <= CACHE_SHORT_SIZE && bpe_whole (&self->bpe, bytes) == id)
             cache_put (&self->cache, CACHE_PIECE, bytes, 0, &id, 1);
@@ -89,11 +91,13 @@ body_seal (tokenizer_t *self)
 {
     added_seal (&self->added, !normalizer_is_empty (&self->normalizer));
     self->splitter.words = s_words (&self->splitter);
-    if (self->is_unigram)
+    if (self->model == MODEL_UNIGRAM)
         unigram_seal (&self->unigram);
+    else if (self->model == MODEL_WORDPIECE)
+        wordpiece_seal (&self->wordpiece);
     else
         bpe_seal (&self->bpe);
-    if (!self->bpe.byte_level)
+    if (!self->bpe.byte_level && self->model != MODEL_WORDPIECE)
         parts_init (&self->parts, self->vocabulary);
     s_fill_cache (self);
     s_mark_tokens (self);

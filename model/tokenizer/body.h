@@ -13,8 +13,12 @@
 #include "model/tokenizer/splitter.h"
 #include "model/tokenizer/tokenizer.h"
 #include "model/tokenizer/unigram.h"
+#include "model/tokenizer/wordpiece.h"
 
 enum { STAGED = 1024 };
+
+//  How pieces are encoded.
+typedef enum { MODEL_BPE, MODEL_UNIGRAM, MODEL_WORDPIECE } model_t;
 
 struct tokenizer {
     vocabulary_t *vocabulary;    //  What pieces are encoded to
@@ -22,9 +26,10 @@ struct tokenizer {
     added_t added;               //  Found in the text first
     normalizer_t normalizer;     //  Then what lies between is normalised,
     splitter_t splitter;         //  cut,
-    bool is_unigram;             //  and encoded by `unigram`, else
-    bpe_t bpe;                   //  by rules
-    unigram_t unigram;           //  by scores
+    model_t model;               //  and encoded by one of
+    bpe_t bpe;                   //  rules,
+    unigram_t unigram;           //  scores,
+    wordpiece_t wordpiece;       //  the longest token first
     parts_t parts;               //  Where long pieces fall apart
     array_t before;              //  uint32_t: what add_special puts before the text
     array_t behind;              //  uint32_t: and behind it

@@ -51,6 +51,12 @@ s_replace (const decoding_t *step, span_t text, buffer_t *out)
 static void
 s_step (const decoding_t *step, span_t text, buffer_t *out)
 {
+    if (step->kind == DECODE_WORD) {
+        bool goes_on = span_starts_with (text, step->string);
+        buffer_append_string (out, goes_on ? "" : " ");
+        buffer_append (out, span_slice (text, goes_on ? step->string.size : 0, text.size));
+        return;
+    }
     int byte = step->kind == DECODE_BYTE ? alphabet_named_byte (text) : -1;
     if (byte >= 0)
         buffer_append_byte (out, (uint8_t)byte);

@@ -13,7 +13,8 @@
 typedef enum {
     DECODE_ALPHABET,    //  Printable characters to the bytes they stand for
     DECODE_BYTE,        //  <0xXX> to its byte
-    DECODE_REPLACE      //  `string` to `content`
+    DECODE_REPLACE,     //  `string` to `content`
+    DECODE_WORD         //  A space before it, where it does not begin with `string`, which is dropped
 } decode_t;
 
 typedef struct {

@@ -27,6 +27,7 @@ typedef enum {
     PART_FUSE_UNKNOWN,
     PART_PREFIX,
     PART_SUFFIX,
+    PART_CHARACTERS,
     PARTS
 } part_t;
 
@@ -50,6 +51,7 @@ static const struct {
     [PART_FUSE_UNKNOWN] = { "fuse_unk", true },
     [PART_PREFIX] = { "continuing_subword_prefix", true },
     [PART_SUFFIX] = { "end_of_word_suffix", true },
+    [PART_CHARACTERS] = { "max_input_chars_per_word", true },
 };
 
 typedef struct {
@@ -261,9 +263,60 @@ s_load_unigram (loading_t *self)
     uint64_t unknown;
     if (span_to_u64 (self->parts [PART_UNKNOWN_ID], &unknown) && unknown < VOCABULARY_TOKENS_MAX)
         tokenizer->unigram.unknown = (uint32_t)unknown;
-    tokenizer->is_unigram = true;
+    tokenizer->model = MODEL_UNIGRAM;
     tokenizer->unigram.fuse_unknown = true;
     tokenizer->unigram.byte_fallback = s_is_true (self, PART_BYTE_FALLBACK);
+    return status;
+}
+
+//  A part that is a string; `otherwise` where it is absent.
+static status_t
+s_load_string (loading_t *self, part_t part, const char *otherwise, buffer_t *string)
+{
+    json_t *tree;
+    status_t status = s_tree (self, part, &tree);
+    if (json_kind (tree) == JSON_STRING)
+        buffer_append (string, json_string (tree));
+    else
+        buffer_append_string (string, otherwise);
+    json_destroy (&tree);
+    return status;
+}
+
+//  Tokens that continue a piece are known without their prefix, too.
+static status_t
+s_find_continuing (loading_t *self, span_t prefix)
+{
+    status_t status = STATUS_OK;
+    const vocabulary_t *vocabulary = self->tokenizer->vocabulary;
+    for (uint32_t id = 0; id < vocabulary_size (vocabulary) && !status; id++) {
+        span_t token = vocabulary_bytes (vocabulary, id);
+        if (prefix.size && token.size > prefix.size && span_starts_with (token, prefix))
+            status = vocabulary_put (
+                self->tokenizer->wordpiece.goes_on, id, span_slice (token, prefix.size, token.size), self->error);
+    }
+    return status;
+}
+
+static status_t
+s_load_wordpiece (loading_t *self)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
+    buffer_t prefix = { 0 }, unknown = { 0 };
+    uint64_t characters;
+    status_t status = s_scan_part (self, PART_VOCAB, s_scan_vocabulary);
+    tokenizer->model = MODEL_WORDPIECE;
+    if (!status)
+        status = s_load_string (self, PART_PREFIX, "##", &prefix);
+    if (!status)
+        status = s_find_continuing (self, buffer_span (&prefix));
+    if (!status)
+        status = s_load_string (self, PART_UNKNOWN, "[UNK]", &unknown);
+    tokenizer->wordpiece.unknown = vocabulary_find (tokenizer->vocabulary, buffer_span (&unknown));
+    if (span_to_u64 (self->parts [PART_CHARACTERS], &characters))
+        tokenizer->wordpiece.characters_max = characters;
+    buffer_fini (&prefix);
+    buffer_fini (&unknown);
     return status;
 }
 
@@ -277,12 +330,12 @@ s_load_bpe (loading_t *self)
     status_t status = s_scan_part (self, PART_VOCAB, s_scan_vocabulary);
     if (!status)
         status = s_scan_part (self, PART_MERGES, s_scan_rules);
-    json_t *unknown = NULL;
+    buffer_t unknown = { 0 };
     if (!status)
-        status = s_tree (self, PART_UNKNOWN, &unknown);
-    if (json_kind (unknown) == JSON_STRING)
-        tokenizer->bpe.unknown = vocabulary_find (tokenizer->vocabulary, json_string (unknown));
-    json_destroy (&unknown);
+        status = s_load_string (self, PART_UNKNOWN, "", &unknown);
+    if (unknown.size)
+        tokenizer->bpe.unknown = vocabulary_find (tokenizer->vocabulary, buffer_span (&unknown));
+    buffer_fini (&unknown);
     tokenizer->bpe.byte_fallback = s_is_true (self, PART_BYTE_FALLBACK);
     tokenizer->bpe.ignore_merges = s_is_true (self, PART_IGNORE_MERGES);
     tokenizer->bpe.fuse_unknown = s_is_true (self, PART_FUSE_UNKNOWN);
@@ -297,6 +350,8 @@ s_load_model (loading_t *self)
     status_t status;
     if (span_equal_string (type, "\"Unigram\""))
         status = s_load_unigram (self);
+    else if (span_equal_string (type, "\"WordPiece\""))
+        status = s_load_wordpiece (self);
     else if (span_equal_string (type, "\"BPE\"") || (!type.size && self->parts [PART_MERGES].size))
         status = s_load_bpe (self);
     else

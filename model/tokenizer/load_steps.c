@@ -97,6 +97,26 @@ NORMALIZES (s_nfkc, NORMALIZE_NFKC)
 NORMALIZES (s_nfkd, NORMALIZE_NFKD)
 NORMALIZES (s_lowercase, NORMALIZE_LOWERCASE)
 NORMALIZES (s_strip_accents, NORMALIZE_STRIP_ACCENTS)
+NORMALIZES (s_nmt, NORMALIZE_NMT)
+NORMALIZES (s_alphabet, NORMALIZE_ALPHABET)
+
+//  Four steps, each with a flag; accents go with upper case where nothing says otherwise.
+static status_t
+s_bert (loading_t *loading, const json_t *json)
+{
+    bool lowercase = s_flag (json, "lowercase", true), strips = s_flag (json, "strip_accents", lowercase);
+    const struct {
+        normalize_t kind;    //  What to do
+        bool wanted;         //  The file says so
+    } steps [] = { { NORMALIZE_CLEAN, s_flag (json, "clean_text", true) },
+        { NORMALIZE_PART_HAN, s_flag (json, "handle_chinese_chars", true) }, { NORMALIZE_NFD, strips },
+        { NORMALIZE_STRIP_MARKS, strips }, { NORMALIZE_LOWERCASE, lowercase } };
+    status_t status = STATUS_OK;
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !status; i++)
+        if (steps [i].wanted)
+            status = s_normalize (loading, steps [i].kind);
+    return status;
+}
 
 static status_t
 s_replace (loading_t *loading, const json_t *json)
@@ -150,6 +170,9 @@ load_normalizer (const json_t *json, normalizer_t *normalizer, error_t *error)
         { "NFKD", s_nfkd },
         { "Lowercase", s_lowercase },
         { "StripAccents", s_strip_accents },
+        { "BertNormalizer", s_bert },
+        { "Nmt", s_nmt },
+        { "ByteLevel", s_alphabet },
         { "Replace", s_replace },
         { "Prepend", s_prepend },
         { "Strip", s_strip },
@@ -271,6 +294,13 @@ s_whitespace_split (loading_t *loading, const json_t *json)
 }
 
 static status_t
+s_bert_words (loading_t *loading, const json_t *json)
+{
+    status_t status = s_whitespace_split (loading, json);
+    return status ? status : splitter_add (loading->splitter, (step_t){ .cut = CUT_PUNCTUATION }, loading->error);
+}
+
+static status_t
 s_delimiter (loading_t *loading, const json_t *json)
 {
     step_t step = {
@@ -303,6 +333,7 @@ load_pre_tokenizer (const json_t *json, splitter_t *splitter, bool *byte_level, 
         { "Punctuation", s_punctuation },
         { "Whitespace", s_whitespace },
         { "WhitespaceSplit", s_whitespace_split },
+        { "BertPreTokenizer", s_bert_words },
         { "CharDelimiterSplit", s_delimiter },
         { 0 },
     };
@@ -383,6 +414,24 @@ s_decode_strip (loading_t *loading, const json_t *json)
     return STATUS_OK;
 }
 
+//  Pieces are words, but for what continues one; then blanks go where English has none.
+static status_t
+s_decode_words (loading_t *loading, const json_t *json)
+{
+    static const char *const tidy [][2] = { { " .", "." }, { " ?", "?" }, { " !", "!" }, { " ,", "," }, { " ' ", "'" },
+        { " n't", "n't" }, { " 'm", "'m" }, { " do not", " don't" }, { " 's", "'s" }, { " 've", "'ve" },
+        { " 're", "'re" } };
+    span_t prefix = json_string (json_get (json, "prefix"));
+    decoding_t words = { .kind = DECODE_WORD, .string = body_copy (prefix.size ? prefix : SPAN ("##")) };
+    status_t status = s_decode (loading, words);
+    loading->decoder->strip = 1;
+    for (size_t i = 0; i < sizeof tidy / sizeof *tidy && !status && s_flag (json, "cleanup", true); i++)
+        status = s_decode (loading, (decoding_t){ .kind = DECODE_REPLACE,
+                                        .string = body_copy (span_from_string (tidy [i][0])),
+                                        .content = body_copy (span_from_string (tidy [i][1])) });
+    return status;
+}
+
 status_t
 load_decoder (const json_t *json, decoder_t *decoder, error_t *error)
 {
@@ -393,6 +442,7 @@ load_decoder (const json_t *json, decoder_t *decoder, error_t *error)
         { "Metaspace", s_decode_metaspace },
         { "Fuse", s_decode_fuse },
         { "Strip", s_decode_strip },
+        { "WordPiece", s_decode_words },
         { 0 },
     };
     loading_t loading = {

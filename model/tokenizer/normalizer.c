@@ -4,6 +4,7 @@
 #include <utf8proc.h>
 
 #include "base/memory.h"
+#include "model/tokenizer/alphabet.h"
 #include "model/tokenizer/letters.h"
 #include "model/tokenizer/search.h"
 
@@ -233,6 +234,69 @@ s_strip_accents (span_t text, buffer_t *out)
             buffer_append (out, span_slice (text, at, size));
 }
 
+typedef struct {
+    uint32_t from;    //  First
+    uint32_t to;      //  Last
+} range_t;
+
+static bool
+s_is_in (const range_t *ranges, size_t count, uint32_t code)
+{
+    for (size_t i = 0; i < count; i++)
+        if (code >= ranges [i].from && code <= ranges [i].to)
+            return true;
+    return false;
+}
+
+#define IS_IN(ranges, code) s_is_in (ranges, sizeof (ranges) / sizeof *(ranges), code)
+
+//  Bert's ideographs; what the normalizer Nmt drops, and what it makes spaces of.
+static const range_t s_han [] = { { 0x4e00, 0x9fff }, { 0x3400, 0x4dbf }, { 0x20000, 0x2a6df }, { 0x2a700, 0x2b73f },
+    { 0x2b740, 0x2b81f }, { 0x2b920, 0x2ceaf }, { 0xf900, 0xfaff }, { 0x2f800, 0x2fa1f } };
+static const range_t s_dropped [] = { { 0x1, 0x8 }, { 0xb, 0xb }, { 0xe, 0x1f }, { 0x7f, 0x7f }, { 0x8f, 0x8f },
+    { 0x9f, 0x9f } };
+static const range_t s_spaces [] = { { 0x9, 0xa }, { 0xc, 0xd }, { 0x1680, 0x1680 }, { 0x200b, 0x200f },
+    { 0x2028, 0x2029 }, { 0x2581, 0x2581 }, { 0xfeff, 0xfeff }, { 0xfffd, 0xfffd } };
+
+//  What becomes of a character.
+typedef enum { STAYS, GOES, IS_SPACE, IS_PARTED } fate_t;
+
+static fate_t
+s_fate (normalize_t kind, uint32_t code)
+{
+    utf8proc_category_t category = utf8proc_category ((utf8proc_int32_t)code);
+    switch (kind) {
+    case NORMALIZE_STRIP_MARKS:
+        return category == UTF8PROC_CATEGORY_MN ? GOES : STAYS;
+    case NORMALIZE_PART_HAN:
+        return IS_IN (s_han, code) ? IS_PARTED : STAYS;
+    case NORMALIZE_NMT:
+        return IS_IN (s_dropped, code) ? GOES : IS_IN (s_spaces, code) ? IS_SPACE : STAYS;
+    default:
+        break;
+    }
+    if (letters_of (code) & LETTER_SPACE)
+        return category == UTF8PROC_CATEGORY_CC && !strchr ("\t\n\r", (int)code) ? GOES : IS_SPACE;
+    bool other = category == UTF8PROC_CATEGORY_CN || category >= UTF8PROC_CATEGORY_CC;
+    return code == 0xfffd || other ? GOES : STAYS;
+}
+
+//  Steps that look at one character at a time.
+static void
+s_write_characters (normalize_t kind, span_t text, buffer_t *out)
+{
+    size_t size;
+    for (size_t at = 0; at < text.size; at += size) {
+        fate_t fate = s_fate (kind, letters_decode (text.data + at, &size));
+        if (fate == IS_SPACE || fate == IS_PARTED)
+            buffer_append_byte (out, ' ');
+        if (fate == STAYS || fate == IS_PARTED)
+            buffer_append (out, span_slice (text, at, size));
+        if (fate == IS_PARTED)
+            buffer_append_byte (out, ' ');
+    }
+}
+
 static span_t
 s_strip_left (span_t text)
 {
@@ -326,6 +390,15 @@ s_write (const normalization_t *step, span_t text, buffer_t *out, error_t *error
         return STATUS_OK;
     case NORMALIZE_STRIP_ACCENTS:
         s_strip_accents (text, out);
+        return STATUS_OK;
+    case NORMALIZE_STRIP_MARKS:
+    case NORMALIZE_CLEAN:
+    case NORMALIZE_PART_HAN:
+    case NORMALIZE_NMT:
+        s_write_characters (step->kind, text, out);
+        return STATUS_OK;
+    case NORMALIZE_ALPHABET:
+        alphabet_from_bytes (text, out);
         return STATUS_OK;
     case NORMALIZE_REPLACE:
         return s_replace (step, text, out, error);

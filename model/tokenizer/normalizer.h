@@ -18,6 +18,11 @@ typedef enum {
     NORMALIZE_NFKD,             //  Decomposed, the same
     NORMALIZE_LOWERCASE,        //  Without upper case
     NORMALIZE_STRIP_ACCENTS,    //  Without marks
+    NORMALIZE_STRIP_MARKS,      //  Without marks that take no room
+    NORMALIZE_CLEAN,            //  Without control characters, every blank a space
+    NORMALIZE_PART_HAN,         //  A space on both sides of every ideograph
+    NORMALIZE_NMT,              //  Control characters and marks of format dropped, or spaces
+    NORMALIZE_ALPHABET,         //  Bytes as the characters that ByteLevel writes for them
     NORMALIZE_REPLACE,          //  `string` or what `regex` matches becomes `content`
     NORMALIZE_PREPEND,          //  `content` before text that is not empty
     NORMALIZE_STRIP_LEFT,       //  Without blanks at the start

@@ -18,12 +18,22 @@ s_flush (tokenizer_t *self, array_t *ids)
 }
 
 static status_t
+s_encode_by_model (tokenizer_t *self, span_t piece, array_t *ids, error_t *error)
+{
+    if (self->model == MODEL_UNIGRAM)
+        return unigram_encode (&self->unigram, piece, ids, error);
+    if (self->model == MODEL_BPE)
+        return bpe_encode (&self->bpe, piece, ids, error);
+    wordpiece_encode (&self->wordpiece, piece, ids);
+    return STATUS_OK;
+}
+
+static status_t
 s_encode_new (tokenizer_t *self, span_t piece, uint64_t hash, array_t *ids, error_t *error)
 {
     s_flush (self, ids);
     size_t before = ids->count;
-    status_t status = self->is_unigram ? unigram_encode (&self->unigram, piece, ids, error)
-                                       : bpe_encode (&self->bpe, piece, ids, error);
+    status_t status = s_encode_by_model (self, piece, ids, error);
     if (!status && ids->count > before)
         cache_put (&self->cache, CACHE_PIECE, piece, hash, array_at (ids, before), ids->count - before);
     return status;
@@ -246,8 +256,10 @@ static status_t
 s_encode_bytes (encoding_t *self, span_t bytes)
 {
     tokenizer_t *tokenizer = self->tokenizer;
-    const uint32_t *tokens = tokenizer->is_unigram ? tokenizer->unigram.bytes : tokenizer->bpe.bytes;
-    uint32_t unknown = tokenizer->is_unigram ? tokenizer->unigram.unknown : tokenizer->bpe.unknown;
+    const uint32_t *tokens = tokenizer->bpe.bytes;
+    uint32_t unknown = tokenizer->model == MODEL_UNIGRAM     ? tokenizer->unigram.unknown
+                       : tokenizer->model == MODEL_WORDPIECE ? tokenizer->wordpiece.unknown
+                                                             : tokenizer->bpe.unknown;
     s_flush (tokenizer, self->ids);
     if (tokenizer->bpe.byte_level)
         return bpe_encode (&tokenizer->bpe, bytes, self->ids, self->error);
@@ -414,7 +426,8 @@ tokenizer_memory (const tokenizer_t *self)
         &self->unigram.scores, &self->added.tokens, &self->added.offsets, &self->added.raw.nodes,
         &self->added.normal.nodes, &self->marks };
     uint64_t bytes = sizeof *self + cache_size () + vocabulary_memory (self->vocabulary) +
-                     vocabulary_memory (self->texts) + merges_memory (&self->bpe.merges) + self->added.bytes.capacity;
+                     vocabulary_memory (self->texts) + vocabulary_memory (self->wordpiece.goes_on) +
+                     merges_memory (&self->bpe.merges) + self->added.bytes.capacity;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         bytes += arrays [i]->capacity * arrays [i]->element_size;
     return bytes;

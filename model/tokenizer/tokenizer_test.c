@@ -385,7 +385,7 @@ test_a_file_that_is_wrong_is_refused_with_its_place (void **state)
     s_assert_refused ("{} x", STATUS_INVALID, "tokenizer.json: something follows the value at byte 3");
     s_assert_refused ("{\"a\":1}", STATUS_INVALID, "tokenizer.json: there is no model in it");
     s_assert_refused (
-        "{\"model\":{\"type\":\"WordPiece\"}}", STATUS_UNSUPPORTED, "tokenizer.json: a model of type \"WordPiece\"");
+        "{\"model\":{\"type\":\"WordLevel\"}}", STATUS_UNSUPPORTED, "tokenizer.json: a model of type \"WordLevel\"");
     s_assert_refused ("{" MODEL ("{\"a\":\"b\"}", "[]") "}", STATUS_INVALID,
         "tokenizer.json: vocab: a whole number expected at byte 36");
     s_assert_refused ("{" MODEL ("{\"a\":0}", "[\"a b\"]") "}", STATUS_INVALID,

@@ -139,6 +139,18 @@ def unigram(normalizer, pre_tokenizer, decoder, **later):
     return Tokenizer.from_str(json.dumps(form))
 
 
+def wordpiece(normalizer, pre_tokenizer, **options):
+    tokenizer = Tokenizer(models.WordPiece(unk_token="[UNK]", **options))
+    tokenizer.normalizer = normalizer
+    tokenizer.pre_tokenizer = pre_tokenizer
+    tokenizer.decoder = decoders.WordPiece()
+    special = ["[UNK]", "[CLS]", "[SEP]"]
+    trainer = trainers.WordPieceTrainer(vocab_size=700, special_tokens=special, show_progress=False, limit_alphabet=200)
+    tokenizer.train_from_iterator(TEXTS * 3 + CORPUS, trainer)
+    ids = [(name, tokenizer.token_to_id(name)) for name in ("[SEP]", "[CLS]")]
+    return with_processor(tokenizer, processors.BertProcessing(*ids))
+
+
 def added(tokenizer, *tokens, special=True):
     (tokenizer.add_special_tokens if special else tokenizer.add_tokens)(list(tokens))
     return tokenizer
@@ -222,6 +234,10 @@ def everything():
     yield "unigram", chat(t5)
     yield "unigram_bytes", chat(unigram(None, pre_tokenizers.Metaspace(prepend_scheme="first"), gemma, byte_fallback=True))
 
+    yield "bert", wordpiece(normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer())
+    cased = normalizers.BertNormalizer(lowercase=False, clean_text=False)
+    yield "bert_cased", wordpiece(cased, pre_tokenizers.BertPreTokenizer(), max_input_chars_per_word=8)
+
     behaviours = ("removed", "isolated", "merged_with_previous", "merged_with_next", "contiguous")
     for behaviour in behaviours:
         for invert in (False, True):
@@ -249,11 +265,14 @@ def everything():
         "accents": normalizers.Sequence([normalizers.NFD(), normalizers.StripAccents()]),
         "strip": normalizers.Strip(right=False),
         "regex": normalizers.Replace(Regex(r"\s+|l"), "_"),
+        "nmt": normalizers.Nmt(),
     }.items():
         tokenizer = bpe(step, byte_level(regex=True), level, size=400)
         yield f"norm_{name}", added(
             tokenizer, AddedToken("<norm>", normalized=True), AddedToken("CAFE", normalized=True), special=False
         )
+    words = pre_tokenizers.Split(Regex("\u0120[^\u0120]*"), "isolated")
+    yield "norm_bytes", bpe(normalizers.ByteLevel(), words, level, size=400)
     flags = bpe(None, splits(LLAMA3), level)
     added(
         flags,
