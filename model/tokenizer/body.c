@@ -78,7 +78,7 @@ s_mark_tokens (tokenizer_t *self)
 static void
 s_fill_cache (tokenizer_t *self)
 {
-    cache_init (&self->cache);
+    cache_init (&self->cache, vocabulary_size (self->vocabulary));
     for (uint32_t id = self->model == MODEL_BPE ? vocabulary_size (self->vocabulary) : 0; id-- > 0;) {
         span_t bytes = vocabulary_bytes (self->vocabulary, id);
         if (bytes.size && bytes.size <= CACHE_SHORT_SIZE && bpe_whole (&self->bpe, bytes) == id)

@@ -5,10 +5,10 @@
 #include "base/memory.h"
 
 enum {
-    LINE = 64,               //  Bytes of the machine's cache lines
-    RING_WORDS = 1 << 20,    //  4 MiB
-    PLACES = 1 << 16,        //  Of the index
-    WAYS = 4                 //  Entries of it that a hash may use
+    LINE = 64,       //  Bytes of the machine's cache lines
+    RING = 8,        //  Words of the ring for each set of short pieces
+    A_PLACE = 16,    //  Words of the ring for each place of the index
+    WAYS = 4         //  Places that a hash may use
 };
 
 #define START_MASK ((1ull << 48) - 1)
@@ -34,19 +34,41 @@ const uint64_t cache_masks [CACHE_SHORT_SIZE + 1][2] = {
     { 0xffffffffffffffff, 0xffffffffffffff },
 };
 
-void
-cache_init (cache_t *self)
+static size_t
+s_sets (const cache_t *self)
 {
-    self->memory = memory_new (CACHE_SETS * 2 * sizeof (cache_short_t) + LINE);
+    return (size_t)1 << self->log;
+}
+
+static size_t
+s_ring (const cache_t *self)
+{
+    return s_sets (self) * RING;
+}
+
+static size_t
+s_place_count (const cache_t *self)
+{
+    return s_ring (self) / A_PLACE;
+}
+
+void
+cache_init (cache_t *self, uint32_t tokens)
+{
+    self->log = CACHE_LOG_MIN;
+    while (self->log < CACHE_LOG_MAX && s_sets (self) < tokens)
+        self->log++;
+    self->memory = memory_new (s_sets (self) * 2 * sizeof (cache_short_t) + LINE);
     self->shorts = (cache_short_t *)(((uintptr_t)self->memory + LINE - 1) / LINE * LINE);
-    self->ring = memory_new (RING_WORDS * sizeof *self->ring);
-    self->index = memory_new (PLACES * sizeof *self->index);
+    self->ring = memory_new (s_ring (self) * sizeof *self->ring);
+    self->index = memory_new (s_place_count (self) * sizeof *self->index);
 }
 
 size_t
-cache_size (void)
+cache_size (const cache_t *self)
 {
-    return CACHE_SETS * 2 * sizeof (cache_short_t) + LINE + RING_WORDS * sizeof (uint32_t) + PLACES * sizeof (uint64_t);
+    return s_sets (self) * 2 * sizeof (cache_short_t) + LINE + s_ring (self) * sizeof *self->ring +
+           s_place_count (self) * sizeof *self->index;
 }
 
 void
@@ -85,7 +107,7 @@ s_head_of (cached_t kind, size_t size, size_t count)
 static uint64_t *
 s_places (const cache_t *self, uint64_t hash)
 {
-    return &self->index [hash % (PLACES / WAYS) * WAYS];
+    return &self->index [(hash & (s_place_count (self) / WAYS - 1)) * WAYS];
 }
 
 uint64_t
@@ -101,9 +123,9 @@ static const uint32_t *
 s_record (const cache_t *self, uint64_t place, uint64_t tag)
 {
     uint64_t start = place & START_MASK;
-    if (start == 0 || (place & ~START_MASK) != tag || self->head - (start - 1) > RING_WORDS)
+    if (start == 0 || (place & ~START_MASK) != tag || self->head - (start - 1) > s_ring (self))
         return NULL;
-    return self->ring + (start - 1) % RING_WORDS;
+    return self->ring + ((start - 1) & (s_ring (self) - 1));
 }
 
 const uint32_t *
@@ -140,9 +162,9 @@ s_put_record (cache_t *self, cached_t kind, span_t bytes, uint64_t hash, const u
 {
     uint64_t *place = s_oldest (s_places (self, hash));
     size_t words = 1 + count + (bytes.size + 3) / 4;
-    if (self->head % RING_WORDS + words > RING_WORDS)
-        self->head += RING_WORDS - self->head % RING_WORDS;
-    uint32_t *record = self->ring + self->head % RING_WORDS;
+    if ((self->head & (s_ring (self) - 1)) + words > s_ring (self))
+        self->head += s_ring (self) - (self->head & (s_ring (self) - 1));
+    uint32_t *record = self->ring + (self->head & (s_ring (self) - 1));
     *record = s_head_of (kind, bytes.size, count);
     memcpy (record + 1, ids, count * sizeof *ids);
     memcpy (record + 1 + count, bytes.data, bytes.size);

@@ -22,8 +22,8 @@ enum {
     CACHE_SHORT_IDS = 3,      //  Its tokens, at most
     CACHE_SIZE = 160,         //  Bytes of anything, at most
     CACHE_IDS = 160,          //  Its tokens, at most
-    CACHE_SETS_LOG = 17,      //  Pairs of short pieces are two to this power
-    CACHE_SETS = 1 << CACHE_SETS_LOG
+    CACHE_LOG_MIN = 10,       //  Two to this power, at least, are the pairs of short pieces;
+    CACHE_LOG_MAX = 17        //  and to this one, at most
 };
 
 //  What the bytes are: the same ones may be cut in different ways.
@@ -44,6 +44,7 @@ typedef struct {
 #define CACHE_ELSEWHERE UINT32_MAX
 
 typedef struct {
+    unsigned log;             //  Its size: two to this power are the sets of short pieces
     cache_short_t *shorts;    //  In sets of two
     void *memory;             //  What they lie in, aligned to lines
     uint32_t *ring;           //  Records: see cache.c
@@ -51,10 +52,12 @@ typedef struct {
     uint64_t *index;          //  By hash: a part of it, and where a record begins, plus one; 0: none
 } cache_t;
 
-//  Takes cache_size bytes; the system gives them as they are used.
-void cache_init (cache_t *self);
+//  tokens: of the vocabulary, which says how large a cache is of use.
+void cache_init (cache_t *self, uint32_t tokens);
 void cache_fini (cache_t *self);
-size_t cache_size (void);
+
+//  Bytes that it holds: 12.5 MiB for a large vocabulary, 0.1 MiB for the smallest.
+size_t cache_size (const cache_t *self);
 
 //  What get and put find bytes by: whoever does both asks once. The memory where they may stand is on its way then.
 uint64_t cache_hash (const cache_t *self, cached_t kind, span_t bytes);
@@ -93,7 +96,7 @@ static inline cache_short_t *
 cache_set (const cache_t *self, cache_key_t key)
 {
     uint64_t hash = (key.low ^ key.high * 0xff51afd7ed558ccdu) * 0x9e3779b97f4a7c15u;
-    return self->shorts + 2 * (hash >> (64 - CACHE_SETS_LOG));
+    return self->shorts + 2 * (hash >> (64 - self->log));
 }
 
 //  The entry of a key; NULL where it is not there. Borrowed until the next put.

@@ -425,7 +425,7 @@ tokenizer_memory (const tokenizer_t *self)
     const array_t *const arrays [] = { &self->bpe.score_ranks, &self->bpe.pairs, &self->bpe.wholes,
         &self->unigram.scores, &self->added.tokens, &self->added.offsets, &self->added.raw.nodes,
         &self->added.normal.nodes, &self->marks };
-    uint64_t bytes = sizeof *self + cache_size () + vocabulary_memory (self->vocabulary) +
+    uint64_t bytes = sizeof *self + cache_size (&self->cache) + vocabulary_memory (self->vocabulary) +
                      vocabulary_memory (self->texts) + vocabulary_memory (self->wordpiece.goes_on) +
                      merges_memory (&self->bpe.merges) + self->added.bytes.capacity;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)

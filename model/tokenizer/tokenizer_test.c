@@ -343,7 +343,7 @@ test_a_text_cut_at_every_seam_is_the_whole (void **state)
 static void
 test_what_begins_and_ends_a_text_and_what_is_held (void **state)
 {
-    enum { CACHES = 12 << 20, SIZE = 2 << 20 };
+    enum { CACHES = 100 << 10, SIZE = 2 << 20 };
     error_t error;
     buffer_t file = { 0 };
     tokenizer_t *tokenizer = fixture_qwen_like ("");
