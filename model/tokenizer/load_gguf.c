@@ -1,7 +1,9 @@
-//  The vocabulary of a GGUF file, as llama.cpp reads it: SentencePiece's scores ("llama"), or merges ("gpt2", "gemma4").
+//  The vocabulary of a GGUF file, as llama.cpp reads it: SentencePiece's scores ("llama"), merges ("gpt2", "gemma4"), unigrams
+//  ("t5") or word pieces ("bert").
 
 #include <string.h>
 
+#include "base/bug.h"
 #include "model/gguf.h"
 #include "model/tokenizer/alphabet.h"
 #include "model/tokenizer/body.h"
@@ -352,6 +354,121 @@ s_load_merged (loading_t *self)
     return STATUS_OK;
 }
 
+//  An expression that is ours always compiles.
+static status_t
+s_add_replacement (loading_t *self, const char *expression, const char *content)
+{
+    normalization_t step = { .kind = NORMALIZE_REPLACE, .content = body_copy (span_from_string (content)) };
+    BUG_ON (regex_new (span_from_string (expression), &step.regex, self->error));
+    return normalizer_add (&self->tokenizer->normalizer, step, self->error);
+}
+
+//  SentencePiece's rules for characters, where the file has them.
+static status_t
+s_add_charsmap (loading_t *self)
+{
+    static const char key [] = "tokenizer.ggml.precompiled_charsmap";
+    const gguf_entry_t *map = gguf_array (&self->gguf, key, GGUF_U8);
+    if (!map)
+        map = gguf_array (&self->gguf, key, GGUF_I8);
+    if (!map || !map->count)
+        return STATUS_OK;
+    normalization_t step = { .kind = NORMALIZE_CHARSMAP };
+    status_t status = charsmap_init (&step.charsmap, map->data, self->error);
+    return status ? status : normalizer_add (&self->tokenizer->normalizer, step, self->error);
+}
+
+static status_t
+s_normalize_unigrams (loading_t *self)
+{
+    status_t status = s_add_charsmap (self);
+    if (!status && gguf_flag (&self->gguf, "tokenizer.ggml.remove_extra_whitespaces", false)) {
+        status = s_add_replacement (self, "^ +| +$", "");
+        if (!status)
+            status = s_add_replacement (self, " {2,}", " ");
+    }
+    return status ? status : s_mark_spaces (self, gguf_flag (&self->gguf, "tokenizer.ggml.add_space_prefix", true));
+}
+
+static status_t
+s_load_unigrams (loading_t *self)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
+    uint64_t unknown = 2;
+    status_t status = s_normalize_unigrams (self);
+    if (!status)
+        status = s_load_tokens (self);
+    if (status)
+        return status;
+    tokenizer->model = MODEL_UNIGRAM;
+    tokenizer->unigram.fuse_unknown = true;
+    for (uint32_t id = 0; id < self->tokens->count; id++)
+        array_append (&tokenizer->unigram.scores, &(double){ self->scores ? gguf_f32_at (self->scores, id) : 0 }, 1);
+    gguf_u64 (&self->gguf, "tokenizer.ggml.unknown_token_id", &unknown);
+    if (unknown < self->tokens->count)
+        tokenizer->unigram.unknown = (uint32_t)unknown;
+    s_add_around (
+        self, "tokenizer.ggml.add_bos_token", false, "tokenizer.ggml.bos_token_id", UINT64_MAX, &tokenizer->before);
+    s_add_around (self, "tokenizer.ggml.add_eos_token", true, "tokenizer.ggml.eos_token_id", 1, &tokenizer->behind);
+    return STATUS_OK;
+}
+
+//  Words begin with a mark; what has none continues one, but for the tokens that are found as such.
+static status_t
+s_put_word (loading_t *self, uint32_t id, span_t text)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
+    kind_t kind = s_kind (self, id, text);
+    bool begins = span_starts_with (text, SPAN (MARK));
+    span_t word = begins ? span_slice (text, sizeof MARK - 1, text.size) : text;
+    status_t status = kind != KIND_NORMAL ? vocabulary_put_hidden (tokenizer->vocabulary, id, text, self->error)
+                      : begins            ? vocabulary_put (tokenizer->vocabulary, id, word, self->error)
+                                          : vocabulary_put (tokenizer->wordpiece.goes_on, id, word, self->error);
+    buffer_clear (&self->bytes);
+    s_say (self, kind, text, &self->bytes);
+    if (!status)
+        status = vocabulary_put_hidden (tokenizer->texts, id, buffer_span (&self->bytes), self->error);
+    return status ? status : s_add_token (self, id, kind, text);
+}
+
+//  What Bert's own files ask for, which no file says.
+static status_t
+s_normalize_words (loading_t *self)
+{
+    static const normalize_t kinds [] = { NORMALIZE_CLEAN, NORMALIZE_PART_HAN, NORMALIZE_NFD, NORMALIZE_STRIP_MARKS,
+        NORMALIZE_LOWERCASE };
+    static const step_t steps [] = { { .cut = CUT_BLANKS, .split = SPLIT_REMOVED }, { .cut = CUT_PUNCTUATION } };
+    status_t status = STATUS_OK;
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !status; i++)
+        status = normalizer_add (&self->tokenizer->normalizer, (normalization_t){ .kind = kinds [i] }, self->error);
+    for (size_t i = 0; i < sizeof steps / sizeof *steps && !status; i++)
+        status = splitter_add (&self->tokenizer->splitter, steps [i], self->error);
+    return status;
+}
+
+static status_t
+s_load_words (loading_t *self)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
+    uint64_t unknown = 100;
+    span_t text;
+    uint32_t id = 0;
+    status_t status = s_normalize_words (self);
+    for (size_t cursor = 0; !status && gguf_next_string (self->tokens, &cursor, &text); id++)
+        status = s_put_word (self, id, text);
+    if (status)
+        return status;
+    tokenizer->model = MODEL_WORDPIECE;
+    tokenizer->strip = 1;
+    gguf_u64 (&self->gguf, "tokenizer.ggml.unknown_token_id", &unknown);
+    if (unknown < self->tokens->count)
+        tokenizer->wordpiece.unknown = (uint32_t)unknown;
+    s_add_around (self, "tokenizer.ggml.add_bos_token", true, "tokenizer.ggml.bos_token_id", 101, &tokenizer->before);
+    s_add_around (
+        self, "tokenizer.ggml.add_sep_token", true, "tokenizer.ggml.seperator_token_id", 102, &tokenizer->behind);
+    return STATUS_OK;
+}
+
 //  The rows that belong to the tokens; each must have as many elements.
 static status_t
 s_find_rows (loading_t *self)
@@ -391,6 +508,10 @@ s_load (loading_t *self)
     if (span_equal_string (model, "llama")) {
         self->marks_spaces = true;
         return s_load_scored (self);
+    }
+    if (span_equal_string (model, "t5") || span_equal_string (model, "bert")) {
+        self->marks_spaces = true;
+        return span_equal_string (model, "t5") ? s_load_unigrams (self) : s_load_words (self);
     }
     if (!span_equal_string (model, "gpt2") && !span_equal_string (model, "gemma4"))
         return error_set (self->error, STATUS_UNSUPPORTED, "the tokenizer model \"%.*s\" is not known",

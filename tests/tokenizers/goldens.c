@@ -1,7 +1,7 @@
 //  Holds a tokenizer against what the reference implementation made of the same texts.
 //
 //      goldens FILE INPUTS GOLDEN
-//      goldens FOLDER              all NAME.tokenizer.json of it, with inputs.jsonl and NAME.jsonl
+//      goldens FOLDER              all NAME.tokenizer.json and NAME.gguf of it, with inputs.jsonl and NAME.jsonl
 //
 //  FILE: a tokenizer.json or GGUF file. INPUTS: rows {"id", "text"}. GOLDEN: rows {"id", "ids"[, "with_special"]
 //  [, "roundtrip"][, "decoded"]}. Every text is
@@ -215,17 +215,29 @@ s_run (const char *file, const char *inputs, const char *golden)
     return good && self.checks && !self.failures;
 }
 
-//  Every NAME.tokenizer.json of a folder, with NAME.jsonl and the texts of inputs.jsonl.
+//  The name of a tokenizer's file without its ending; 0 bytes for other files.
+static size_t
+s_stem (const char *name)
+{
+    static const char *const endings [] = { ".tokenizer.json", ".gguf" };
+    for (size_t i = 0; i < sizeof endings / sizeof *endings; i++) {
+        size_t size = strlen (name), ending = strlen (endings [i]);
+        if (size > ending && strcmp (name + size - ending, endings [i]) == 0)
+            return size - ending;
+    }
+    return 0;
+}
+
+//  Every NAME.tokenizer.json and NAME.gguf of a folder, with NAME.jsonl and the texts of inputs.jsonl.
 static bool
 s_run_folder (const char *path)
 {
-    static const char ending [] = ".tokenizer.json";
     DIR *folder = opendir (path);
     size_t found = 0, failed = 0;
     for (struct dirent *entry; folder && (entry = readdir (folder));) {
         char file [512], inputs [512], golden [512];
-        size_t size = strlen (entry->d_name), stem = size - (sizeof ending - 1);
-        if (size < sizeof ending || strcmp (entry->d_name + stem, ending) != 0)
+        size_t stem = s_stem (entry->d_name);
+        if (!stem)
             continue;
         snprintf (file, sizeof file, "%s/%s", path, entry->d_name);
         snprintf (inputs, sizeof inputs, "%s/inputs.jsonl", path);

@@ -9,6 +9,7 @@ Run it only to change the archive; the tests read what it made.
 import io
 import json
 import pathlib
+import struct
 import sys
 import tarfile
 
@@ -287,19 +288,61 @@ def everything():
     yield "flags", flags
 
 
-def rows_of(tokenizer):
+def rows_of(tokenizer, decoded=True, without=()):
     for number, text in enumerate(TEXTS):
+        if any(word in text for word in without):
+            continue
         ids = tokenizer.encode(text, add_special_tokens=False).ids
-        yield {
-            "id": str(number),
-            "ids": ids,
-            "with_special": tokenizer.encode(text).ids,
-            "decoded": tokenizer.decode(ids, skip_special_tokens=False),
-        }
+        row = {"id": str(number), "ids": ids, "with_special": tokenizer.encode(text).ids}
+        yield {**row, "decoded": tokenizer.decode(ids, skip_special_tokens=False)} if decoded else row
+
+
+def packed(value):
+    """A value of a GGUF file, its type before it."""
+    if isinstance(value, bool):
+        return struct.pack("<IB", 7, value)
+    if isinstance(value, int):
+        return struct.pack("<II", 4, value)
+    if isinstance(value, str):
+        return struct.pack("<IQ", 8, len(value.encode())) + value.encode()
+    kind = {str: 8, float: 6, int: 5}[type(value[0])]
+    parts = [packed(part)[4:] if kind == 8 else struct.pack("<f" if kind == 6 else "<i", part) for part in value]
+    return struct.pack("<IIQ", 9, kind, len(value)) + b"".join(parts)
+
+
+def gguf(**fields):
+    rows = [packed("tokenizer.ggml." + key)[4:] + packed(value) for key, value in fields.items()]
+    return b"GGUF" + struct.pack("<IQQ", 3, 0, len(rows)) + b"".join(rows)
+
+
+def foreign():
+    """Yields (name, GGUF file, tokenizer that reads texts as that should, words of texts that the two read differently).
+
+    A GGUF file finds tokens such as <|im_end|> wherever they stand, and cannot tell a word's mark from the character.
+    """
+    spaces = [normalizers.Replace(Regex("^ +| +$"), ""), normalizers.Replace(Regex(" {2,}"), " ")]
+    form = json.loads(unigram(normalizers.Sequence(spaces), pre_tokenizers.Metaspace(split=False), decoders.Metaspace()).to_str())
+    rounded = [[token, struct.unpack("f", struct.pack("f", score))[0]] for token, score in form["model"]["vocab"]]
+    form["model"]["vocab"] = rounded + [["</s>", 0.0]]
+    t5 = added(Tokenizer.from_str(json.dumps(form)), "</s>")
+    end = t5.token_to_id("</s>")
+    with_processor(t5, processors.TemplateProcessing(single="$A </s>", special_tokens=[("</s>", end)]))
+    tokens, scores = zip(*form["model"]["vocab"])
+    kinds = [2 if token == "<unk>" else 3 if token == "</s>" else 1 for token in tokens]
+    facts = {"unknown_token_id": tokens.index("<unk>"), "eos_token_id": end, "remove_extra_whitespaces": True}
+    rows = {"tokens": list(tokens), "scores": list(scores), "token_type": kinds}
+    yield "gguf_t5", gguf(model="t5", **rows, **facts), t5, ("</s>", "<|im_end", "▁")
+
+    bert = wordpiece(normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer())
+    words = sorted(bert.get_vocab(), key=bert.get_vocab().get)
+    marked = [word if word[0] == "[" and len(word) > 1 else word[2:] if word[:2] == "##" else "▁" + word for word in words]
+    kinds = [3 if word[0] == "[" and len(word) > 1 else 1 for word in words]
+    facts = {"unknown_token_id": 0, "bos_token_id": 1, "seperator_token_id": 2}
+    yield "gguf_bert", gguf(model="bert", tokens=marked, token_type=kinds, **facts), bert, ("▁",)
 
 
 def add(archive, name, text):
-    data = text.encode()
+    data = text if isinstance(text, bytes) else text.encode()
     info = tarfile.TarInfo(name)
     info.size = len(data)
     info.mode = 0o644
@@ -317,6 +360,10 @@ def main():
         for name, tokenizer in everything():
             add(archive, f"{name}.tokenizer.json", tokenizer.to_str())
             add(archive, f"{name}.jsonl", lines(rows_of(tokenizer)))
+            print(name)
+        for name, file, tokenizer, without in foreign():
+            add(archive, f"{name}.gguf", file)
+            add(archive, f"{name}.jsonl", lines(rows_of(tokenizer, False, without)))
             print(name)
 
 
