@@ -1,5 +1,6 @@
 //  stator parser - what a model said, taken apart row by row
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/random.h"
@@ -242,12 +243,24 @@ s_read_format (rows_t *self, error_t *error)
 }
 
 static result_t
+s_list (void)
+{
+    size_t count;
+    const parser_format_t *formats = parser_formats (&count);
+    for (size_t i = 0; i < count; i++)
+        printf ("%s%s%s\n", formats [i].name, *formats [i].names ? " " : "", formats [i].names);
+    return RESULT_OK;
+}
+
+static result_t
 s_run (const invocation_t *invocation)
 {
     rows_t rows = { .flags = invocation->flags };
     error_t error = { 0 };
+    if (strcmp (invocation->words [0], "formats") == 0)
+        return s_list ();
     if (strcmp (invocation->words [0], "run") != 0) {
-        command_complain (invocation->command, "'%.100s' is not run", invocation->words [0]);
+        command_complain (invocation->command, "'%.100s' is neither run nor formats", invocation->words [0]);
         return RESULT_USAGE;
     }
     status_t status = s_read_split (&rows, &error);
@@ -270,9 +283,10 @@ s_run (const invocation_t *invocation)
 
 const command_t parser_command = {
     .name = "parser",
-    .arguments = "run",
+    .arguments = "run|formats",
     .doc = "Take apart what a model said: text, reasoning, tool calls.",
-    .essay = "Rows are read as JSON, one a line: {\"text\": ..., \"id\"?, \"tools\"?, \"prompt\"?, "
+    .essay = "formats lists the formats, each with the names that others have for it. run reads rows.\n"
+             "Rows are read as JSON, one a line: {\"text\": ..., \"id\"?, \"tools\"?, \"prompt\"?, "
              "\"finish_reason\"?}; printed are\n"
              "{\"id\"?, \"calls\": [{\"name\", \"id\"?, \"arguments\"}], \"normal_text\", \"reasoning\"}. Without "
              "--format each row names\n"
