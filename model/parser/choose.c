@@ -40,29 +40,55 @@ s_token_of (const parser_format_t *row, parser_has_token_t has_token, void *cont
     return NULL;
 }
 
-parser_choice_t
-parser_choose (span_t template_source, parser_has_token_t has_token, void *context)
+static bool
+s_thinks_in (const parser_format_t *row, span_t template_source)
+{
+    for (size_t i = 0; i < PARSER_ALTERNATIVES && row->think_start [i]; i++)
+        if (s_contains (template_source, row->think_start [i]))
+            return true;
+    return false;
+}
+
+//  The first row whose marks of reasoning a template writes, where the chosen one has others or none.
+static const parser_format_t *
+s_choose_reasoning (const parser_format_t *chosen, span_t template_source)
 {
     size_t count;
     const parser_format_t *rows = parser_formats (&count);
-    parser_choice_t choice = { .format = &rows [count - 1] };
-    for (size_t i = 0; i < count; i++) {
-        const char *evidence = s_evidence_of (&rows [i], template_source);
-        if (evidence) {
-            choice.format = &rows [i];
-            snprintf (choice.reason, sizeof choice.reason, "the chat template writes %s", evidence);
-            return choice;
-        }
-    }
-    for (size_t i = 0; i < count; i++) {
-        const char *token = s_token_of (&rows [i], has_token, context);
-        if (token) {
-            choice.format = &rows [i];
-            snprintf (choice.reason, sizeof choice.reason, "the vocabulary has the token %s", token);
-            return choice;
-        }
-    }
-    snprintf (choice.reason, sizeof choice.reason, "neither template nor vocabulary has a marker that is known");
+    if (s_thinks_in (chosen, template_source) || chosen->machine == PARSER_HARMONY)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        if (s_thinks_in (&rows [i], template_source))
+            return &rows [i];
+    return NULL;
+}
+
+//  By what the template writes, else by what the vocabulary has.
+static const parser_format_t *
+s_choose (span_t template_source, parser_has_token_t has_token, void *context, const char **why, const char **word)
+{
+    size_t count;
+    const parser_format_t *rows = parser_formats (&count);
+    *why = "the chat template writes";
+    for (size_t i = 0; i < count; i++)
+        if ((*word = s_evidence_of (&rows [i], template_source)) != NULL)
+            return &rows [i];
+    *why = "the vocabulary has the token";
+    for (size_t i = 0; i < count; i++)
+        if ((*word = s_token_of (&rows [i], has_token, context)) != NULL)
+            return &rows [i];
+    *why = "neither template nor vocabulary has a marker that is known";
+    return &rows [count - 1];
+}
+
+parser_choice_t
+parser_choose (span_t template_source, parser_has_token_t has_token, void *context)
+{
+    parser_choice_t choice = { 0 };
+    const char *why, *word;
+    choice.format = s_choose (template_source, has_token, context, &why, &word);
+    choice.reasoning = s_choose_reasoning (choice.format, template_source);
+    snprintf (choice.reason, sizeof choice.reason, "%s%s%s", why, word ? " " : "", word ? word : "");
     return choice;
 }
 

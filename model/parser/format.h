@@ -81,14 +81,15 @@ const parser_format_t *parser_formats (size_t *count);
 const parser_format_t *parser_find (span_t name);
 
 typedef struct {
-    const parser_format_t *format;    //  The row
-    char reason [160];                //  Why, as a sentence without stop
+    const parser_format_t *format;       //  The row
+    const parser_format_t *reasoning;    //  Whose marks of reasoning the template writes; NULL: the row's own, or none
+    char reason [160];                   //  Why, as a sentence without stop
 } parser_choice_t;
 
 //  True where the vocabulary has a token that is written so.
 typedef bool (*parser_has_token_t) (void *context, span_t token);
 
-//  Chooses a row for a model.  Borrows the chat template and asks has_token (NULL: nobody to ask) about markers.  Where
+//  Chooses a row for a model, and another for its reasoning where the template writes marks that the row does not know.  Borrows the chat template and asks has_token (NULL: nobody to ask) about markers.  Where
 //  nothing speaks for a format of calls, it is the plain one.
 parser_choice_t parser_choose (span_t template_source, parser_has_token_t has_token, void *context);
 

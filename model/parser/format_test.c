@@ -120,6 +120,7 @@ test_the_template_says_which_format (void **state)
         buffer_t source = said_read_file (buffer_string (&path));
         parser_choice_t choice = parser_choose (buffer_span (&source), NULL, NULL);
         assert_string_equal (choice.format->name, chosen [i][1]);
+        assert_null (choice.reasoning);
         assert_true (strlen (choice.reason) > 0);
         buffer_fini (&path);
         buffer_fini (&source);
@@ -130,6 +131,67 @@ test_the_template_says_which_format (void **state)
     assert_string_equal (parser_choose ((span_t){ 0 }, NULL, NULL).format->name, "plain");
 }
 
+//  A template may write one family's calls and think like another's.
+static void
+test_reasoning_is_chosen_by_itself (void **state)
+{
+    parser_choice_t choice = parser_choose (SPAN ("[THINK]{{ t }}[/THINK]<tool_call>{{ c }}</tool_call>"), NULL, NULL);
+    assert_string_equal (choice.format->name, "hermes");
+    assert_string_equal (choice.reasoning->name, "mistral");
+    assert_null (parser_choose (SPAN ("<think><tool_call>"), NULL, NULL).reasoning);
+}
+
+//  ---- Start -----------------------------------------------------------------------------------------------------------
+
+//  A rendered prompt leaves reasoning open where it ends in an opener.
+static bool
+s_ends_open (const parser_format_t *format, span_t prompt)
+{
+    prompt = span_trim (prompt);
+    for (size_t i = 0; i < PARSER_ALTERNATIVES && format->think_start [i]; i++) {
+        span_t opener = span_trim (span_from_string (format->think_start [i]));
+        if (prompt.size >= opener.size &&
+            span_equal (span_slice (prompt, prompt.size - opener.size, opener.size), opener))
+            return true;
+    }
+    return false;
+}
+
+static void
+s_check_prompt (const json_t *row, size_t *open)
+{
+    buffer_t path = { 0 };
+    span_t name = json_string (json_get (row, "template")), prompt = json_string (json_get (row, "text"));
+    buffer_print (&path, "%s%.*s", TEMPLATES, SPAN_ARG (name));
+    buffer_t source = said_read_file (buffer_string (&path));
+    const parser_format_t *format = parser_choose (buffer_span (&source), NULL, NULL).format;
+    span_t prefill = parser_prefill (format, prompt);
+    bool thinks = prefill.size && format->machine != PARSER_HARMONY && !span_equal_string (prefill, ">>>");
+    if (thinks != s_ends_open (format, prompt))
+        fail_msg ("%.*s: %.*s", SPAN_ARG (name), SPAN_ARG (prefill));
+    *open += thinks;
+    buffer_fini (&path);
+    buffer_fini (&source);
+}
+
+//  Of every template in every conversation, the prompt says whether the answer begins in open reasoning.
+static void
+test_the_prompt_says_whether_reasoning_is_open (void **state)
+{
+    size_t open = 0, rows = 0;
+    buffer_t text = said_read_file (TEMPLATES "golden.jsonl");
+    for (span_t rest = buffer_span (&text); rest.size; rows++) {
+        size_t size = span_find_byte (rest, '\n');
+        json_t *row = said_parse_json (span_slice (rest, 0, size));
+        if (json_get (row, "text"))
+            s_check_prompt (row, &open);
+        json_destroy (&row);
+        rest = span_slice (rest, size + 1, rest.size);
+    }
+    assert_true (rows > 1000 && open > 50);
+    buffer_fini (&text);
+}
+
 int
 main (void)
 {
@@ -137,6 +199,8 @@ main (void)
         cmocka_unit_test (test_rows_are_sound),
         cmocka_unit_test (test_names_of_others_are_known),
         cmocka_unit_test (test_the_template_says_which_format),
+        cmocka_unit_test (test_reasoning_is_chosen_by_itself),
+        cmocka_unit_test (test_the_prompt_says_whether_reasoning_is_open),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
