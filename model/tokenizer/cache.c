@@ -6,7 +6,7 @@
 
 enum {
     LINE = 64,       //  Bytes of the machine's cache lines
-    RING = 8,        //  Words of the ring for each set of short pieces
+    RING = 16,       //  Words of the ring for each set of short pieces
     A_PLACE = 16,    //  Words of the ring for each place of the index
     WAYS = 4         //  Places that a hash may use
 };
