@@ -31,7 +31,7 @@ buffer_grow (buffer_t *self, size_t size)
 {
     BUG_ON (size > SIZE_MAX / 4 || self->size > SIZE_MAX / 4);
     size_t needed = self->size + size;
-    if (needed > self->capacity) {
+    if (needed > self->capacity || !self->data) {
         size_t capacity = self->capacity ? self->capacity * 2 : 64;
         self->capacity = capacity < needed ? needed : capacity;
         self->data = memory_resize (self->data, self->capacity);

@@ -89,8 +89,9 @@ typedef struct {
 //  True where the vocabulary has a token that is written so.
 typedef bool (*parser_has_token_t) (void *context, span_t token);
 
-//  Chooses a row for a model, and another for its reasoning where the template writes marks that the row does not know.  Borrows the chat template and asks has_token (NULL: nobody to ask) about markers.  Where
-//  nothing speaks for a format of calls, it is the plain one.
+//  Chooses a row for a model, and another for its reasoning where the template writes marks that the row does not know.
+//  Borrows the chat template and asks has_token (NULL: nobody to ask) about markers.  Where nothing speaks for a format of calls,
+//  it is the plain one.
 parser_choice_t parser_choose (span_t template_source, parser_has_token_t has_token, void *context);
 
 //  The end of a rendered prompt that the answer continues: an opener of reasoning (and what stands behind it), the opener of
