@@ -281,10 +281,14 @@ s_punctuation (loading_t *loading, const json_t *json)
     return status ? status : splitter_add (loading->splitter, step, loading->error);
 }
 
+#define WORDS "\\w\xe2\x80\x8c\xe2\x80\x8d"
+
+//  What is of a word is what Rust's expressions say: as in a class here, and the two joiners.
 static status_t
 s_whitespace (loading_t *loading, const json_t *json)
 {
-    return s_add_regex (loading, (step_t){ .split = SPLIT_REMOVED, .invert = true }, SPAN ("\\w+|[^\\w\\s]+"));
+    step_t step = { .split = SPLIT_REMOVED, .invert = true };
+    return s_add_regex (loading, step, SPAN ("[" WORDS "]+|[^" WORDS "\\s]+"));
 }
 
 static status_t

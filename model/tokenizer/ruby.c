@@ -21,11 +21,14 @@ typedef struct {
 
 #define WORD "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}"
 
+//  Superscripts and fractions of Latin-1 are of words by themselves, in classes they are not: so it is in Onigmo's tables.
+#define NUMBERS "\xc2\xb2\xc2\xb3\xc2\xb9\xc2\xbc\xc2\xbd\xc2\xbe"
+
 static const escape_t s_escapes [] = {
     { 's', "\\p{White_Space}", "\\p{White_Space}" },
     { 'S', "\\P{White_Space}", "\\P{White_Space}" },
-    { 'w', "[" WORD "]", WORD },
-    { 'W', "[^" WORD "]", NULL },
+    { 'w', "[" WORD NUMBERS "]", WORD },
+    { 'W', "[^" WORD NUMBERS "]", NULL },
     { 'h', "[0-9A-Fa-f]", "0-9A-Fa-f" },
     { 'H', "[^0-9A-Fa-f]", NULL },
     { 'd', "\\p{Nd}", "\\p{Nd}" },
