@@ -25,7 +25,8 @@ static const match_t s_matches [] = {
     { "\\S+", " ab ", 1, 3 },                               //
     { "\\w+", "-\xc3\xa9\xe0\xa4\xbf_\xd9\xa3-", 1, 9 },    //  Marks and digits are of words
     { "[\\w-]+", ".a-b.", 1, 4 },                           //
-    { "\\W", "a\xc2\xb2", 1, 3 },                           //  superscripts are not
+    { "\\W", "a\xc2\xb2\xe2\x82\x82", 3, 6 },               //  superscripts of Latin-1 too, others not
+    { "[\\w]+", "\xc2\xb2z", 2, 3 },                        //  and in a class not even those
     { "\\h{2}", "gaF", 1, 3 },                              //  Hexadecimal digits, not blanks
     { "\\d+",
         "a\xd9\xa3"
