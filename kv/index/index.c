@@ -1,12 +1,38 @@
-//  Blocks lie in runs (runs.h), and a stretch of a run names the set of its holders by number (sets.h): a block costs some 20
-//  bytes however many have it, and a hundred blocks in a row cost one change.  Sets do not name holders but *seats*.  A
-//  clear takes the holder's seat away and gives it another: what it had is gone from all answers at once, and a sweep over
-//  the runs, a few with each operation, takes the dead seat out of the sets.  A pass of the sweep frees the seats that were
-//  dead when it began.
+//  How the index is built, from the bottom up.  Each part has a file that says how; this is why they fit.
 //
-//  Beside the runs lie references beyond the first (surplus.h) and blocks whose parent is unknown (park.h), because they are
-//  rare.  While a holder has parked blocks, or stores behind an unknown parent, its stores go block by block (s_store_slowly);
-//  else what lies in a row is gathered and changed at once.
+//  1. Runs (runs.h).  Events and queries bring blocks in rows, each block behind the one before, and what lies in a row is
+//  stored, removed and asked for in a row.  So a block's place is a run and a position: up to 256 hashes one behind the other,
+//  to which blocks are appended and from whose end they are cut.  A block never moves and a run is never split: what leaves a
+//  run half-way is another run that names its parent.
+//
+//  2. Lines (lines.h).  Anybody may name any block (the parent of a store, the first of a removal), so each block has a
+//  number of 32 bits in a table of cache lines.  Nothing else is random: the rest of an event is compared with the run that
+//  its first block is in.  Rows of numbers are added and removed with the next 32 lines on their way from memory, and a
+//  store looks for its blocks in the very visits that add them.
+//
+//  3. Sets (sets.h).  A run is divided into stretches: blocks in a row with one set of holders, which are interned.  Most
+//  runs have one stretch.  A store that joins what others have and a removal change the set of a stretch, cut a stretch in
+//  two or, mostly, move the border between two.  So a membership of a block that hundreds have costs next to nothing.
+//
+//  4. Seats.  Sets do not name holders but seats.  A clear takes the holder's seat away and gives it another: what it had is
+//  gone from all answers at once, and a sweep over the runs, a few with each operation, takes the dead seat out of the sets.
+//  A pass of the sweep frees the seats that were dead when it began.
+//
+//  5. The rare things lie beside: references beyond the first (surplus.h) and blocks whose parent is unknown (park.h).
+//  While a holder has parked blocks, or stores behind an unknown parent, its stores go block by block (s_store_slowly); else
+//  all that lies in one stretch is one step (s_store_fast, s_remove_row).
+//
+//  6. Waiting for memory is what is left.  A seat remembers where it removed last, because the block before is often the
+//  next to go: engines free a sequence from its end, and some send an event a block.  And a caller that has a batch says a
+//  few events ahead what they are about (index_expect): first the lines are loaded, a few calls later, when those are there,
+//  the runs.
+//
+//  A match (match.c) finds the first block's run and compares the last block they have in common: hashes are chained, so
+//  where one is equal all before it are.  Then it goes on in the next run.  The stretches it went along are the answer;
+//  holders are only counted when somebody asks (index_overlaps), with sets as bits.
+//
+//  Everything grows by the piece (lines one at a time, rows in chunks) and nothing shrinks but runs: an index that was large
+//  keeps its lines, some 12 bytes for each block it once had, until it is destroyed.
 
 #include "kv/index/index_private.h"
 
@@ -163,7 +189,7 @@ index_expect (index_t *self, const uint64_t *hashes, size_t count)
     for (size_t i = 0; i < count && i < PREFETCH; i++)
         runs_prefetch (&self->runs, hashes [i]);
     uint64_t *oldest = &self->expected [self->expecting++ % EXPECTED];
-    runs_prefetch_run (&self->runs, *oldest);
+    runs_prefetch_run (&self->runs, *oldest, 0);
     *oldest = *hashes;
 }
 
@@ -514,6 +540,8 @@ index_remove (index_t *self, uint32_t holder, const uint64_t *hashes, size_t cou
     if (!seat)
         return s_refuse_stranger (self, holder, error);
     index_seat (self, seat)->change = ++self->change;
+    for (size_t i = 1; i < count && i < PREFETCH; i++)
+        runs_prefetch_run (&self->runs, hashes [i], 0);
     for (size_t i = 0; i < count;)
         i += s_remove_some (self, seat, hashes + i, count - i);
     index_sweep (self, SWEEP_STEPS + count / 8);

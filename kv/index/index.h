@@ -140,7 +140,7 @@ status_t index_remove (index_t *self, uint32_t holder, const uint64_t *hashes, s
 status_t index_clear (index_t *self, uint32_t holder, error_t *error);
 
 //  Starts loading from memory what calls about these blocks (parents too) will need first: for a caller that knows what
-//  comes next, a few events ahead.  Changes nothing.
+//  comes next, a few events ahead, in the order of the calls.  Changes no answer.
 void index_expect (index_t *self, const uint64_t *hashes, size_t count);
 
 //  How often a holder has a block, parked or held.

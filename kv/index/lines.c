@@ -5,7 +5,7 @@
 #include "base/bug.h"
 #include "base/memory.h"
 
-enum { SLAB_BITS = 10, SLAB = 1 << SLAB_BITS, TAG_SHIFT = 14, FILL = 6, AHEAD = 16, LINES_MAX = 1 << 26 };
+enum { SLAB_BITS = 10, SLAB = 1 << SLAB_BITS, TAG_SHIFT = 14, FILL = 6, AHEAD = 32, LINES_MAX = 1 << 26 };
 
 //  Eight tags of a line at once, and the same as two numbers of four.
 typedef uint16_t tags_t __attribute__ ((vector_size (16)));
@@ -221,12 +221,15 @@ s_load (loader_t *loader, uint32_t position)
         __builtin_prefetch (loader->ahead [position % AHEAD] = s_line_of (loader->lines, loader->hashes [position]));
 }
 
-//  The line of the hash at a position; each in turn.
+//  The line of the hash at a position; each in turn.  One a little later is there by now and says where it goes on.
 static line_t *
 s_loaded (loader_t *loader, uint32_t position)
 {
     line_t *line = loader->ahead [position % AHEAD];
+    uint32_t later = position + AHEAD / 4;
     s_load (loader, position + AHEAD);
+    if (later < loader->count && loader->ahead [later % AHEAD]->further)
+        __builtin_prefetch (s_further (loader->lines, loader->ahead [later % AHEAD]->further));
     return line;
 }
 
@@ -236,7 +239,7 @@ s_begin_loading (loader_t *loader, const lines_t *lines, uint32_t number, uint32
     loader->lines = lines;
     loader->hashes = *lines_row (lines, number >> ROW_BITS) + (number & (ROW_MAX - 1));
     loader->count = count;
-    for (uint32_t i = 0; i < AHEAD; i++)
+    for (uint32_t i = 0; i < AHEAD && i < count; i++)
         s_load (loader, i);
 }
 

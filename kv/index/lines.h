@@ -5,7 +5,7 @@
 //  numbers and 16 bits of the hash of each, so that looking for what is not there reads one line, and looking for what is
 //  there reads one hash more.  What does not fit in its line goes to a further one.
 //
-//  Numbers come and go in rows: the lines of the next sixteen hashes are being loaded while one is looked at, so that memory
+//  Numbers come and go in rows: the lines of the next 32 hashes are being loaded while one is looked at, so that memory
 //  is waited for once a row and not once a number.
 //
 //  Linear hashing: every few numbers one line is split in two, the next in turn, by a bit that it has of each hash; growing
@@ -21,7 +21,7 @@
 
 #include "kv/pile.h"
 
-enum { LINE_SLOTS = 10, ROW_BITS = 7, ROW_MAX = 1 << ROW_BITS, NUMBERS_MAX = 1 << 29 };
+enum { LINE_SLOTS = 10, ROW_BITS = 8, ROW_MAX = 1 << ROW_BITS, NUMBERS_MAX = 1 << 29 };
 
 typedef struct {
     uint32_t numbers [LINE_SLOTS];    //  Of them `used`

@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "kv/index/lines.h"
 
-enum { ROWS = 800, OPERATIONS = 100000 };
+enum { ROWS = 500, OPERATIONS = 50000 };
 
 static uint64_t s_rows [ROWS][ROW_MAX];
 static uint32_t s_lengths [ROWS];

@@ -31,19 +31,29 @@ s_add_segment (const index_t *self, array_t *segments, uint32_t first, uint32_t 
     }
     if (!index_set_is_live (self, set))
         return false;
+    sets_prefetch (self->sets, set);
     *(index_segment_t *)array_add (segments) = (index_segment_t){ first, end, set };
     return true;
+}
+
+//  Starts loading what comes behind the first `position` blocks, taking runs to be full as most of a long prompt are: the
+//  next two runs and the lines of two more.
+static void
+s_look_ahead (const index_t *self, const uint64_t *hashes, size_t position, size_t count)
+{
+    for (size_t run = 0; run < 4 && position < count; run++, position += RUN_MAX)
+        if (run < 2)
+            runs_prefetch_run (&self->runs, hashes [position], RUN_MAX - 1);
+        else
+            runs_prefetch (&self->runs, hashes [position]);
 }
 
 //  How many blocks from a place on are those of the query; the first is.  Where one is, those before it are too.
 static uint32_t
 s_common (const index_t *self, place_t place, const uint64_t *hashes, size_t count)
 {
-    uint32_t blocks = runs_count (&self->runs, place.run) - place.offset, common = 1;
-    if (blocks < count)
-        lines_prefetch (&self->runs.blocks, hashes [blocks]);
-    if (blocks + RUN_MAX < count)    //  Most runs of a long prompt are full
-        lines_prefetch (&self->runs.blocks, hashes [blocks + RUN_MAX]);
+    uint32_t blocks = runs_at (&self->runs, place.run)->count - place.offset, common = 1;
+    s_look_ahead (self, hashes, blocks, count);
     if (blocks > count)
         blocks = (uint32_t)count;
     const uint64_t *ours = runs_hashes (&self->runs, place);
@@ -85,6 +95,8 @@ index_match (const index_t *self, const uint64_t *hashes, size_t count, index_ma
     place_t place;
     uint32_t blocks = 1;
     array_cut (&match->segments, 0);
+    for (size_t run = 0; run < 4 && run * RUN_MAX < count; run++)
+        runs_prefetch (&self->runs, hashes [run * RUN_MAX]);
     for (uint32_t i = 0; i < count && i < UINT32_MAX - RUN_MAX && blocks; i += blocks) {
         if (!runs_find (&self->runs, hashes [i], &place))
             return;
@@ -144,6 +156,8 @@ index_overlaps (const index_t *self, index_match_t *match, array_t *overlaps)
         return;
     const index_segment_t *segment = match->segments.data, *last = segment + match->segments.count - 1;
     size_t words = self->seats.count / 64 + 1;
+    for (const index_segment_t *each = segment; each <= last; each++)
+        sets_prefetch_bits (self->sets, each->set);
     array_cut (&match->scratch, 0);
     uint64_t *leading = array_append (&match->scratch, NULL, 2 * words), *room = leading + words;
     uint32_t count;

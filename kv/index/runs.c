@@ -68,7 +68,7 @@ s_set_stretches (runs_t *self, run_t *run, const stretch_t *stretches, size_t co
         memcpy (run->stretches, stretches, count * sizeof *stretches);
     }
     self->bytes += bytes - before;
-    run->stretch_count = (uint8_t)count;
+    run->stretch_count = (uint32_t)count;
 }
 
 //  Stretches of a run being rewritten: it holds a reference for each.
@@ -210,7 +210,7 @@ s_resize_run (runs_t *self, uint32_t number, size_t capacity)
     run_t *run = runs_at (self, number);
     self->bytes += s_run_bytes (capacity) - s_run_bytes (run->capacity);
     run = memory_resize (run, s_run_bytes (capacity));
-    run->capacity = (uint8_t)capacity;
+    run->capacity = (uint32_t)capacity;
     *lines_row (&self->blocks, number) = (uint64_t *)(run + 1);
     return run;
 }
@@ -234,7 +234,7 @@ s_add_run (runs_t *self, uint64_t parent, set_t set, size_t wanted)
     }
     size_t capacity = s_clamp_capacity (wanted);
     run_t *run = memory_resize (NULL, s_run_bytes (capacity));
-    *run = (run_t){ .parent = parent, .set = set, .capacity = (uint8_t)capacity, .stretch_count = 1 };
+    *run = (run_t){ .parent = parent, .set = set, .capacity = (uint32_t)capacity, .stretch_count = 1 };
     self->bytes += s_run_bytes (capacity) + MALLOC_BYTES;
     *lines_row (&self->blocks, number) = (uint64_t *)(run + 1);
     return number;
@@ -281,7 +281,7 @@ runs_append (runs_t *self, place_t *at, uint64_t parent, const uint64_t *hashes,
     run_t *run = s_reserve (self, number, start + (uint32_t)count);
     memcpy ((uint64_t *)(run + 1) + start, hashes, count * sizeof *hashes);
     count = lines_add (&self->blocks, number << RUN_BITS | start, (uint32_t)count, &found);
-    run->count = (uint8_t)(start + count);
+    run->count = start + (uint32_t)count;
     s_extend_stretch (self, number, start, set);
     *at = (place_t){ number, start + (uint32_t)count - 1 };
     return count;
@@ -297,14 +297,16 @@ runs_find (const runs_t *self, uint64_t hash, place_t *place)
 }
 
 void
-runs_prefetch_run (const runs_t *self, uint64_t hash)
+runs_prefetch_run (const runs_t *self, uint64_t hash, uint32_t more)
 {
     uint32_t number = lines_guess (&self->blocks, hash);
-    const uint64_t *hashes = number ? *lines_row (&self->blocks, number >> RUN_BITS) : NULL;
+    const uint64_t *hashes = *lines_row (&self->blocks, number >> RUN_BITS);
     if (!hashes)
         return;
     __builtin_prefetch ((const run_t *)hashes - 1);
-    __builtin_prefetch (hashes + (number & (RUN_MAX - 1)));
+    hashes += number & (RUN_MAX - 1);
+    __builtin_prefetch (hashes);
+    __builtin_prefetch (hashes + more);
 }
 
 uint64_t
@@ -325,7 +327,7 @@ s_cut (runs_t *self, uint32_t number, uint32_t count)
 {
     run_t *run = runs_at (self, number);
     lines_remove (&self->blocks, number << RUN_BITS | count, run->count - count);
-    run->count = (uint8_t)count;
+    run->count = (uint32_t)count;
     if (count * 2 <= run->capacity)
         s_resize_run (self, number, s_clamp_capacity (count));
 }

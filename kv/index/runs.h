@@ -23,13 +23,13 @@ typedef struct {
 
 //  The hashes of its blocks follow it in memory.
 typedef struct {
-    uint64_t parent;          //  Hash of the block before the first
-    stretch_t *stretches;     //  In order; NULL where there is one
-    set_t set;                //  Of the only stretch
-    uint8_t count;            //  Blocks, at least 1
-    uint8_t capacity;         //  Blocks there is memory for
-    uint8_t stretch_count;    //  Stretches, at least 1
-    bool repeated;            //  The caller's mark
+    uint64_t parent;                //  Hash of the block before the first
+    stretch_t *stretches;           //  In order; NULL where there is one
+    set_t set;                      //  Of the only stretch
+    uint32_t count : 10;            //  Blocks, at least 1
+    uint32_t capacity : 10;         //  Blocks there is memory for
+    uint32_t stretch_count : 10;    //  Stretches, at least 1
+    uint32_t repeated : 1;          //  The caller's mark
 } run_t;
 
 //  Where a block lies.
@@ -54,14 +54,15 @@ void runs_fini (runs_t *self);
 //  Where a block lies; false where nobody has it, and place is as it was.
 bool runs_find (const runs_t *self, uint64_t hash, place_t *place);
 
-//  Starts loading what runs_find for a hash will read first, and for a hash whose line is loaded, what comes then.
+//  Starts loading the line of a hash, which runs_find will read first.
 static inline void
 runs_prefetch (const runs_t *self, uint64_t hash)
 {
     lines_prefetch (&self->blocks, hash);
 }
 
-void runs_prefetch_run (const runs_t *self, uint64_t hash);
+//  Starts loading what is read then, once the line is there: the run, its block and the one so many blocks further on.
+void runs_prefetch_run (const runs_t *self, uint64_t hash, uint32_t more);
 
 //  The run, which must be somebody's.  Valid until a block is appended or removed.
 static inline run_t *

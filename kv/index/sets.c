@@ -13,6 +13,7 @@ typedef struct {
     uint32_t count;         //  Members, at least 2
     uint32_t *members;      //  Ascending
     uint64_t *bits;         //  The same, where one in DENSE below the largest is a member; else NULL
+    uint32_t words;         //  Of bits up to the largest member
     uint64_t serial;        //  Of this set, so that a remembered step notices that the number is another's; 0: nobody's
     uint32_t references;    //  Never 0
     uint32_t mark;          //  The caller's
@@ -123,7 +124,7 @@ s_write_bits (const set_view_t *view, uint64_t *words)
 static uint64_t
 s_member_bytes (const interned_t *interned)
 {
-    uint32_t words = interned->bits ? s_words (interned->members [interned->count - 1]) : 0;
+    uint32_t words = interned->bits ? interned->words : 0;
     return interned->count * sizeof (uint32_t) + words * sizeof (uint64_t);
 }
 
@@ -132,9 +133,10 @@ s_add_bits (interned_t *interned)
 {
     set_view_t view = { .members = interned->members, .count = interned->count };
     uint32_t largest = view.members [view.count - 1];
+    interned->words = s_words (largest);
     if (largest / DENSE >= view.count)
         return;
-    interned->bits = memory_new (s_words (largest) * sizeof (uint64_t));
+    interned->bits = memory_new (interned->words * sizeof (uint64_t));
     s_write_bits (&view, interned->bits);
 }
 
@@ -271,14 +273,29 @@ sets_without (sets_t *self, set_t set, uint32_t member)
 const uint64_t *
 sets_bits (const sets_t *self, set_t set, uint64_t *words, uint32_t *count)
 {
+    const interned_t *interned = set & INTERNED ? s_interned (self, set) : NULL;
+    *count = interned ? interned->words : set == SETS_EMPTY ? 0 : s_words (set);
+    if (interned && interned->bits)
+        return interned->bits;
     set_view_t view;
     sets_view (self, set, &view);
-    *count = view.count ? s_words (view.members [view.count - 1]) : 0;
-    if ((set & INTERNED) && s_interned (self, set)->bits)
-        return s_interned (self, set)->bits;
     memset (words, 0, *count * sizeof *words);
     s_write_bits (&view, words);
     return words;
+}
+
+void
+sets_prefetch (const sets_t *self, set_t set)
+{
+    if (set & INTERNED)
+        __builtin_prefetch (s_interned (self, set));
+}
+
+void
+sets_prefetch_bits (const sets_t *self, set_t set)
+{
+    if (set & INTERNED)
+        __builtin_prefetch (s_interned (self, set)->bits);
 }
 
 bool

@@ -50,6 +50,10 @@ void sets_view (const sets_t *self, set_t set, set_view_t *view);
 //  written to `words`, and in *count how many: at most what the largest member needs, for which there must be room.
 const uint64_t *sets_bits (const sets_t *self, set_t set, uint64_t *words, uint32_t *count);
 
+//  Start loading what sets_bits reads first, and then.
+void sets_prefetch (const sets_t *self, set_t set);
+void sets_prefetch_bits (const sets_t *self, set_t set);
+
 //  Whether somebody marked this set with this number; marks of sets of one are not kept.
 bool sets_is_marked (const sets_t *self, set_t set, uint32_t mark);
 void sets_mark (sets_t *self, set_t set, uint32_t mark);

@@ -14,7 +14,7 @@ struct index_walk {
     uint64_t change;         //  Its last change then
     place_t at;              //  Next place to look at
     uint32_t bound;          //  Its runs are below
-    uint8_t *seen;           //  A bit a place (16 bytes a run): came already, or waits in `ancestors`
+    uint8_t *seen;           //  A bit a place (RUN_MAX / 8 bytes a run): came already, or waits in `ancestors`
     array_t ancestors;       //  place_t: blocks to come, the next one last
     uint32_t parked;         //  Cursor in the parked blocks, which come last
 };
