@@ -19,6 +19,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/heap.h"
+#include "base/list.h"
 #include "base/map.h"
 #include "base/memory.h"
 #include "broker/fabric.h"
@@ -54,6 +56,7 @@ typedef struct {
     message_memory_t memory;    //  Of the entry
     uint64_t heard_ns;          //  Last sign of life
     uint64_t lost_ns;           //  When it became unreachable
+    heap_entry_t due;           //  In `dues`: when it is looked at next, which a sign of life does not move
 } member_t;
 
 //  One stream of one source.
@@ -63,7 +66,7 @@ typedef struct {
     uint64_t incarnation;    //  Of the source
     uint64_t sequence;       //  Last one known: fanned out, or said in a heartbeat
     uint64_t fanned_out;     //  Last one fanned out
-    bool moved;              //  Since the last source_tails
+    list_link_t moved;       //  In `moved` where it has, since the last source_tails
     ring_t ring;             //  The last batches
 } track_t;
 
@@ -72,7 +75,11 @@ typedef struct {
     fabric_t fabric;                   //  Where it publishes
     map_t *members;                    //  Address -> member_t, owned
     map_t *sources;                    //  source_id -> member_t
+    heap_t dues;                       //  member_t, the one to be looked at first
     map_t *tracks;                     //  (source, stream) -> track_t, owned
+    list_t moved;                      //  track_t, those that came further since the last source_tails
+    uint64_t ring_limit;               //  Bytes of each ring, as all were last told
+    uint64_t ring_bytes_used;          //  Of all rings
     port_store_t *store;               //  Address -> last incarnation; NULL where it cannot be had
     bool unsynced;                     //  The machine's crash would lose some of it
     actor_timer_t sweep;               //  Leases and tails
@@ -113,17 +120,52 @@ s_find_track (const broker_t *self, uint64_t source, uint16_t stream)
     return map_get (self->tracks, event_key (source, stream, key));
 }
 
-//  All rings together keep within their budget: each has an equal share of it, at most its own limit.
+//  Call before a ring changes, and s_end_ring afterwards: its bytes are out of the sum in between.
+static void
+s_begin_ring (broker_t *self, const track_t *track)
+{
+    self->ring_bytes_used -= track->ring.bytes;
+}
+
+static void
+s_end_ring (broker_t *self, const track_t *track)
+{
+    self->ring_bytes_used += track->ring.bytes;
+}
+
+static uint64_t
+s_ring_share (const broker_t *self)
+{
+    uint64_t limit = self->options.ring_bytes, budget = self->options.ring_budget, shares = 1;
+    while (shares < map_count (self->tracks))
+        shares *= 2;
+    return budget && budget / shares < limit ? budget / shares : limit;
+}
+
+//  All rings together keep within their budget: each has an equal share of it, at most its own limit.  There are as many
+//  shares as the next power of two, so that not every new ring changes all others.
 static void
 s_share_rings (broker_t *self)
 {
-    size_t count = map_count (self->tracks), cursor = 0;
-    uint64_t limit = self->options.ring_bytes;
-    void *track;
-    if (self->options.ring_budget && count && self->options.ring_budget / count < limit)
-        limit = self->options.ring_budget / count;
-    while (map_next (self->tracks, &cursor, NULL, &track))
-        ring_set_limit (&((track_t *)track)->ring, limit);
+    uint64_t limit = s_ring_share (self);
+    size_t cursor = 0;
+    void *value;
+    if (limit == self->ring_limit)
+        return;
+    self->ring_limit = limit;
+    while (map_next (self->tracks, &cursor, NULL, &value)) {
+        track_t *track = value;
+        s_begin_ring (self, track);
+        ring_set_limit (&track->ring, limit);
+        s_end_ring (self, track);
+    }
+}
+
+static void
+s_note_move (broker_t *self, track_t *track)
+{
+    if (!list_link_is_linked (&track->moved))
+        list_append (&self->moved, &track->moved);
 }
 
 //  The track, made where there is none, and begun anew for a newer incarnation.
@@ -136,16 +178,18 @@ s_track (broker_t *self, uint64_t source, uint16_t stream, uint64_t incarnation)
         track = memory_new (sizeof *track);
         track->source = source;
         track->stream = stream;
-        ring_init (&track->ring, self->options.ring_bytes);
+        ring_init (&track->ring, self->ring_limit);
         map_put (self->tracks, event_key (source, stream, key), track);
         s_share_rings (self);
     }
     if (incarnation > track->incarnation) {
+        s_begin_ring (self, track);
         ring_clear (&track->ring);
+        s_end_ring (self, track);
         track->incarnation = incarnation;
         track->sequence = 0;
         track->fanned_out = 0;
-        track->moved = true;
+        s_note_move (self, track);
     }
     return track;
 }
@@ -159,7 +203,7 @@ s_note_tails (broker_t *self, const actor_entry_t *entry, const stream_tail_t *t
         track_t *track = s_track (self, event_source (entry->address), tails [i].stream, entry->incarnation);
         if (tails [i].sequence > track->sequence) {
             track->sequence = tails [i].sequence;
-            track->moved = true;
+            s_note_move (self, track);
         }
     }
 }
@@ -172,27 +216,20 @@ s_drop_tracks (broker_t *self, uint64_t source)
         track_t *track = map_remove (self->tracks, event_key (source, stream, key));
         if (!track)
             continue;
+        s_begin_ring (self, track);
         ring_fini (&track->ring);
+        if (list_link_is_linked (&track->moved))
+            list_remove (&self->moved, &track->moved);
         memory_free (track);
     }
     s_share_rings (self);
 }
 
-//  Appends source_tail_t for every track; all: also for those that have not moved since the last time, for a snapshot.
 static void
-s_collect_tails (broker_t *self, bool all, array_t *tails)
+s_append_tail (array_t *tails, const track_t *track)
 {
-    size_t cursor = 0;
-    void *value;
-    while (map_next (self->tracks, &cursor, NULL, &value)) {
-        track_t *track = value;
-        if (!all && !track->moved)
-            continue;
-        source_tail_t tail = { track->source, track->stream, track->incarnation, track->sequence };
-        array_append (tails, &tail, 1);
-        if (!all)
-            track->moved = false;
-    }
+    source_tail_t tail = { track->source, track->stream, track->incarnation, track->sequence };
+    array_append (tails, &tail, 1);
 }
 
 static void
@@ -200,7 +237,8 @@ s_publish_tails (broker_t *self)
 {
     array_t tails;
     array_init (&tails, sizeof (source_tail_t));
-    s_collect_tails (self, false, &tails);
+    for (list_link_t *link; (link = list_take_first (&self->moved)) != NULL;)
+        s_append_tail (&tails, LIST_ENTRY (link, track_t, moved));
     source_tails_t event = { tails.data, tails.count };
     if (tails.count)
         actor_publish (self->actor, &source_tails_message, &event);
@@ -261,11 +299,13 @@ s_on_handover (void *self_, actor_t *actor, span_t peer, const span_t frames [3]
         s_count (self, COUNT_DUPLICATE);
     } else {
         s_count (self, header.sequence == track->fanned_out + 1 ? COUNT_BATCH : COUNT_JUMP);
+        s_begin_ring (self, track);
         ring_push (&track->ring, header.sequence, header.wall_ns, frames [2]);
+        s_end_ring (self, track);
         track->fanned_out = header.sequence;
         if (header.sequence > track->sequence)
             track->sequence = header.sequence;
-        track->moved = true;
+        s_note_move (self, track);
         fabric_publish (&self->fabric, frames);
     }
     actor_acknowledge (actor, peer, header.stream, track->fanned_out);
@@ -317,12 +357,24 @@ s_member_free (member_t *self)
     memory_free (self);
 }
 
+//  It is looked at when, as things are now, it will be unreachable or gone.
+static void
+s_await (broker_t *self, member_t *member, uint64_t not_before)
+{
+    bool is_alive = member->entry.state == ACTOR_STATE_ALIVE;
+    uint64_t at = is_alive ? member->heard_ns + s_lease_ns (member) : member->lost_ns + self->options.gone_after_ns;
+    if (heap_entry_is_queued (&member->due))
+        heap_remove (&self->dues, &member->due);
+    heap_insert (&self->dues, &member->due, at > not_before ? at : not_before);
+}
+
 static void
 s_set_state (broker_t *self, member_t *member, actor_state_t state)
 {
     bool was_alive = member->entry.state == ACTOR_STATE_ALIVE;
     member->entry.state = state;
     member->lost_ns = actor_now (self->actor);
+    s_await (self, member, 0);
     metric_add (self->alive, (state == ACTOR_STATE_ALIVE) - was_alive);
     s_publish_member (self, member);
 }
@@ -332,6 +384,7 @@ s_remove (broker_t *self, member_t *member)
 {
     uint64_t source = event_source (member->entry.address);
     s_set_state (self, member, ACTOR_STATE_GONE);
+    heap_remove (&self->dues, &member->due);
     s_drop_tracks (self, source);
     map_remove_u64 (self->sources, source);
     map_remove (self->members, member->entry.address);
@@ -436,6 +489,7 @@ s_enter (broker_t *self, const actor_entry_t *entry)
     message_memory_copy (&member->memory, &actor_entry_message, entry, &member->entry);
     metric_add (self->alive, 1);
     s_hear (self, member);
+    s_await (self, member, 0);
     return member;
 }
 
@@ -560,7 +614,10 @@ s_on_snapshot (void *self_, actor_t *actor, uint64_t source, snapshot_t *snapsho
         actor_changed_t event = { *(actor_entry_t *)array_at (&entries, i) };
         snapshot_add (snapshot, &actor_changed_message, &event);
     }
-    s_collect_tails (self, true, &tails);
+    size_t cursor = 0;
+    void *track;
+    while (map_next (self->tracks, &cursor, NULL, &track))
+        s_append_tail (&tails, track);
     source_tails_t event = { tails.data, tails.count };
     snapshot_add (snapshot, &source_tails_message, &event);
     array_fini (&tails);
@@ -582,18 +639,9 @@ s_check_lease (broker_t *self, member_t *member, uint64_t now)
         s_set_state (self, member, ACTOR_STATE_UNREACHABLE);
     } else if (member->entry.state == ACTOR_STATE_UNREACHABLE && now - member->lost_ns > self->options.gone_after_ns) {
         s_remove (self, member);
+    } else {
+        s_await (self, member, now);
     }
-}
-
-static void
-s_note_ring_bytes (broker_t *self)
-{
-    size_t cursor = 0;
-    uint64_t bytes = 0;
-    void *track;
-    while (map_next (self->tracks, &cursor, NULL, &track))
-        bytes += ((track_t *)track)->ring.bytes;
-    metric_set (self->ring_bytes, (int64_t)bytes);
 }
 
 static void
@@ -601,12 +649,10 @@ s_on_sweep (void *self_, actor_t *actor, void *arg)
 {
     broker_t *self = self_;
     uint64_t now = actor_now (actor);
-    size_t cursor = 0;
-    void *member;
-    while (map_next (self->members, &cursor, NULL, &member))
-        s_check_lease (self, member, now);
+    for (heap_entry_t *due; (due = heap_first (&self->dues)) != NULL && due->at < now;)
+        s_check_lease (self, LIST_ENTRY (due, member_t, due), now);
     s_publish_tails (self);
-    s_note_ring_bytes (self);
+    metric_set (self->ring_bytes, (int64_t)self->ring_bytes_used);
     s_sync_incarnations (self);
     fabric_count (&self->fabric);
     timer_start (&self->sweep, actor, SWEEP_NS, s_on_sweep, NULL);
@@ -644,6 +690,9 @@ s_init (void *self_, actor_t *actor, const void *options, error_t *error)
     self->members = map_new (actor_random (actor));
     self->sources = map_new (actor_random (actor));
     self->tracks = map_new (actor_random (actor));
+    self->ring_limit = self->options.ring_bytes;
+    heap_init (&self->dues);
+    list_init (&self->moved);
     s_open_store (self);
     self->ring_bytes = metrics_get (actor_metrics (actor), &s_ring_metric, NULL);
     self->alive = metrics_get (actor_metrics (actor), &s_alive_metric, NULL);
@@ -671,6 +720,7 @@ s_fini (void *self_, actor_t *actor)
         ring_fini (&((track_t *)value)->ring);
         memory_free (value);
     }
+    heap_fini (&self->dues);
     map_destroy (&self->members);
     map_destroy (&self->sources);
     map_destroy (&self->tracks);
