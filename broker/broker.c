@@ -34,7 +34,7 @@
 static const uint64_t SWEEP_NS = 250000000;
 static const uint64_t MS = 1000000;
 
-enum { LEASE_MIN_MS = 100, LEASE_MAX_MS = 3600000 };
+enum { LEASE_MIN_MS = 100, LEASE_MAX_MS = 3600000, PAGE_MAX = 1000 };
 
 //  A restarted actor needs a number above its last one, so the last ones are not given away.  As a time: the year 2262.
 static const uint64_t INCARNATION_MAX = INT64_MAX;
@@ -397,7 +397,7 @@ s_is_word (span_t text)
     for (size_t i = 0; i < text.size; i++) {
         uint8_t byte = text.data [i];
         bool fine = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9') ||
-                    byte == '-' || byte == '_' || byte == '.' || byte == ':';
+                    byte == '-' || byte == '_' || byte == ':';
         if (!fine)
             return false;
     }
@@ -459,7 +459,8 @@ s_admit (broker_t *self, const register_actor_t *request, error_t *error)
     const member_t *same_source = map_get_u64 (self->sources, event_source (entry->address));
     uint64_t last = s_last_incarnation (self, entry->address);
     if (!s_is_address (entry->address))
-        return error_set (error, STATUS_INVALID, "an address is SERVICE/INSTANCE of letters, digits and -_.: only");
+        return error_set (error, STATUS_INVALID,
+            "an address is SERVICE/INSTANCE of letters, digits and -_: only; a dot ends it in topics");
     if (entry->lease_ms < LEASE_MIN_MS || entry->lease_ms > LEASE_MAX_MS)
         return error_set (error, STATUS_INVALID, "a lease is %d to %d ms", LEASE_MIN_MS, LEASE_MAX_MS);
     if (entry->incarnation > INCARNATION_MAX && entry->incarnation > last)
@@ -574,15 +575,16 @@ s_by_address (const void *a, const void *b)
     return span_compare (((const actor_entry_t *)a)->address, ((const actor_entry_t *)b)->address);
 }
 
+//  Those of a service, "" for all, behind an address.
 static void
-s_collect_members (const broker_t *self, span_t service, array_t *entries)
+s_collect_members (const broker_t *self, span_t service, span_t after, array_t *entries)
 {
     size_t cursor = 0;
     void *value;
     while (map_next (self->members, &cursor, NULL, &value)) {
         const actor_entry_t *entry = &((const member_t *)value)->entry;
         span_t own = span_slice (entry->address, 0, span_find_byte (entry->address, '/'));
-        if (service.size == 0 || span_equal (own, service))
+        if ((service.size == 0 || span_equal (own, service)) && span_compare (entry->address, after) > 0)
             array_append (entries, entry, 1);
     }
 }
@@ -593,9 +595,10 @@ s_on_list (void *self_, actor_t *actor, incoming_t *incoming, const void *messag
     const list_actors_t *request = message;
     array_t entries;
     array_init (&entries, sizeof (actor_entry_t));
-    s_collect_members (self_, request->service, &entries);
+    s_collect_members (self_, request->service, request->after, &entries);
     array_sort (&entries, s_by_address);
-    list_actors_reply_t reply = { entries.data, entries.count };
+    bool more = entries.count > PAGE_MAX;
+    list_actors_reply_t reply = { entries.data, more ? PAGE_MAX : entries.count, .has_more = more, .more = more };
     incoming_reply (incoming, &reply);
     array_fini (&entries);
 }
@@ -609,7 +612,7 @@ s_on_snapshot (void *self_, actor_t *actor, uint64_t source, snapshot_t *snapsho
         return STATUS_NOT_FOUND;
     array_init (&entries, sizeof (actor_entry_t));
     array_init (&tails, sizeof (source_tail_t));
-    s_collect_members (self, SPAN (""), &entries);
+    s_collect_members (self, SPAN (""), SPAN (""), &entries);
     for (size_t i = 0; i < entries.count; i++) {
         actor_changed_t event = { *(actor_entry_t *)array_at (&entries, i) };
         snapshot_add (snapshot, &actor_changed_message, &event);

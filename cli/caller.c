@@ -278,12 +278,40 @@ caller_call (caller_t *self, const message_type_t *type, const void *request, ui
 //  ---- The directory ---------------------------------------------------------------------------------------------------------
 
 status_t
+caller_list_actors (caller_t *broker, uint64_t timeout_ms, arena_t *arena, array_t *entries, error_t *error)
+{
+    list_actors_t request = { 0 };
+    list_actors_reply_t reply = { .more = true };
+    status_t status = STATUS_OK;
+    while (status == STATUS_OK && reply.more) {
+        reply = (list_actors_reply_t){ 0 };
+        status = caller_call (broker, &list_actors_message, &request, timeout_ms, arena, &reply, error);
+        if (reply.actors_count == 0)
+            break;
+        array_append (entries, reply.actors, reply.actors_count);
+        request.has_after = true;
+        request.after = reply.actors [reply.actors_count - 1].address;
+    }
+    return status;
+}
+
+static bool
+s_find_endpoint (const array_t *entries, const char *address, char endpoint [ENDPOINT_MAX])
+{
+    for (size_t i = 0; i < entries->count; i++) {
+        const actor_entry_t *entry = array_at (entries, i);
+        if (span_equal_string (entry->address, address) && span_copy_string (entry->endpoint, endpoint, ENDPOINT_MAX))
+            return true;
+    }
+    return false;
+}
+
+status_t
 caller_resolve (
     const char *broker, const char *address, uint64_t timeout_ms, char endpoint [ENDPOINT_MAX], error_t *error)
 {
     arena_t arena;
-    list_actors_t request = { 0 };
-    list_actors_reply_t reply = { 0 };
+    array_t entries;
     if (strstr (address, "://") || strcmp (address, "broker/0") == 0 || strcmp (address, "broker") == 0) {
         snprintf (endpoint, ENDPOINT_MAX, "%s", strstr (address, "://") ? address : broker);
         return STATUS_OK;
@@ -292,15 +320,13 @@ caller_resolve (
     if (!caller)
         return error->status;
     arena_init (&arena, MESSAGE_MAX);
-    status_t status = caller_call (caller, &list_actors_message, &request, timeout_ms, &arena, &reply, error);
+    array_init (&entries, sizeof (actor_entry_t));
+    status_t status = caller_list_actors (caller, timeout_ms, &arena, &entries, error);
     if (status != STATUS_OK)
         error_prefix (error, "the broker at %s", broker);
-    if (status == STATUS_OK)
+    else if (!s_find_endpoint (&entries, address, endpoint))
         status = error_set (error, STATUS_NOT_FOUND, "the directory has no actor %s", address);
-    for (size_t i = 0; status == STATUS_NOT_FOUND && i < reply.actors_count; i++)
-        if (span_equal_string (reply.actors [i].address, address) &&
-            span_copy_string (reply.actors [i].endpoint, endpoint, ENDPOINT_MAX))
-            status = STATUS_OK;
+    array_fini (&entries);
     arena_fini (&arena);
     caller_destroy (&caller);
     return status;

@@ -7,6 +7,7 @@
 #define CLI_CALLER_H
 
 #include "base/arena.h"
+#include "base/array.h"
 #include "runtime/keyring.h"
 #include "runtime/actor.h"
 #include "runtime/wire.h"
@@ -44,6 +45,9 @@ status_t caller_answer (caller_t *self, uint64_t id, uint64_t timeout_ms, wire_m
 //  A call and its reply, in the arena.
 status_t caller_call (caller_t *self, const message_type_t *type, const void *request, uint64_t timeout_ms,
     arena_t *arena, void *reply, error_t *error);
+
+//  All entries of the broker's directory, by address: actor_entry_t, appended; what they point to is in the arena.
+status_t caller_list_actors (caller_t *broker, uint64_t timeout_ms, arena_t *arena, array_t *entries, error_t *error);
 
 //  Finds where an address listens, by asking the broker; "broker/0" is the broker itself, an endpoint is taken as it is.
 status_t caller_resolve (

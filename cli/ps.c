@@ -108,23 +108,25 @@ static status_t
 s_collect (ps_t *self, const char *broker, error_t *error)
 {
     caller_t *caller = caller_new (broker, error);
-    list_actors_t request = { 0 };
-    list_actors_reply_t reply = { 0 };
+    array_t entries;
     if (!caller)
         return error->status;
-    status_t status =
-        caller_call (caller, &list_actors_message, &request, self->timeout_ms, &self->arena, &reply, error);
+    array_init (&entries, sizeof (actor_entry_t));
+    status_t status = caller_list_actors (caller, self->timeout_ms, &self->arena, &entries, error);
     caller_destroy (&caller);
-    if (status != STATUS_OK)
+    if (status != STATUS_OK) {
+        array_fini (&entries);
         return error_prefix (error, "the broker at %s", broker);
+    }
     seen_t first = {
         .entry = { .address = SPAN ("broker/0"), .endpoint = span_from_string (broker), .state = ACTOR_STATE_ALIVE }
     };
     array_append (&self->seen, &first, 1);
-    for (size_t i = 0; i < reply.actors_count; i++) {
+    for (size_t i = 0; i < entries.count; i++) {
         seen_t *seen = array_add (&self->seen);
-        seen->entry = reply.actors [i];
+        seen->entry = *(actor_entry_t *)array_at (&entries, i);
     }
+    array_fini (&entries);
     for (size_t i = 0; i < self->seen.count; i++)
         s_ask (self, array_at (&self->seen, i));
     uint64_t until_ms = caller_now_ms () + self->timeout_ms;

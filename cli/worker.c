@@ -59,21 +59,11 @@ s_is_subject (const subject_t *self, const actor_entry_t *entry, const char *nam
     return span_equal_string (entry->address, name) || span_equal_string (entry->endpoint, self->endpoint);
 }
 
-//  Looks the worker up; a broker that is not there is fine where an endpoint was given.
 static status_t
-s_look_up (subject_t *self, const char *broker, const char *name, uint64_t timeout_ms, error_t *error)
+s_choose (subject_t *self, const array_t *entries, const char *name, error_t *error)
 {
-    list_actors_t request = { 0 };
-    list_actors_reply_t reply = { 0 };
-    caller_t *caller = caller_new (broker, error);
-    status_t status =
-        caller ? caller_call (caller, &list_actors_message, &request, timeout_ms, &self->arena, &reply, error)
-               : error->status;
-    caller_destroy (&caller);
-    if (status != STATUS_OK)
-        return status;
-    for (size_t i = 0; i < reply.actors_count; i++) {
-        const actor_entry_t *entry = &reply.actors [i];
+    for (size_t i = 0; i < entries->count; i++) {
+        const actor_entry_t *entry = array_at (entries, i);
         if (!s_is_subject (self, entry, name))
             continue;
         span_copy_string (caller_way (entry), self->endpoint, sizeof self->endpoint);
@@ -82,6 +72,21 @@ s_look_up (subject_t *self, const char *broker, const char *name, uint64_t timeo
         return STATUS_OK;
     }
     return error_set (error, STATUS_NOT_FOUND, "the directory has no actor %s", name);
+}
+
+//  Looks the worker up; a broker that is not there is fine where an endpoint was given.
+static status_t
+s_look_up (subject_t *self, const char *broker, const char *name, uint64_t timeout_ms, error_t *error)
+{
+    array_t entries;
+    array_init (&entries, sizeof (actor_entry_t));
+    caller_t *caller = caller_new (broker, error);
+    status_t status = caller ? caller_list_actors (caller, timeout_ms, &self->arena, &entries, error) : error->status;
+    caller_destroy (&caller);
+    if (status == STATUS_OK)
+        status = s_choose (self, &entries, name, error);
+    array_fini (&entries);
+    return status;
 }
 
 static status_t

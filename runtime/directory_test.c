@@ -171,10 +171,66 @@ test_an_incarnation_beyond_all_time_is_refused (void **state)
 static void
 test_what_is_no_address_is_refused (void **state)
 {
-    static const char *const addresses [] = { "", "part", "/", "part/", "/z", "part/y/z", "part/y z", "part/\n" };
+    static const char *const addresses [] = { "", "part", "/", "part/", "/z", "part/y/z", "part/y z", "part/y.z",
+        "pa.rt/z", "part/\n" };
     s_begin ();
     for (size_t i = 0; i < sizeof addresses / sizeof *addresses; i++)
         assert_int_equal (s_register (addresses [i], 1).status, STATUS_INVALID);
+    stage_destroy (&s_stage);
+}
+
+//  ---- The directory, page by page ----
+
+typedef struct {
+    call_t call;                //  For the next page
+    char last [ADDRESS_MAX];    //  Address of the page before
+    size_t pages;               //  So far
+    size_t entries;             //  So far
+    bool whole;                 //  There are no further ones
+} listing_t;
+
+static void
+s_on_page (void *state, void *arg, call_result_t result, const void *reply)
+{
+    listing_t *self = arg;
+    const list_actors_reply_t *page = reply;
+    assert_int_equal (result, CALL_REPLIED);
+    for (size_t i = 0; i < page->actors_count; i++) {
+        assert_true (span_compare (span_from_string (self->last), page->actors [i].address) < 0);
+        span_copy_string (page->actors [i].address, self->last, sizeof self->last);
+    }
+    self->pages++;
+    self->entries += page->actors_count;
+    self->whole = !page->more;
+}
+
+static void
+test_a_large_directory_comes_in_pages_each_entry_once (void **state)
+{
+    enum { MANY = 2500 };
+    s_begin ();
+    for (int i = 0; i < MANY; i++) {
+        char address [ADDRESS_MAX];
+        snprintf (address, sizeof address, "many/%d", i);
+        register_actor_t request = { .entry = { .address = span_from_string (address),
+                                         .incarnation = 1,
+                                         .lease_ms = 3600000,
+                                         .state = ACTOR_STATE_ALIVE } };
+        call_start (&s_call, stage_find (s_stage, "watcher/0"), SPAN ("broker/0"), &register_actor_message, &request,
+            REALM_SECOND, s_on_registered, NULL);
+        stage_run (s_stage, REALM_SECOND / 100);
+    }
+    listing_t listing = { .pages = 0 };
+    while (!listing.whole) {
+        list_actors_t request = {
+            .has_service = true, .service = SPAN ("many"), .has_after = true, .after = span_from_string (listing.last)
+        };
+        call_start (&listing.call, stage_find (s_stage, "watcher/0"), SPAN ("broker/0"), &list_actors_message, &request,
+            REALM_SECOND, s_on_page, &listing);
+        stage_run (s_stage, REALM_SECOND);
+    }
+    assert_int_equal (listing.entries, MANY);
+    assert_int_equal (listing.pages, 3);
     stage_destroy (&s_stage);
 }
 
@@ -189,6 +245,7 @@ main (void)
         cmocka_unit_test (test_whoever_ended_while_the_broker_was_away_is_forgotten),
         cmocka_unit_test (test_an_incarnation_beyond_all_time_is_refused),
         cmocka_unit_test (test_what_is_no_address_is_refused),
+        cmocka_unit_test (test_a_large_directory_comes_in_pages_each_entry_once),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -10,6 +10,6 @@ static const broker_options_t stage_broker_options = { .events = STAGE_EVENTS,
     .gone_after_ns = 600 * REALM_SECOND,
     .ring_bytes = 1 << 20,
     .subscriber_queue = 1000,
-    .actors_max = 100 };
+    .actors_max = 3000 };
 
 #endif

@@ -29,7 +29,7 @@ class Message(typing.NamedTuple):
     fields: tuple                  # of Field, in the order of the schema
 
 
-SCHEMA_HASH = 0x548a63a99ba5d4cd
+SCHEMA_HASH = 0x095df7ff3fe0a074
 
 
 class FrameKind(enum.IntEnum):
@@ -187,9 +187,11 @@ MESSAGES = {
     )),
     'list_actors': Message('call', False, None, 0, 'list_actors_reply', None, None, (
         Field('service', 's', 'string', None, False, True, 64, 0),
+        Field('after', 'af', 'string', None, False, True, 128, 0),
     )),
     'list_actors_reply': Message('reply', False, None, 0, None, None, None, (
         Field('actors', 'a', 'struct', 'actor_entry', True, False, 100000, 0),
+        Field('more', 'm', 'bool', None, False, True, 0, 0),
     )),
     'actor_changed': Message('event', False, 'life', 1, None, None, None, (
         Field('entry', 'e', 'struct', 'actor_entry', False, False, 0, 0),
