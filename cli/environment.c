@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 enum { PIECE = 16384, SECRET_MAX = 65536 };
 
@@ -35,6 +37,31 @@ environment_read_file (const char *path, size_t size_max, buffer_t *out, error_t
     if (!standard)
         fclose (file);
     return status;
+}
+
+static bool
+s_can_run (const char *folder, size_t size, const char *name)
+{
+    buffer_t path = { 0 };
+    struct stat file;
+    buffer_print (&path, "%.*s%s%s", (int)size, folder, size ? "/" : "", name);
+    const char *text = buffer_string (&path);
+    bool can = stat (text, &file) == 0 && S_ISREG (file.st_mode) && access (text, X_OK) == 0;
+    buffer_fini (&path);
+    return can;
+}
+
+bool
+environment_has_program (const char *name)
+{
+    const char *next = strchr (name, '/') ? "" : getenv ("PATH");
+    bool found = next && !*next && s_can_run ("", 0, name);
+    while (next && *next && !found) {
+        size_t size = strcspn (next, ":");
+        found = s_can_run (next, size, name);
+        next += size + (next [size] == ':');
+    }
+    return found;
 }
 
 static status_t

@@ -104,6 +104,12 @@ manifest_is_name (const char *name)
     return strspn (name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-") == size;
 }
 
+bool
+manifest_is_instance (const char *name)
+{
+    return manifest_is_name (name) && !strchr (name, '.');
+}
+
 static void
 s_check_name (check_t *self, place_t place, const char *path, const char *name)
 {
@@ -239,7 +245,9 @@ s_check_workers (check_t *self)
         snprintf (path, sizeof path, "workers[%zu].name", i);
         if (!*worker->name)
             worker->name = engines [worker->engine];
-        s_check_name (self, s_place (self, "workers", i, "name"), path, worker->name);
+        if (!manifest_is_instance (worker->name))
+            complaints_add (self->complaints, s_place (self, "workers", i, "name"),
+                "%s: '%.100s' is no name of actors: up to 64 letters, digits, '_' and '-'", path, worker->name);
         s_settle_model (self, i);
         s_check_engine (self, i);
         for (size_t j = 0; j < i; j++)

@@ -149,6 +149,9 @@ const manifest_model_t *manifest_find_model (const manifest_t *self, const char 
 //  Names become addresses, topics and file names.
 bool manifest_is_name (const char *name);
 
+//  True for such a text without a dot: the name of an actor, which a dot ends in topics.
+bool manifest_is_instance (const char *name);
+
 //  ---- Hosts (manifest_hosts.c) ----
 
 //  In the order of the file; `position` is below the count.

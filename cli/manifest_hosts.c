@@ -142,9 +142,10 @@ static void
 s_check_host (check_t *self, size_t position)
 {
     const manifest_host_t *host = manifest_host (self->fleet, position);
-    if (!manifest_is_name (host->name))
+    if (!manifest_is_instance (host->name))
         complaints_add (self->complaints, host->place,
-            "hosts[%zu].name: '%.100s' is no name: up to 64 letters, digits, '.', '_' and '-'", position, host->name);
+            "hosts[%zu].name: '%.100s' is no name of actors: up to 64 letters, digits, '_' and '-'", position,
+            host->name);
     if (!s_is_address (host->address))
         complaints_add (self->complaints, s_place (self, "hosts", position, "address"),
             "hosts[%zu].address: '%.100s' is no IP address that the other hosts reach it at", position, host->address);

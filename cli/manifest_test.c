@@ -133,6 +133,8 @@ static const bad_t s_bad [] = {
     { "version: 2\n", "fleet.yaml:1:10: version 2 is not known here; this program reads version 1\n" },
     { "cluster:\n  name: a/b\n",
         "fleet.yaml:2:9: cluster.name: 'a/b' is no name: up to 64 letters, digits, '.', '_' and '-'\n" },
+    { "models:\n  - name: demo\nworkers:\n  - engine: mock\n    name: a.b\n",
+        "fleet.yaml:5:11: workers[0].name: 'a.b' is no name of actors: up to 64 letters, digits, '_' and '-'\n" },
     { "models:\n  - name: demo\nworkers:\n  - engine: mock\n    model: dmeo\n",
         "fleet.yaml:5:12: workers[0].model: 'dmeo' is not among the models; did you mean 'demo'?\n" },
     { "workers:\n  - engine: mock\n", "fleet.yaml:2:13: workers[0] has no 'model'\n" },

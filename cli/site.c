@@ -58,6 +58,19 @@ s_check_host (const manifest_t *fleet, complaints_t *complaints)
     buffer_fini (&names);
 }
 
+void
+site_check_programs (const manifest_t *fleet, complaints_t *complaints)
+{
+    for (size_t i = 0; i < fleet->workers.count; i++) {
+        const manifest_worker_t *worker = manifest_worker (fleet, i);
+        if (worker->command.count && manifest_worker_is_here (fleet, worker) &&
+            !environment_has_program (worker->command.items [0]))
+            complaints_add (complaints, (place_t){ 0 },
+                "workers[%zu].command: there is no program '%s' here; install it, or say where it is", i,
+                worker->command.items [0]);
+    }
+}
+
 //  What only a start needs is checked too.
 static void
 s_check_start (const manifest_t *fleet, complaints_t *complaints)
@@ -111,6 +124,18 @@ site_load_fleet (const char *file, error_t *error)
     return fleet;
 }
 
+//  The name of this machine, as the host actor is called by it: without its domain, whose dots would end the name in topics.
+static void
+s_name_machine (site_t *self)
+{
+    const char *given = self->fleet->cluster.host;
+    if (*given)
+        snprintf (self->machine, sizeof self->machine, "%s", given);
+    else if (gethostname (self->machine, sizeof self->machine - 1) != 0 || *self->machine == '.')
+        snprintf (self->machine, sizeof self->machine, "localhost");
+    self->machine [strcspn (self->machine, ".")] = '\0';
+}
+
 static status_t
 s_settle (site_t *self, error_t *error)
 {
@@ -119,10 +144,7 @@ s_settle (site_t *self, error_t *error)
         status = folders_make (&self->folders, error);
     if (status == STATUS_OK)
         status = folders_secret (&self->folders, manifest_runs_here (self->fleet, "core"), self->secret, error);
-    if (*self->fleet->cluster.host)
-        snprintf (self->machine, sizeof self->machine, "%s", self->fleet->cluster.host);
-    else if (gethostname (self->machine, sizeof self->machine - 1) != 0)
-        snprintf (self->machine, sizeof self->machine, "localhost");
+    s_name_machine (self);
     self->assembly = (assembly_site_t){
         .run_dir = self->folders.run, .machine = self->machine, .secret = span_of (self->secret, SECRET_SIZE)
     };

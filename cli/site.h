@@ -50,6 +50,9 @@ status_t site_read_keys (const site_t *self, keyring_t **keys, error_t *error);
 //  Says what is wrong with the keys of a fleet that is spread over machines; own_only: with those of this host.
 void site_check_keys (const manifest_t *fleet, bool own_only, complaints_t *complaints);
 
+//  Says which programs are not there, of the engines that this machine is to start.
+void site_check_programs (const manifest_t *fleet, complaints_t *complaints);
+
 //  How a verb names a running fleet.
 typedef struct {
     const char *cluster;    //  Its name

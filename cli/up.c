@@ -64,9 +64,22 @@ s_write_config (const site_t *site, error_t *error)
 }
 
 static status_t
+s_check_programs (const site_t *site, error_t *error)
+{
+    complaints_t complaints;
+    complaints_init (&complaints, "cannot start");
+    site_check_programs (site->fleet, &complaints);
+    status_t status = complaints_to_error (&complaints, error);
+    complaints_fini (&complaints);
+    return status;
+}
+
+static status_t
 s_prepare (const site_t *site, error_t *error)
 {
     status_t status = s_check_socket_paths (site, error);
+    if (status == STATUS_OK)
+        status = s_check_programs (site, error);
     if (status == STATUS_OK)
         status = folders_lock (&site->folders, error);
     if (status == STATUS_OK)

@@ -65,6 +65,25 @@ class MistakesTest(unittest.TestCase):
         self.assertEqual(said, "-:2:1: unknown key 'modles'; did you mean 'models'?\n"
                                "-:3:18: frontend.port: '70000' is not a whole number from 0 to 65535\n")
 
+    def test_check_says_that_a_file_says_nothing(self):
+        for text in "", "\n", "#  Later\n\n  #  More":
+            code, _, said = stator("check", "-", text=text)
+            self.assertEqual(code, 2)
+            self.assertIn("-: it says nothing; begin with", said)
+
+    def test_a_program_that_is_not_there_is_named_before_anything_starts(self):
+        text = SLOW.replace("workers: [", "workers: [ { engine: llamacpp, name: a, command: no-such-server -m x }, "
+                            "{ engine: llamacpp, name: b, port: 9000, command: sh },")
+        missing = "workers[0].command: there is no program 'no-such-server' here"
+        code, _, said = stator("check", "-", text=text)
+        self.assertEqual((code, said), (2, f"-: {missing}; install it, or say where it is\n"))
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "fleet.yaml"
+            file.write_text(text)
+            code, _, said = stator("up", file, "--run-dir", folder, "--state-dir", folder)
+        self.assertEqual(code, 1)
+        self.assertIn(missing, said)
+
     def test_check_says_it_as_json(self):
         code, said, _ = stator("check", "-", "--json", text="workers: [ {} ]\n")
         self.assertEqual(code, 2)
