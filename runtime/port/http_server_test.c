@@ -277,9 +277,9 @@ test_a_client_without_a_descriptor_is_turned_away (void **state)
     none = before;
     none.rlim_cur = (rlim_t)other + 1;
     assert_int_equal (setrlimit (RLIMIT_NOFILE, &none), 0);
-    assert_true (client_join (other, server_address (&server)));
     char nothing;
     uint64_t turned_away = reserve_turned_away ();
+    assert_true (client_join (other, server_address (&server)));
     assert_int_equal (read (other, &nothing, 1), 0);
     assert_true (reserve_turned_away () > turned_away);
     client_send_text (fd, "GET /second HTTP/1.1\r\nHost: x\r\n\r\n");
