@@ -204,6 +204,23 @@ s_on_page (void *state, void *arg, call_result_t result, const void *reply)
     self->whole = !page->more;
 }
 
+//  All entries of a service.
+static listing_t
+s_list (const char *service)
+{
+    listing_t listing = { .pages = 0 };
+    while (!listing.whole) {
+        list_actors_t request = { .has_service = true,
+            .service = span_from_string (service),
+            .has_after = true,
+            .after = span_from_string (listing.last) };
+        call_start (&listing.call, stage_find (s_stage, "watcher/0"), SPAN ("broker/0"), &list_actors_message, &request,
+            REALM_SECOND, s_on_page, &listing);
+        stage_run (s_stage, REALM_SECOND);
+    }
+    return listing;
+}
+
 static void
 test_a_large_directory_comes_in_pages_each_entry_once (void **state)
 {
@@ -220,17 +237,24 @@ test_a_large_directory_comes_in_pages_each_entry_once (void **state)
             REALM_SECOND, s_on_registered, NULL);
         stage_run (s_stage, REALM_SECOND / 100);
     }
-    listing_t listing = { .pages = 0 };
-    while (!listing.whole) {
-        list_actors_t request = {
-            .has_service = true, .service = SPAN ("many"), .has_after = true, .after = span_from_string (listing.last)
-        };
-        call_start (&listing.call, stage_find (s_stage, "watcher/0"), SPAN ("broker/0"), &list_actors_message, &request,
-            REALM_SECOND, s_on_page, &listing);
-        stage_run (s_stage, REALM_SECOND);
-    }
+    listing_t listing = s_list ("many");
     assert_int_equal (listing.entries, MANY);
     assert_int_equal (listing.pages, 3);
+    stage_destroy (&s_stage);
+}
+
+//  Whoever is silent is unreachable after its lease, and out of the directory after ten minutes of that.
+static void
+test_the_silent_leave_the_directory (void **state)
+{
+    s_begin ();
+    stage_crash (s_stage, "part/b");
+    stage_run (s_stage, 590 * REALM_SECOND);
+    assert_int_equal (
+        directory_find (stage_find (s_stage, "watcher/0"), SPAN ("part/b"))->state, ACTOR_STATE_UNREACHABLE);
+    assert_int_equal (s_list ("part").entries, 3);
+    stage_run (s_stage, 30 * REALM_SECOND);
+    assert_int_equal (s_list ("part").entries, 2);
     stage_destroy (&s_stage);
 }
 
@@ -246,6 +270,7 @@ main (void)
         cmocka_unit_test (test_an_incarnation_beyond_all_time_is_refused),
         cmocka_unit_test (test_what_is_no_address_is_refused),
         cmocka_unit_test (test_a_large_directory_comes_in_pages_each_entry_once),
+        cmocka_unit_test (test_the_silent_leave_the_directory),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
