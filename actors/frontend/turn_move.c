@@ -4,6 +4,7 @@
 //  Answers of several choices, with probabilities, or bound to a grammar would be rows: they are refused before they begin.
 
 #include <inttypes.h>
+#include <string.h>
 
 #include "actors/frontend/turn_private.h"
 
@@ -77,8 +78,9 @@ s_give_up (turn_t *self, size_t obstacle, status_t status, const char *why)
 {
     api_error_t error;
     counts_given_up (&self->frontend->counts, self->model_name, s_obstacles [obstacle].name);
-    api_error_set (
-        &error, s_kind (obstacle, status), NULL, "%s: %s%s.", self->worker, why, s_obstacles [obstacle].explanation);
+    const char *explanation = s_obstacles [obstacle].explanation;
+    int room = ERROR_TEXT_MAX - ADDRESS_MAX - (int)strlen (explanation);
+    api_error_set (&error, s_kind (obstacle, status), NULL, "%s: %.*s%s.", self->worker, room, why, explanation);
     turn_fail (self, &error);
 }
 
