@@ -68,6 +68,54 @@ test_a_restarted_worker_is_believed_only_what_it_says_itself (void **state)
     fixture_end ();
 }
 
+static void
+s_on_told (void *self_, void *arg, call_result_t result, const void *reply)
+{
+    ((asker_t *)self_)->result = result;
+}
+
+static void
+s_call_router (const message_type_t *type, const void *message)
+{
+    call_t *call = fixture_asker ()->calls;
+    call_start (call, stage_find (fixture_stage, "asker/0"), SPAN ("router/0"), type, message, REALM_SECOND,
+        type == &route_message ? fixture_on_routed : s_on_told, call);
+    stage_run (fixture_stage, REALM_SECOND);
+    assert_int_equal (fixture_asker ()->result, CALL_REPLIED);
+}
+
+//  A turn of a session, with a prompt that nobody has, is routed and ends.
+static void
+s_have_turn (const char *request, const char *session, const char *exclude)
+{
+    span_t excluded = span_from_string (exclude);
+    route_t route = { .request = span_from_string (request),
+        .model = SPAN ("tiny"),
+        .fingerprint = FINGERPRINT,
+        .namespace_id = NAMESPACE + 1,
+        .hashes = { fixture_chain, CHAIN },
+        .prompt_tokens = CHAIN * 64,
+        .exclude = &excluded,
+        .exclude_count = exclude != NULL,
+        .has_envelope = true,
+        .envelope = { .has_session = true, .session = span_from_string (session) } };
+    route_progress_t progress = { .request = route.request, .finished = true };
+    s_call_router (&route_message, &route);
+    s_call_router (&route_progress_message, &progress);
+}
+
+//  Nothing is in flight and it would be a's turn, but what ran there will come back.
+static void
+test_a_new_session_begins_where_others_want_least (void **state)
+{
+    fixture_begin (true);
+    s_have_turn ("r1", "s1", "worker/b");
+    s_have_turn ("r2", "s1", "worker/b");
+    s_have_turn ("r3", "s2", NULL);
+    assert_string_equal (fixture_asker ()->worker, "worker/b");
+    fixture_end ();
+}
+
 static int64_t
 s_refused_blocks (void)
 {
@@ -126,6 +174,7 @@ main (void)
         cmocka_unit_test (test_a_worker_that_failed_the_request_is_left_out),
         cmocka_unit_test (test_a_dead_worker_is_not_chosen),
         cmocka_unit_test (test_a_restarted_worker_is_believed_only_what_it_says_itself),
+        cmocka_unit_test (test_a_new_session_begins_where_others_want_least),
         cmocka_unit_test (test_blocks_beyond_the_bound_are_counted),
         cmocka_unit_test (test_an_unknown_model_is_refused_and_recorded),
         cmocka_unit_test (test_every_mode_is_a_policy),
