@@ -13,10 +13,9 @@ const option_t router_options_table [] = {
         .fallback = "kv",
         .words = router_modes,
         .offset = FIELD (mode),
-        .doc = "How a worker is chosen: kv weighs what is in its cache against its load, affinity goes by the cache "
-               "alone, "
-               "sticky keeps a session where it began, dynamo is that router's cost; least_loaded, random and "
-               "round_robin ignore caches.",
+        .doc = "How a worker is chosen: kv weighs what is in its cache against its load and room, affinity goes by "
+               "the cache alone, sticky keeps a session where it began, dynamo is that router's cost; least_loaded, "
+               "random and round_robin ignore caches.",
         .advice = "All but kv are for comparison; stator replay shows what each makes of recorded traffic.",
         .traits = OPTION_LIVE },
     { .name = "overlap_weight",

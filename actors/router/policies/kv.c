@@ -70,6 +70,7 @@ s_choose (
 
 const policy_t policy_kv = {
     .name = "kv",
-    .doc = "Weighs what is in a worker's cache against its load, and moves a conversation only when that clearly wins.",
+    .doc = "Weighs what is in a worker's cache against its load and room, and moves a conversation only when that "
+           "clearly wins.",
     .choose = s_choose,
 };
