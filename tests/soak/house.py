@@ -1,7 +1,6 @@
 """The fleet under test, and what a client or an operator sees of it."""
 
 import json
-import os
 import pathlib
 import resource
 import signal
@@ -9,12 +8,11 @@ import socket
 import struct
 import subprocess
 import sys
-import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests/integration"), str(ROOT / "examples/python")]
 
-from support import STATOR, Fleet, http, until  # noqa: E402
+from support import STATOR, Fleet, http  # noqa: E402
 
 LOG_DISK = "1m"
 SMALL = "version: 1\nmodels: [ { name: mock } ]\nworkers: [ { engine: mock, count: 2, mock: { speed: 4 } } ]\n"

@@ -16,9 +16,10 @@ import msgpack
 import zmq
 
 import house as soak
-from house import ROOT, STATOR, House, ask, chat, read_head, status_of, until
+from house import STATOR, House, ask, chat, read_head, status_of
 import stator_codec
 from stator_messages import SCHEMA_HASH, Stream
+from support import until
 
 HERE = pathlib.Path(__file__).resolve().parent
 CONNECTIONS = 10000
@@ -99,24 +100,18 @@ def slow_readers(house):
     return "100 cut"
 
 
-def trickle(request, end, client):
-    """Sends all but the last byte of a request, a byte at a time, for ever; returns the status it gets."""
-    for position in range(len(request)):
-        try:
-            client.sendall(request[position:position + 1])
-        except OSError:
-            break
-        if select_now(client):
-            break
-        if position < end:
-            time.sleep(0.1)
+def trickle(request, pause, client):
+    """Sends a request a byte at a time until it is answered; returns the status it gets."""
+    with selectors.DefaultSelector() as answered:
+        answered.register(client, selectors.EVENT_READ)
+        for position in range(len(request)):
+            try:
+                client.sendall(request[position:position + 1])
+            except OSError:
+                break
+            if answered.select(pause):
+                break
     return status_of(read_head(client))
-
-
-def select_now(client):
-    with selectors.DefaultSelector() as selector:
-        selector.register(client, selectors.EVENT_READ)
-        return selector.select(0)
 
 
 def byte_at_a_time(house):
@@ -130,9 +125,9 @@ def byte_at_a_time(house):
             if position % 3 == 0:
                 return trickle(request, 0, connection)
             if position % 3 == 1:
-                return trickle(request, len(request), connection)
+                return trickle(request, 0.1, connection)
             connection.sendall(long[:body])
-            return trickle(long[body:], len(long), connection)
+            return trickle(long[body:], 0.1, connection)
 
     counted = rises(house, 40, "stator_http_refused_total", 'code="408"')
     answers = at_once(60, client)
