@@ -3,6 +3,7 @@
 
 #include "cli/house.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -13,6 +14,8 @@
 #include "base/bug.h"
 #include "base/memory.h"
 #include "runtime/port/real_port.h"
+
+enum { TRIM_S = 10 };
 
 typedef struct {
     house_t *house;         //  Whose
@@ -238,14 +241,26 @@ s_reload (house_t *self)
         s_give_options (self, reload.actors);
 }
 
+//  The next signal.  Meanwhile this thread has nothing to do but to tidy up now and then.
+static int
+s_next_signal (const house_t *self)
+{
+    int number;
+    while ((number = sigtimedwait (&self->signals, NULL, &(struct timespec){ .tv_sec = TRIM_S })) < 0) {
+        BUG_ON (errno != EAGAIN && errno != EINTR);
+        if (errno == EAGAIN)
+            world_trim ();
+    }
+    return number;
+}
+
 result_t
 house_wait (house_t *self)
 {
     unsigned phase;
     bool draining = false;
     while (s_phase (self, &phase)) {
-        int number = 0;
-        BUG_ON (sigwait (&self->signals, &number) != 0);
+        int number = s_next_signal (self);
         bool asked = number == SIGTERM || number == SIGINT;
         if (asked && draining)
             return RESULT_FAILED;

@@ -1,6 +1,7 @@
 #include "runtime/port/world.h"
 
 #include <curl/curl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sodium.h>
 #include <sys/resource.h>
@@ -72,6 +73,12 @@ void
 world_set_keys (world_t *self, keyring_t *keys)
 {
     gate_set_keys (self->gate, keys);
+}
+
+void
+world_trim (void)
+{
+    malloc_trim (0);
 }
 
 gate_t *

@@ -31,6 +31,10 @@ void world_destroy (world_t **self_p);
 //  From any thread.
 void world_set_keys (world_t *self, keyring_t *keys);
 
+//  Gives back to the system what was freed.  The allocator keeps it otherwise, for each thread as much as that ever had: a
+//  process that was flooded once would look for ever as if it still were.  Takes milliseconds.  From any thread.
+void world_trim (void);
+
 //  All borrowed.
 gate_t *world_gate (const world_t *self);
 void *world_zmq (const world_t *self);
