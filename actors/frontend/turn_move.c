@@ -79,7 +79,7 @@ s_give_up (turn_t *self, size_t obstacle, status_t status, const char *why)
     api_error_t error;
     counts_given_up (&self->frontend->counts, self->model_name, s_obstacles [obstacle].name);
     const char *explanation = s_obstacles [obstacle].explanation;
-    int room = ERROR_TEXT_MAX - ADDRESS_MAX - (int)strlen (explanation);
+    int room = ERROR_TEXT_MAX - ADDRESS_MAX - (int)sizeof ": ." - (int)strlen (explanation);
     api_error_set (&error, s_kind (obstacle, status), NULL, "%s: %.*s%s.", self->worker, room, why, explanation);
     turn_fail (self, &error);
 }
