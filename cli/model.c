@@ -10,8 +10,9 @@
 #include "cli/command.h"
 #include "cli/mapping.h"
 #include "model/bundle/bundle.h"
+#include "model/template/probe.h"
 
-enum { LABEL_COLUMN = 12, SPECIAL_SHOWN = 12, TEXT_SHOWN = 80, PATH_SIZE = 4096 };
+enum { LABEL_COLUMN = 12, PROBE_COLUMN = 24, SPECIAL_SHOWN = 12, TEXT_SHOWN = 80, PATH_SIZE = 4096 };
 
 typedef struct {
     const char *chat_template;    //  File with another chat template; "": none
@@ -89,9 +90,10 @@ s_open_model (files_t *self, const char *path, const char *template, error_t *er
 
 //  What is not read off the bundle but tried.
 typedef struct {
-    error_t problem;    //  Why the plainest conversation cannot be rendered
-    buffer_t prompt;    //  It, rendered
-    span_t start;       //  What of the prompt the answer goes on from
+    error_t problem;                 //  Why the plainest conversation cannot be rendered
+    buffer_t prompt;                 //  It, rendered
+    span_t start;                    //  What of the prompt the answer goes on from
+    template_findings_t findings;    //  What the template does with a conversation; empty where there is none
 } tried_t;
 
 static void
@@ -102,6 +104,13 @@ s_try (const bundle_t *bundle, tried_t *tried)
     bundle_render (bundle, conversation, (int64_t)time (NULL), &tried->prompt, &tried->problem);
     json_destroy (&conversation);
     tried->start = parser_prefill (bundle->format.format, buffer_span (&tried->prompt));
+    if (!bundle->plain)
+        return;
+    json_t *variables = json_new_object ();
+    json_put (variables, "bos_token", json_new_string (buffer_span (&bundle->bos)));
+    json_put (variables, "eos_token", json_new_string (buffer_span (&bundle->eos)));
+    template_probe (bundle->plain, variables, &tried->findings);
+    json_destroy (&variables);
 }
 
 //  ---- As text ---------------------------------------------------------------------------------------------------------
@@ -138,6 +147,22 @@ s_say_template (const bundle_t *bundle, buffer_t *out)
     for (; (feature = bundle_next_feature (bundle, &cursor)); count++)
         buffer_print (out, "%s%s", count ? ", " : "", feature);
     buffer_append_string (out, count ? "\n" : "nothing out of the ordinary\n");
+}
+
+static void
+s_say_probes (const tried_t *tried, buffer_t *out)
+{
+    size_t cursor = 0;
+    const char *name;
+    buffer_t value = { 0 };
+    buffer_append_string (out, "probes\n");
+    while (template_findings_next (&tried->findings, &cursor, &name, &value)) {
+        buffer_print (out, "  %-*s", PROBE_COLUMN, name);
+        s_say_text (out, "", value.size ? buffer_span (&value) : SPAN ("-"));
+        buffer_append_byte (out, '\n');
+        buffer_clear (&value);
+    }
+    buffer_fini (&value);
 }
 
 static void
@@ -195,6 +220,8 @@ s_say (const bundle_t *bundle, const tried_t *tried, buffer_t *out)
     s_say_template (bundle, out);
     s_say_vocabulary (bundle, out);
     s_say_answers (bundle, tried, out);
+    if (bundle->plain)
+        s_say_probes (tried, out);
 }
 
 //  ---- As JSON ---------------------------------------------------------------------------------------------------------
@@ -227,6 +254,23 @@ s_write_template (const bundle_t *bundle, json_writer_t *json)
         json_write_string (json, span_from_string (feature));
     json_write_end_array (json);
     json_write_end_object (json);
+}
+
+static void
+s_write_probes (const bundle_t *bundle, const tried_t *tried, json_writer_t *json)
+{
+    size_t cursor = 0;
+    const char *name;
+    buffer_t value = { 0 };
+    json_write_key (json, "probes");
+    json_write_begin_object (json);
+    while (bundle->plain && template_findings_next (&tried->findings, &cursor, &name, &value)) {
+        json_write_key (json, name);
+        json_write_string (json, buffer_span (&value));
+        buffer_clear (&value);
+    }
+    json_write_end_object (json);
+    buffer_fini (&value);
 }
 
 static void
@@ -273,6 +317,7 @@ s_write (const bundle_t *bundle, const tried_t *tried, buffer_t *out)
     s_write_template (bundle, &json);
     s_write_vocabulary (bundle, &json);
     s_write_answers (bundle, tried, &json);
+    s_write_probes (bundle, tried, &json);
     json_write_end_object (&json);
     buffer_append_byte (out, '\n');
 }
@@ -293,6 +338,7 @@ s_inspect (const model_flags_t *flags, const char *path, buffer_t *out, error_t 
         (flags->json ? s_write : s_say) (bundle, &tried, out);
     }
     buffer_fini (&tried.prompt);
+    template_findings_fini (&tried.findings);
     bundle_destroy (&bundle);
     s_close (&files);
     return status;
