@@ -4,8 +4,18 @@
 #include <stdbool.h>
 
 #include "actors/frontend/chat_request.h"
+#include "base/bug.h"
 #include "hints/hints.h"
 #include "tests/fuzz/fuzz.h"
+
+//  What a template is given has every message.
+static void
+s_give (const chat_request_t *request)
+{
+    json_t *context = chat_request_context (request);
+    BUG_ON (json_count (json_get (context, "messages")) != request->message_count);
+    json_destroy (&context);
+}
 
 static void
 s_read (const json_t *body, size_t size)
@@ -13,9 +23,10 @@ s_read (const json_t *body, size_t size)
     chat_request_t request;
     api_error_t error;
     buffer_t text = { 0 };
-    if (chat_request_parse (&request, body, size, &error))
+    if (chat_request_parse (&request, body, size, &error)) {
         chat_request_render (&request, &text);
-    else
+        s_give (&request);
+    } else
         api_error_render (&error, &text);
     chat_request_fini (&request);
     buffer_fini (&text);
