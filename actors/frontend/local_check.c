@@ -143,10 +143,10 @@ s_on_ours (void *arg, const local_result_t *result)
 {
     local_model_t *self = arg;
     array_cut (&self->check.ours, 0);
-    array_append (&self->check.ours, result->tokens->data, result->tokens->count);
-    if (result->status == STATUS_OK)
+    if (result->status == STATUS_OK) {
+        array_append (&self->check.ours, result->tokens->data, result->tokens->count);
         s_ask_engine (self);
-    else if (self->check.probe == 0) {
+    } else if (self->check.probe == 0) {
         self->why = *result->error;
         error_prefix (&self->why, "a plain conversation cannot be rendered");
         local_refuse (self, LOG_WARNING);

@@ -1,12 +1,31 @@
-#include <inttypes.h>
-
 #include "actors/frontend/local_private.h"
 #include "base/memory.h"
 
-enum { CREDIT_WINDOW = 4 << 20, FILES_MAX = 512 << 20, RETRY_DOUBLINGS = 6, LOADED_FACTOR = 6 };
+enum { CREDIT_WINDOW = 4 << 20, RETRY_DOUBLINGS = 6 };
+
+//  What files take once they are loaded, themselves included: a multiple.
+enum { LOADED_FACTOR = 6 };
 
 static const uint64_t FETCH_IDLE_NS = 30000000000;
 static const uint64_t RETRY_NS = 500000000;
+
+//  ---- Memory ----------------------------------------------------------------------------------------------------------
+
+static status_t
+s_charge (local_model_t *self, uint64_t bytes)
+{
+    status_t status = budget_take (actor_budget (self->setup.actor), bytes, &self->why);
+    if (!status)
+        self->charged += bytes;
+    return status;
+}
+
+static void
+s_give_back (local_model_t *self)
+{
+    budget_give (actor_budget (self->setup.actor), self->charged);
+    self->charged = 0;
+}
 
 //  ---- States ----------------------------------------------------------------------------------------------------------
 
@@ -18,8 +37,7 @@ local_release (local_model_t *self)
     memo_destroy (&self->memo);
     bundle_destroy (&self->bundle);
     self->counts.used = 0;
-    budget_give (actor_budget (self->setup.actor), self->charged);
-    self->charged = 0;
+    s_give_back (self);
 }
 
 void
@@ -88,19 +106,6 @@ s_on_loaded (void *arg, void *data)
     local_check_begin (self);
 }
 
-//  What is loaded takes a multiple of the files; the memo fills up in time.
-static status_t
-s_charge (local_model_t *self)
-{
-    uint64_t bytes = self->setup.memo_bytes;
-    for (size_t i = 0; i < BUNDLE_FILES; i++)
-        bytes += self->received [i].size * LOADED_FACTOR;
-    status_t status = budget_take (actor_budget (self->setup.actor), bytes, &self->why);
-    if (!status)
-        self->charged = bytes;
-    return status;
-}
-
 static void
 s_begin_loading (local_model_t *self)
 {
@@ -108,7 +113,7 @@ s_begin_loading (local_model_t *self)
     s_files (self, files);
     if (bundle_fingerprint (files) != self->files)
         error_set (&self->why, STATUS_CORRUPT, "its files are not those of its card");
-    else if (s_charge (self) == STATUS_OK) {
+    else if (s_charge (self, self->setup.memo_bytes) == STATUS_OK) {
         port_t *port = actor_port (self->setup.actor);
         self->state = LOCAL_LOADING;
         self->busy = true;
@@ -135,16 +140,23 @@ s_fetch_later (local_model_t *self)
     unsigned doublings = self->attempts < RETRY_DOUBLINGS ? self->attempts : RETRY_DOUBLINGS;
     self->attempts++;
     s_drop_received (self);
+    s_give_back (self);
     timer_start (&self->retry, self->setup.actor, RETRY_NS << doublings, s_on_retry, self);
 }
 
+//  Where there is no memory for a model it is left to its engines.
 static uint64_t
 s_on_part (void *state, void *arg, uint64_t position, const void *message)
 {
     local_model_t *self = arg;
     const model_part_t *part = message;
-    if ((unsigned)part->file < BUNDLE_FILES && position + part->bytes.size <= FILES_MAX)
-        buffer_append (&self->received [part->file], part->bytes);
+    if (s_charge (self, part->bytes.size * LOADED_FACTOR)) {
+        stream_drop (&self->fetch);
+        s_drop_received (self);
+        local_refuse (self, LOG_WARNING);
+        return part->bytes.size;
+    }
+    buffer_append (&self->received [part->file], part->bytes);
     stream_credit (&self->fetch, position + part->bytes.size + CREDIT_WINDOW);
     return part->bytes.size;
 }
@@ -229,7 +241,7 @@ local_model_destroy (local_model_t **self_p)
     timer_stop (&self->retry);
     local_check_drop (self);
     local_work_end_all (self);
-    budget_give (actor_budget (self->setup.actor), self->charged);
+    s_give_back (self);
     if (self->busy)
         self->orphan = true;
     else

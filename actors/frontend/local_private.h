@@ -45,7 +45,6 @@ typedef struct {
     unsigned attempts;        //  Workers asked in vain
     buffer_t conversation;    //  As the engine gets it
     local_work_t *work;       //  Ours, under way
-    status_t status;          //  Of ours
     array_t ours;             //  uint32_t
     encoding_t encoding;      //  Theirs, under way
     array_t theirs;           //  uint32_t

@@ -34,27 +34,37 @@ s_free (local_work_t *self)
     memory_free (self);
 }
 
-//  Where the engine's word is another one meanwhile, it has it.
 static void
-s_tell (local_work_t *self, bool usable)
+s_tell (local_work_t *self, const local_result_t *result)
 {
-    static const error_t withdrawn = { STATUS_UNSUPPORTED, "prompts of this model are not made here any more" };
     if (!self->handle)
         return;
     *self->handle = NULL;
     self->handle = NULL;
-    local_result_t result = { .status = self->status,
-        .tokens = &self->tokens,
-        .chain = &self->chain,
-        .error = &self->error,
-        .prefill = buffer_span (&self->prefill) };
-    if (usable)
-        result.format = self->model->bundle->format.format;
-    else {
-        result.status = withdrawn.status;
-        result.error = &withdrawn;
-    }
-    self->done (self->arg, &result);
+    self->done (self->arg, result);
+}
+
+//  A job may still be at it: nothing of the work is looked at.
+static void
+s_tell_withdrawn (local_work_t *self)
+{
+    static const error_t withdrawn = { STATUS_UNSUPPORTED, "prompts of this model are not made here any more" };
+    s_tell (self, &(local_result_t){ .status = withdrawn.status, .error = &withdrawn });
+}
+
+//  Where the engine's word is another one meanwhile, it has it.
+static void
+s_tell_done (local_work_t *self)
+{
+    if (self->model->state == LOCAL_REFUSED)
+        s_tell_withdrawn (self);
+    else
+        s_tell (self, &(local_result_t){ .status = self->status,
+                          .tokens = &self->tokens,
+                          .chain = &self->chain,
+                          .error = &self->error,
+                          .format = self->model->bundle->format.format,
+                          .prefill = buffer_span (&self->prefill) });
 }
 
 static void
@@ -71,7 +81,7 @@ s_on_job_done (void *arg, void *data)
     model->busy = false;
     model->working = NULL;
     if (!local_bury (model)) {
-        s_tell (self, model->state != LOCAL_REFUSED);
+        s_tell_done (self);
         local_release (model);
         local_work_next (model);
     }
@@ -93,7 +103,7 @@ local_work_next (local_model_t *self)
         }
         s_do (work);
         self->busy = false;
-        s_tell (work, self->state != LOCAL_REFUSED);
+        s_tell_done (work);
         s_free (work);
     }
 }
@@ -135,10 +145,10 @@ void
 local_work_end_all (local_model_t *self)
 {
     if (self->working)
-        s_tell (self->working, false);
+        s_tell_withdrawn (self->working);
     for (list_link_t *link; (link = list_take_first (&self->waiting));) {
         local_work_t *work = LIST_ENTRY (link, local_work_t, link);
-        s_tell (work, false);
+        s_tell_withdrawn (work);
         s_free (work);
     }
 }
