@@ -63,15 +63,19 @@ s_message (const chat_message_t *message)
 }
 
 uint32_t
-chat_request_calls (const chat_request_t *self)
+chat_context_calls (const json_t *context)
 {
+    const json_t *messages = json_get (context, "messages");
     size_t count = 0;
-    for (size_t i = 0; i < self->message_count; i++) {
-        json_t *calls = self->messages [i].tool_calls.size ? s_parse (self->messages [i].tool_calls) : NULL;
-        count += json_count (calls);
-        json_destroy (&calls);
-    }
+    for (size_t i = 0; i < json_count (messages); i++)
+        count += json_count (json_get (json_at (messages, i), "tool_calls"));
     return (uint32_t)count;
+}
+
+json_t *
+chat_request_tools (const chat_request_t *self)
+{
+    return self->tools.size ? s_parse (self->tools) : NULL;
 }
 
 json_t *
@@ -91,6 +95,6 @@ chat_request_context (const chat_request_t *self)
         json_add (messages, s_message (&self->messages [i]));
     json_put (context, "messages", messages);
     if (self->tools.size)
-        json_put (context, "tools", s_parse (self->tools));
+        json_put (context, "tools", chat_request_tools (self));
     return context;
 }

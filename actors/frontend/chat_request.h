@@ -46,10 +46,13 @@ span_t chat_request_keep (chat_request_t *self, span_t bytes);
 //  Appends {"messages":...,"tools":...,"chat_template_kwargs":...}: what a chat template renders.
 void chat_request_render (const chat_request_t *self, buffer_t *out);
 
-//  Tool calls in the conversation.
-uint32_t chat_request_calls (const chat_request_t *self);
-
 //  The same as a tree that a template can be given.  Gives it: json_destroy.
 json_t *chat_request_context (const chat_request_t *self);
+
+//  Tool calls in the messages of such a tree.
+uint32_t chat_context_calls (const json_t *context);
+
+//  The tools alone; NULL where there are none.  Gives them.
+json_t *chat_request_tools (const chat_request_t *self);
 
 #endif

@@ -32,6 +32,9 @@ static const char *const s_probes [] = {
     "\"enable_thinking\":false}}",
 };
 
+//  Bytes of a client's conversation that is checked: writing it down holds up everybody else.
+enum { CHECKED_MAX = 1 << 20 };
+
 enum { PROBES = sizeof s_probes / sizeof *s_probes };
 
 static void s_ask_engine (local_model_t *self);
@@ -186,7 +189,7 @@ local_model_made (local_model_t *self, const chat_request_t *request, const arra
 {
     uint64_t every = self->setup.check_every;
     bool due = every && ++self->made % every == 0;
-    if (!due || self->check.running || self->state != LOCAL_TRUSTED)
+    if (!due || request->arena.used > CHECKED_MAX || self->check.running || self->state != LOCAL_TRUSTED)
         return;
     self->check.running = true;
     array_cut (&self->check.ours, 0);

@@ -9,11 +9,11 @@
 #include "actors/frontend/chat_writer.h"
 #include "model/parser/parser.h"
 
-//  How to read it.  Borrowed for the call, but for the format.
+//  How to read it.  Borrowed for the call, but for the format and the tools.
 typedef struct {
     const parser_format_t *format;    //  Of the model
     span_t prefill;                   //  parser_prefill of the prompt
-    span_t tools;                     //  JSON array; empty: calls are text
+    json_t *tools;                    //  Of the request, taken; NULL: calls are text
     uint64_t seed;                    //  Of ids of calls: another one for each answer
     uint32_t calls_before;            //  In the conversation so far
 } speech_setup_t;

@@ -111,11 +111,13 @@ s_say (const model_t *model, const char *text, bool stream, uint64_t seed)
     chat_writer_t writer;
     random_t random;
     random_init (&random, seed);
+    json_t *tools = NULL;
+    assert_true (!*model->tools || json_parse (span_from_string (model->tools), &tools, NULL) == STATUS_OK);
     chat_writer_init (&writer, &(chat_identity_t){ .id = SPAN ("chatcmpl-1"), .model = SPAN ("m") });
     speech_init (&speech, stream ? &writer : NULL);
     speech_read (&speech, &(speech_setup_t){ .format = parser_find (span_from_string (model->format)),
                               .prefill = span_from_string (model->prefill),
-                              .tools = span_from_string (model->tools),
+                              .tools = tools,
                               .seed = 7,
                               .calls_before = 3 });
     for (span_t rest = span_from_string (text); rest.size;) {

@@ -307,6 +307,7 @@ turn_free (turn_t *self)
     turn_reading_destroy (&self->reading);
     sequence_destroy (&self->chain);
     json_destroy (&self->variables);
+    json_destroy (&self->tools);
     buffer_fini (&self->conversation);
     array_fini (&self->tokens);
     array_fini (&self->failures);

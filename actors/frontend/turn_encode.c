@@ -112,16 +112,15 @@ s_leave_to_engine (turn_t *self)
     turn_encode (self);
 }
 
-//  Only where the numbers of calls matter are they counted.
 static void
 s_read_answer (turn_t *self, const local_result_t *result)
 {
-    bool counted = result->format->ids == PARSER_IDS_KIMI;
     answer_read (&self->answer, &(speech_setup_t){ .format = result->format,
                                     .prefill = result->prefill,
-                                    .tools = self->request.tools,
+                                    .tools = self->tools,
                                     .seed = hash_bytes (span_from_string (self->completion_id), 0),
-                                    .calls_before = counted ? chat_request_calls (&self->request) : 0 });
+                                    .calls_before = self->calls_before });
+    self->tools = NULL;
 }
 
 //  What goes wrong here may go well there, and if not, the engine's sentence is the one that counts.
@@ -151,6 +150,8 @@ static void
 s_build_variables (turn_t *self)
 {
     self->variables = chat_request_context (&self->request);
+    self->calls_before = chat_context_calls (self->variables);
+    self->tools = chat_request_tools (&self->request);
 }
 
 static void

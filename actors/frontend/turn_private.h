@@ -63,6 +63,8 @@ struct turn {
     counts_model_t metrics;      //  Of the model
 
     json_t *variables;         //  For the template, where the prompt is made here
+    json_t *tools;             //  For reading the answer
+    uint32_t calls_before;     //  Tool calls in the conversation
     local_work_t *local;       //  Making it; NULL: nobody is
     bool local_failed;         //  It could not be made here
     buffer_t conversation;     //  Rendered for the worker that makes tokens of it
