@@ -59,8 +59,8 @@ class House(Fleet):
         """Resident MiB of each process."""
         sizes = {}
         for name, pid in self.processes().items():
-            status = pathlib.Path(f"/proc/{pid}/status").read_text()
-            sizes[name] = int(status.split("VmRSS:")[1].split()[0]) / 1024
+            pages = int(pathlib.Path(f"/proc/{pid}/statm").read_text().split()[1])
+            sizes[name] = pages * resource.getpagesize() / (1 << 20)
         return sizes
 
     def limit(self, pid, what, value):

@@ -285,7 +285,8 @@ def full_log_disk(house):
     before = lost_lines(house)
 
     def each_has_lost_one():    # What is left of the last page is filled first
-        house.reconfigure("")
+        for pid in house.processes().values():
+            os.kill(pid, signal.SIGHUP)    # Which is worth a line
         return all(count > before[address] for address, count in lost_lines(house).items())
 
     until(each_has_lost_one, 20, "every process to count a lost line")
