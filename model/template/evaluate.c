@@ -161,19 +161,59 @@ render_builtin (render_t *self, const builtin_t *builtin, value_t object, const 
     return object.safe ? render_safe_method (self, builtin, object, args) : builtin->call (self, object, args);
 }
 
-static void
-s_add_keyword (args_t *args, span_t name, value_t value, size_t capacity)
+//  Items that *value or **value spreads.
+static size_t
+s_spread_size (value_t value)
 {
-    if (args->keyword_count == capacity)
-        return;
+    return value.kind == VALUE_DICT ? value.as.dict->count : value_has_items (value) ? value.as.list->count : 0;
+}
+
+static void
+s_add_keyword (args_t *args, span_t name, value_t value)
+{
     args->names [args->keyword_count] = name;
     args->values [args->keyword_count++] = value;
 }
 
-static size_t
-s_spread_size (value_t value)
+static void
+s_spread_items (render_t *self, args_t *args, value_t value)
 {
-    return value.kind == VALUE_DICT ? value.as.dict->count : value_is_sequence (value) ? value.as.list->count : 0;
+    value_t *items;
+    size_t count;
+    if (value.kind == VALUE_STRING)
+        value_fail (&self->heap, "a text is not spread into arguments");
+    else if (value_items (&self->heap, value, &items, &count))
+        for (size_t i = 0; i < count; i++)
+            args->items [args->count++] = items [i];
+}
+
+static void
+s_spread_pairs (render_t *self, args_t *args, value_t value)
+{
+    if (value.kind != VALUE_DICT) {
+        value_fail (&self->heap, "TypeError: argument after ** must be a mapping, not %s", value_type_name (value));
+        return;
+    }
+    for (size_t i = 0; i < value.as.dict->count; i++) {
+        const value_pair_t *pair = &value.as.dict->pairs [i];
+        if (pair->key.kind == VALUE_STRING)
+            s_add_keyword (args, pair->key.as.text, pair->value);
+        else
+            value_fail (&self->heap, "TypeError: keywords must be strings");
+    }
+}
+
+static void
+s_add_argument (render_t *self, args_t *args, const argument_t *argument, value_t value)
+{
+    if (argument->name.size)
+        s_add_keyword (args, argument->name, value);
+    else if (argument->stars == 2)
+        s_spread_pairs (self, args, value);
+    else if (argument->stars == 1)
+        s_spread_items (self, args, value);
+    else
+        args->items [args->count++] = value;
 }
 
 //  Evaluates arguments, *list and **dict spread.
@@ -181,30 +221,19 @@ static args_t
 s_evaluate_arguments (render_t *self, const arguments_t *arguments)
 {
     args_t args = { 0 };
-    value_t *values = value_alloc (&self->heap, (arguments->count + 1) * sizeof *values);
-    size_t room = arguments->count;
+    size_t room = arguments->count + 1;
+    value_t *values = arguments->count ? value_alloc (&self->heap, room * sizeof *values) : NULL;
     for (size_t i = 0; values && i < arguments->count && !value_heap_failed (&self->heap); i++) {
         values [i] = evaluate (self, arguments->items [i].value);
         room += arguments->items [i].stars ? s_spread_size (values [i]) : 0;
     }
-    args.items = value_alloc (&self->heap, (room + 1) * sizeof *args.items);
-    args.names = value_alloc (&self->heap, (room + 1) * sizeof *args.names);
-    args.values = value_alloc (&self->heap, (room + 1) * sizeof *args.values);
-    for (size_t i = 0; !value_heap_failed (&self->heap) && i < arguments->count; i++) {
-        const argument_t *argument = &arguments->items [i];
-        if (argument->name.size) {
-            s_add_keyword (&args, argument->name, values [i], room);
-        } else if (argument->stars == 2 && values [i].kind == VALUE_DICT) {
-            for (size_t k = 0; k < values [i].as.dict->count; k++)
-                s_add_keyword (
-                    &args, values [i].as.dict->pairs [k].key.as.text, values [i].as.dict->pairs [k].value, room);
-        } else if (argument->stars == 1 && value_is_sequence (values [i])) {
-            for (size_t k = 0; k < values [i].as.list->count; k++)
-                args.items [args.count++] = values [i].as.list->items [k];
-        } else {
-            args.items [args.count++] = values [i];
-        }
-    }
+    if (!values || value_heap_failed (&self->heap))
+        return args;
+    args.items = value_alloc (&self->heap, room * sizeof *args.items);
+    args.names = value_alloc (&self->heap, room * sizeof *args.names);
+    args.values = value_alloc (&self->heap, room * sizeof *args.values);
+    for (size_t i = 0; i < arguments->count && !value_heap_failed (&self->heap); i++)
+        s_add_argument (self, &args, &arguments->items [i], values [i]);
     return args;
 }
 

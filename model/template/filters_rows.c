@@ -252,7 +252,7 @@ s_sorted (render_t *render, row_t row, const order_t *by, bool reverse)
         rows [i].item = row.items [place];
         rows [i].key = s_sort_key (render, row.items [place], by);
     }
-    if (value_heap_failed (&render->heap) || !s_merge (render, by, rows, spare, row.count))
+    if (!rows || !spare || value_heap_failed (&render->heap) || !s_merge (render, by, rows, spare, row.count))
         return NULL;
     for (size_t i = 0; reverse && i < row.count / 2; i++) {
         keyed_t swap = rows [i];

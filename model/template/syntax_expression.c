@@ -324,6 +324,8 @@ s_dotted_name (syntax_t *self)
     span_t name = syntax_name (self);
     while (!self->failed && s_accept_operator (self, ".")) {
         span_t part = syntax_name (self);
+        if (self->failed)
+            break;
         name = span_of (name.data, (size_t)(part.data + part.size - name.data));
     }
     return name;
