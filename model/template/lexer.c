@@ -393,7 +393,8 @@ s_take_number (lexer_t *self, token_t *token, error_t *error)
     if (s_take_based (self, token, error))
         return error->status;
     s_copy_digits (self, self->at, 10, text, sizeof text, &whole_end);
-    size_t end = s_copy_fraction (self, whole_end, text, sizeof text);
+    bool is_index = self->at && self->source.data [self->at - 1] == '.';    //  x.0.1
+    size_t end = is_index ? whole_end : s_copy_fraction (self, whole_end, text, sizeof text);
     bool real = end > whole_end;
     bool zeros = text [0] == '0' && !real;
     size_t digits = strspn (text, "0");
