@@ -46,6 +46,8 @@ s_trim (render_t *render, value_t self, const args_t *args)
     if (set && set->kind != VALUE_STRING && set->kind != VALUE_NONE)
         return value_fail (&render->heap, "TypeError: strip arg must be None or str");
     bool has_set = set && set->kind == VALUE_STRING;
+    if (has_set && self.kind == VALUE_STRING && !value_search (&render->heap, self.as.text, set->as.text))
+        return (value_t){ 0 };
     span_t text = unicode_strip (s_text_of (render, self), has_set ? &set->as.text : NULL, true, true);
     return s_as_safe (self, value_text (text));
 }
@@ -100,9 +102,14 @@ s_title (render_t *render, value_t self, const args_t *args)
 span_t
 filters_find (span_t text, span_t part)
 {
-    for (size_t at = 0; part.size && at + part.size <= text.size; at++)
-        if (memcmp (text.data + at, part.data, part.size) == 0)
+    for (size_t at = 0; part.size && at + part.size <= text.size; at++) {
+        const uint8_t *found = memchr (text.data + at, part.data [0], text.size - part.size - at + 1);
+        if (!found)
+            break;
+        at = (size_t)(found - text.data);
+        if (memcmp (found, part.data, part.size) == 0)
             return span_slice (text, at, part.size);
+    }
     return (span_t){ NULL, 0 };
 }
 
@@ -111,6 +118,7 @@ filters_replace (render_t *render, span_t text, span_t from, span_t to, int64_t 
 {
     buffer_t out = { 0 };
     size_t at = 0;
+    value_search (&render->heap, text, from);
     while (at <= text.size && count != 0 && value_step (&render->heap, 1) && out.size <= render->heap.arena.limit) {
         span_t rest = span_slice (text, at, text.size);
         size_t gap;

@@ -17,6 +17,15 @@ s_part (render_t *render, const args_t *args, size_t position)
     return value.kind == VALUE_STRING ? value.as.text : SPAN ("");
 }
 
+//  The same, to be looked for.
+static span_t
+s_wanted (render_t *render, value_t self, const args_t *args)
+{
+    span_t part = s_part (render, args, 0);
+    value_search (&render->heap, self.as.text, part);
+    return part;
+}
+
 static int64_t
 s_clip (int64_t index, int64_t count)
 {
@@ -51,6 +60,8 @@ s_strip (render_t *render, value_t self, const args_t *args, bool left, bool rig
     if (set && set->kind != VALUE_STRING && set->kind != VALUE_NONE)
         return value_fail (&render->heap, "TypeError: strip arg must be None or str");
     bool has_set = set && set->kind == VALUE_STRING;
+    if (has_set && !value_search (&render->heap, self.as.text, set->as.text))
+        return (value_t){ 0 };
     return value_text (unicode_strip (self.as.text, has_set ? &set->as.text : NULL, left, right));
 }
 
@@ -137,7 +148,7 @@ s_rsplit_blank (render_t *render, span_t text, int64_t most)
 
 //  What split and rsplit were given: false for whitespace.  An empty or foreign separator is an error.
 static bool
-s_separator (render_t *render, const args_t *args, span_t *separator)
+s_separator (render_t *render, span_t text, const args_t *args, span_t *separator)
 {
     const value_t *value = args_get (args, 0, "sep");
     if (!value || value->kind == VALUE_NONE)
@@ -147,6 +158,7 @@ s_separator (render_t *render, const args_t *args, span_t *separator)
         value_fail (&render->heap, "TypeError: must be str or None, not %s", value_type_name (*value));
     else if (!separator->size)
         value_fail (&render->heap, "ValueError: empty separator");
+    value_search (&render->heap, text, *separator);
     return true;
 }
 
@@ -156,7 +168,7 @@ s_split (render_t *render, value_t self, const args_t *args)
     int64_t most = args_int (args, 1, "maxsplit", -1);
     span_t text = self.as.text;
     span_t separator;
-    if (!s_separator (render, args, &separator))
+    if (!s_separator (render, text, args, &separator))
         return s_split_blank (render, text, most);
     value_t list = value_new_list (&render->heap, VALUE_LIST);
     while (value_step (&render->heap, 1)) {
@@ -185,7 +197,7 @@ s_rsplit (render_t *render, value_t self, const args_t *args)
     int64_t most = args_int (args, 1, "maxsplit", -1);
     span_t text = self.as.text;
     span_t separator;
-    if (!s_separator (render, args, &separator))
+    if (!s_separator (render, text, args, &separator))
         return s_rsplit_blank (render, text, most);
     value_t list = value_new_list (&render->heap, VALUE_LIST);
     while (value_step (&render->heap, 1)) {
@@ -214,13 +226,13 @@ s_partition_at (render_t *render, span_t text, span_t found, bool whole_first)
 static value_t
 s_partition (render_t *render, value_t self, const args_t *args)
 {
-    return s_partition_at (render, self.as.text, filters_find (self.as.text, s_part (render, args, 0)), true);
+    return s_partition_at (render, self.as.text, filters_find (self.as.text, s_wanted (render, self, args)), true);
 }
 
 static value_t
 s_rpartition (render_t *render, value_t self, const args_t *args)
 {
-    return s_partition_at (render, self.as.text, s_find_last (self.as.text, s_part (render, args, 0)), false);
+    return s_partition_at (render, self.as.text, s_find_last (self.as.text, s_wanted (render, self, args)), false);
 }
 
 //  Bytes of the line end that begins here: 0 where none does.
@@ -315,7 +327,7 @@ s_position (render_t *render, value_t self, const args_t *args, bool last)
 {
     span_t window;
     int64_t before;
-    span_t part = s_part (render, args, 0);
+    span_t part = s_wanted (render, self, args);
     if (!s_window (self, args, &window, &before))
         return value_int (-1);
     if (!part.size)
@@ -359,7 +371,7 @@ s_rindex (render_t *render, value_t self, const args_t *args)
 static value_t
 s_count (render_t *render, value_t self, const args_t *args)
 {
-    span_t part = s_part (render, args, 0);
+    span_t part = s_wanted (render, self, args);
     span_t text;
     int64_t before;
     int64_t count = 0;

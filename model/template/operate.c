@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "model/template/render.h"
+#include "model/template/filters.h"
 
 enum { POWER_MAX = 1024 };
 
@@ -280,22 +280,6 @@ render_binary (render_t *self, op_t op, value_t a, value_t b)
     return s_type_error (self, op, a, b);
 }
 
-static bool
-s_text_contains (span_t text, span_t part)
-{
-    if (part.size == 0)
-        return true;
-    for (size_t at = 0; at + part.size <= text.size; at++) {
-        const uint8_t *found = memchr (text.data + at, part.data [0], text.size - part.size - at + 1);
-        if (!found)
-            return false;
-        at = (size_t)(found - text.data);
-        if (memcmp (found, part.data, part.size) == 0)
-            return true;
-    }
-    return false;
-}
-
 bool
 render_contains (render_t *self, value_t container, value_t item)
 {
@@ -314,8 +298,8 @@ render_contains (render_t *self, value_t container, value_t item)
             &self->heap, "TypeError: 'in <string>' requires string as left operand, not %s", value_type_name (item));
         return false;
     }
-    if (container.kind == VALUE_STRING && value_scan (&self->heap, container.as.text))
-        return s_text_contains (container.as.text, item.as.text);
+    if (container.kind == VALUE_STRING && value_search (&self->heap, container.as.text, item.as.text))
+        return !item.as.text.size || filters_find (container.as.text, item.as.text).data;
     if (container.kind == VALUE_STRING)
         return false;
     bool walks = container.kind == VALUE_UNDEFINED || value_has_items (container);

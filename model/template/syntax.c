@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { DEPTH_MAX = 100 };
+enum { DEPTH_MAX = 100, ARGUMENTS_MAX = 1000 };
 
 //  ---- What both files use ----
 
@@ -74,6 +74,10 @@ syntax_add_argument (syntax_t *self, arguments_t *arguments, argument_t argument
 {
     if (self->failed)
         return;
+    if (arguments->count == ARGUMENTS_MAX) {
+        syntax_fail (self, "more than %d arguments", ARGUMENTS_MAX);
+        return;
+    }
     argument_t *items = s_grow (self, arguments->items, arguments->count, &arguments->capacity, sizeof *items);
     if (!items)
         return;

@@ -85,6 +85,12 @@ value_scan (value_heap_t *self, span_t text)
     return value_step (self, text.size / BYTES_A_STEP);
 }
 
+bool
+value_search (value_heap_t *self, span_t text, span_t part)
+{
+    return value_step (self, (text.size / BYTES_A_STEP) * (1 + part.size / BYTES_A_STEP));
+}
+
 //  ---- Making ----
 
 value_t

@@ -113,6 +113,9 @@ void value_leave (value_heap_t *self);
 //  Takes the steps of walking over a text once.
 bool value_scan (value_heap_t *self, span_t text);
 
+//  Takes the steps of looking for a part at every place of a text.
+bool value_search (value_heap_t *self, span_t text, span_t part);
+
 //  ---- Making ----
 
 value_t value_undefined (value_heap_t *self, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
