@@ -546,7 +546,8 @@ s_round (render_t *render, value_t self, const args_t *args)
     }
     snprintf (text, sizeof text, "%.*f", (int)precision, real < 0 ? -real : real);
     value_read_real (span_from_string (text), &rounded);
-    return value_float (real < 0 ? -rounded : rounded);
+    bool negative = real < 0 || (real == 0 && 1 / real < 0);
+    return value_float (negative ? -rounded : rounded);
 }
 
 static value_t
