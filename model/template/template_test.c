@@ -240,6 +240,106 @@ test_a_rendering_that_fails_leaves_no_seams (void **state)
     buffer_fini (&out);
 }
 
+//  A prompt of the first messages of a conversation, with its seams.  False where the template refuses it.
+static bool
+s_render_first (const template_t *template, const json_t *conversation, size_t count, buffer_t *out, array_t *seams)
+{
+    buffer_t text = { 0 };
+    json_t *context = NULL;
+    const json_t *messages = json_get (conversation, "messages");
+    buffer_append_string (
+        &text, "{\"bos_token\":\"<s>\",\"eos_token\":\"</s>\",\"add_generation_prompt\":true,\"tools\":");
+    if (json_get (conversation, "tools"))
+        json_render (json_get (conversation, "tools"), &text);
+    else
+        buffer_append_string (&text, "null");
+    buffer_append_string (&text, ",\"messages\":[");
+    for (size_t i = 0; i < count; i++) {
+        buffer_append_string (&text, i ? "," : "");
+        json_render (json_at (messages, i), &text);
+    }
+    buffer_append_string (&text, "]}");
+    assert_int_equal (json_parse (buffer_span (&text), &context, NULL), STATUS_OK);
+    template_input_t input = { .context = context, .now_s = NOW_S };
+    bool rendered = template_render (template, &input, out, seams, NULL) == STATUS_OK;
+    json_destroy (&context);
+    buffer_fini (&text);
+    return rendered;
+}
+
+typedef struct {
+    size_t common;      //  Bytes that two prompts of a growing conversation begin with alike
+    size_t reusable;    //  Of them, before the last seam that both have
+} growth_t;
+
+static void
+s_measure (
+    const buffer_t *before, const array_t *old_seams, const buffer_t *after, const array_t *seams, growth_t *growth)
+{
+    size_t common = 0;
+    size_t last = 0;
+    while (common < before->size && common < after->size && before->data [common] == after->data [common])
+        common++;
+    for (size_t i = 0; i < seams->count && i < old_seams->count; i++) {
+        size_t seam = *(size_t *)array_at (seams, i);
+        if (seam <= common && seam == *(size_t *)array_at (old_seams, i))
+            last = seam;
+    }
+    growth->common += common;
+    growth->reusable += last;
+}
+
+static void
+s_grow (const template_t *template, const json_t *conversation, growth_t *growth)
+{
+    for (size_t count = 2; count <= json_count (json_get (conversation, "messages")); count++) {
+        buffer_t before = { 0 }, after = { 0 };
+        array_t old_seams, seams;
+        array_init (&old_seams, sizeof (size_t));
+        array_init (&seams, sizeof (size_t));
+        if (s_render_first (template, conversation, count - 1, &before, &old_seams) &&
+            s_render_first (template, conversation, count, &after, &seams))
+            s_measure (&before, &old_seams, &after, &seams, growth);
+        array_fini (&old_seams);
+        array_fini (&seams);
+        buffer_fini (&before);
+        buffer_fini (&after);
+    }
+}
+
+//  What two prompts of a growing conversation have in common ends at a seam, but for the last message and what a generation
+//  prompt begins with: much of it here, since the conversations are short.
+static void
+test_a_growing_conversation_keeps_its_seams (void **state)
+{
+    static const char *const templates [] = { "llama.cpp/Qwen-Qwen3-0.6B.jinja", "llama.cpp/GLM-4.6.jinja",
+        "npm/llama3_1.jinja", "llama.cpp/Kimi-K2-Instruct.jinja", "llama.cpp/Qwen3-Coder.jinja",
+        "llama.cpp/google-gemma-4-31B-it.jinja", "llama.cpp/openai-gpt-oss-120b.jinja",
+        "vllm/tool_chat_template_hermes.jinja" };
+    buffer_t text = { 0 }, source = { 0 };
+    json_t *contexts;
+    s_read (FOLDER "contexts.json", &text);
+    assert_int_equal (json_parse (buffer_span (&text), &contexts, NULL), STATUS_OK);
+    for (size_t i = 0; i < sizeof templates / sizeof *templates; i++) {
+        growth_t growth = { 0 };
+        uintptr_t cursor = 0;
+        span_t key;
+        char path [512];
+        const json_t *conversation;
+        snprintf (path, sizeof path, FOLDER "%s", templates [i]);
+        s_read (path, &source);
+        template_t *template = template_compile (buffer_span (&source), NULL);
+        while (json_next (json_get (contexts, "contexts"), &cursor, &key, &conversation))
+            s_grow (template, conversation, &growth);
+        template_destroy (&template);
+        if (growth.reusable * 100 < growth.common * 60)
+            fail_msg ("%s: %zu of %zu common bytes stand before a seam", templates [i], growth.reusable, growth.common);
+    }
+    json_destroy (&contexts);
+    buffer_fini (&text);
+    buffer_fini (&source);
+}
+
 //  ---- Templates that mean harm ----
 
 static status_t
@@ -394,6 +494,7 @@ main (void)
         cmocka_unit_test (test_every_published_template_renders_as_jinja_does),
         cmocka_unit_test (test_the_language_is_jinjas),
         cmocka_unit_test (test_seams_lie_where_messages_begin_and_end),
+        cmocka_unit_test (test_a_growing_conversation_keeps_its_seams),
         cmocka_unit_test (test_a_rendering_that_fails_leaves_no_seams),
         cmocka_unit_test (test_the_moment_prints_as_python_does),
         cmocka_unit_test (test_harm_is_bounded_and_named),
