@@ -373,12 +373,6 @@ value_has_items (value_t value)
 }
 
 bool
-value_is_dict (value_t value)
-{
-    return value.kind == VALUE_DICT;
-}
-
-bool
 value_is_true (value_t value)
 {
     switch (value.kind) {

@@ -163,7 +163,6 @@ bool value_is_number (value_t value);      //  INT, FLOAT or BOOL
 bool value_is_sequence (value_t value);    //  LIST, TUPLE
 bool value_is_indexed (value_t value);     //  LIST, TUPLE, RANGE
 bool value_has_items (value_t value);      //  What has as.list
-bool value_is_dict (value_t value);        //  DICT
 
 bool value_is_true (value_t value);
 
