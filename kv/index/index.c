@@ -40,7 +40,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-enum { SWEEP_STEPS = 16, PREFETCH = 12 };
+enum { SWEEP_STEPS = 16, PREFETCH = 20 };
 
 index_t *
 index_new (const index_options_t *options)

@@ -5,7 +5,15 @@
 #include "base/bug.h"
 #include "base/memory.h"
 
-enum { SLAB_BITS = 10, SLAB = 1 << SLAB_BITS, TAG_SHIFT = 14, FILL = 6, AHEAD = 32, LINES_MAX = 1 << 26 };
+enum {
+    SLAB_BITS = 10,
+    SLAB = 1 << SLAB_BITS,
+    TAG_SHIFT = 14,
+    FILL = 6,
+    AHEAD = 32,
+    FURTHER_AHEAD = 8,
+    LINES_MAX = 1 << 26
+};
 
 //  Eight tags of a line at once, and the same as two numbers of four.
 typedef uint16_t tags_t __attribute__ ((vector_size (16)));
@@ -221,15 +229,24 @@ s_load (loader_t *loader, uint32_t position)
         __builtin_prefetch (loader->ahead [position % AHEAD] = s_line_of (loader->lines, loader->hashes [position]));
 }
 
-//  The line of the hash at a position; each in turn.  One a little later is there by now and says where it goes on.
+//  Starts loading what goes on from the line at a position, which is there by now or waited for.
+static void
+s_load_further (const loader_t *loader, uint32_t position)
+{
+    if (position >= loader->count)
+        return;
+    uint32_t further = loader->ahead [position % AHEAD]->further;
+    if (further)
+        __builtin_prefetch (s_further (loader->lines, further));
+}
+
+//  The line of the hash at a position; each in turn.
 static line_t *
 s_loaded (loader_t *loader, uint32_t position)
 {
     line_t *line = loader->ahead [position % AHEAD];
-    uint32_t later = position + AHEAD / 4;
     s_load (loader, position + AHEAD);
-    if (later < loader->count && loader->ahead [later % AHEAD]->further)
-        __builtin_prefetch (s_further (loader->lines, loader->ahead [later % AHEAD]->further));
+    s_load_further (loader, position + FURTHER_AHEAD);
     return line;
 }
 
@@ -241,6 +258,8 @@ s_begin_loading (loader_t *loader, const lines_t *lines, uint32_t number, uint32
     loader->count = count;
     for (uint32_t i = 0; i < AHEAD && i < count; i++)
         s_load (loader, i);
+    for (uint32_t i = 0; i < FURTHER_AHEAD && i < count; i++)
+        s_load_further (loader, i);
 }
 
 uint32_t
