@@ -267,7 +267,7 @@ s_see_card (models_t *self, const actor_entry_t *seen, const model_card_t *card,
     if (appeared)
         entry = s_new_entry (self, card, wall_s);
     entry->model.ns = ns;
-    if (card->has_files && !entry->model.files)
+    if (card->has_files)
         entry->model.files = card->files;
     worker_t *worker = map_get (self->workers, seen->address);
     if (worker && worker->entry != entry) {
