@@ -9,7 +9,7 @@
 
 #include "model/template/ast.h"
 
-enum { RENDER_DEPTH_MAX = 200 };
+enum { RENDER_DEPTH_MAX = 1000 };    //  As Python's own; about 1 KiB of stack each
 
 typedef struct {
     span_t name;      //  Of the variable
