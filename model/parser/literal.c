@@ -317,7 +317,9 @@ literal_feed (literal_t *self, span_t text, bool last, buffer_t *out, bool *brok
         size_t taken = 1;
         if (own == TEXT_PARTIAL)
             break;
-        if (self->open_quote)
+        if (last && !self->open_quote && self->quote && text_is_cut (rest, span_from_string (self->quote)))
+            taken = rest.size;
+        else if (self->open_quote)
             taken = s_string (self, rest, last, out);
         else if (own == TEXT_WHOLE) {
             s_open_string (self, QUOTE_OWN, out);

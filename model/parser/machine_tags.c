@@ -301,7 +301,7 @@ s_match_value_end (const parser_t *self, span_t text, bool last)
     size_t which;
     if (!rest.size || blanks == GAP_MAX)
         return last || blanks == GAP_MAX ? TEXT_WHOLE : TEXT_PARTIAL;
-    bool cut = last && rest.size > 1 && s_match_any (rest, tags, 4, false, &which) == TEXT_PARTIAL;
+    bool cut = last && s_match_any (rest, tags, 4, false, &which) == TEXT_PARTIAL;
     return cut ? TEXT_WHOLE : s_match_any (rest, tags, 4, last, &which);
 }
 
@@ -330,6 +330,14 @@ s_value_run (const parser_t *self, span_t text)
     const uint8_t *end = memchr (text.data, (uint8_t)*self->row->value_end, text.size);
     size_t run = end ? (size_t)(end - text.data) : text.size;
     return run;
+}
+
+//  At the end of an answer: the beginning of what ends a value. Behind the newline before it, a byte is enough, or none.
+static bool
+s_is_cut_end (const parser_t *self, span_t text, bool newline)
+{
+    span_t closer = buffer_span (&self->closer);
+    return text_is_cut (text, closer) || (newline && text_match_span (text, closer, false) == TEXT_PARTIAL);
 }
 
 static size_t
@@ -361,7 +369,7 @@ s_value (parser_t *self, span_t text, bool last)
         s_value_end (self);
         return newline + self->closer.size;
     }
-    if (last && text_is_cut (span_slice (text, newline, text.size), buffer_span (&self->closer)))
+    if (last && s_is_cut_end (self, span_slice (text, newline, text.size), newline))
         return text.size;
     s_value_piece (self, span_slice (text, 0, 1));
     return 1;

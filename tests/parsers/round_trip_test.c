@@ -411,6 +411,25 @@ test_what_was_written_is_read (void **state)
     s_for_each_round (s_check_whole);
 }
 
+//  Whether the string that a call has is the beginning of the one that was written; nobody can tell what a single byte at the
+//  end was to be.
+static bool
+s_has_beginning (span_t line, span_t full)
+{
+    json_t *got = NULL, *written = NULL;
+    size_t name = span_find_byte (line, ' ') + 1;
+    bool good = true;
+    if (json_parse (span_slice (line, name, line.size), &got, NULL) == STATUS_OK &&
+        json_parse (span_slice (full, name, full.size), &written, NULL) == STATUS_OK && json_get (got, "s")) {
+        span_t part = json_string (json_get (got, "s"));
+        span_t sure = span_slice (part, 0, part.size - (part.size > 0));
+        good = span_starts_with (json_string (json_get (written, "s")), sure);
+    }
+    json_destroy (&got);
+    json_destroy (&written);
+    return good;
+}
+
 //  The calls that were said are those written, in order; only the last may be less.
 static void
 s_check_beginning (span_t got, span_t written, const char *what)
@@ -420,7 +439,8 @@ s_check_beginning (span_t got, span_t written, const char *what)
         span_t line = span_slice (got, 0, size), full = span_slice (written, 0, expected);
         size_t name = span_find_byte (line, ' ');
         bool last = size + 1 >= got.size;
-        if (!span_equal (line, full) && !(last && span_starts_with (full, span_slice (line, 0, name + 1))))
+        bool begins = span_starts_with (full, span_slice (line, 0, name + 1)) && s_has_beginning (line, full);
+        if (!span_equal (line, full) && !(last && begins))
             fail_msg ("%s: got %.*s where %.*s was written", what, SPAN_ARG (line), SPAN_ARG (full));
         got = span_slice (got, size + 1, got.size);
         written = span_slice (written, expected + 1, written.size);
