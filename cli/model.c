@@ -104,6 +104,8 @@ s_try (const bundle_t *bundle, tried_t *tried)
     bundle_render (bundle, conversation, (int64_t)time (NULL), &tried->prompt, &tried->problem);
     json_destroy (&conversation);
     tried->start = parser_prefill (bundle->format.format, buffer_span (&tried->prompt));
+    if (!tried->start.size && bundle->format.reasoning)
+        tried->start = parser_prefill (bundle->format.reasoning, buffer_span (&tried->prompt));
     if (!bundle->plain)
         return;
     json_t *variables = json_new_object ();
@@ -199,6 +201,8 @@ s_say_answers (const bundle_t *bundle, const tried_t *tried, buffer_t *out)
 {
     s_label (out, "answers");
     buffer_print (out, "%s, since %s\n", bundle->format.format->name, bundle->format.reason);
+    if (bundle->format.reasoning)
+        buffer_print (out, "  %-10s%s\n", "thinks", bundle->format.reasoning->name);
     s_label (out, "  start");
     if (tried->problem.status)
         s_say_text (out, "not known: ", span_from_string (tried->problem.text));
@@ -302,6 +306,7 @@ s_write_answers (const bundle_t *bundle, const tried_t *tried, json_writer_t *js
     json_write_begin_object (json);
     s_write_text (json, "format", span_from_string (bundle->format.format->name));
     s_write_text (json, "reason", span_from_string (bundle->format.reason));
+    s_write_text (json, "reasoning", span_from_string (bundle->format.reasoning ? bundle->format.reasoning->name : ""));
     s_write_text (json, "start", tried->start);
     s_write_text (json, "problem", span_from_string (tried->problem.status ? tried->problem.text : ""));
     json_write_end_object (json);
