@@ -185,8 +185,10 @@ s_put_token (loading_t *self, uint32_t id, span_t text)
     return status ? status : s_add_token (self, id, kind, text);
 }
 
+typedef status_t (put_fn) (loading_t *self, uint32_t id, span_t text);
+
 static status_t
-s_load_tokens (loading_t *self)
+s_load_tokens (loading_t *self, put_fn *put)
 {
     span_t text;
     uint32_t id = 0;
@@ -195,7 +197,7 @@ s_load_tokens (loading_t *self)
         return error_set (self->error, STATUS_LIMIT, "%llu tokens; %d are enough",
             (unsigned long long)self->tokens->count, VOCABULARY_TOKENS_MAX);
     for (size_t cursor = 0; !status && gguf_next_string (self->tokens, &cursor, &text); id++)
-        status = s_put_token (self, id, text);
+        status = put (self, id, text);
     if (!status)
         body_find_byte_tokens (self->tokenizer);
     return status;
@@ -318,7 +320,7 @@ s_load_scored (loading_t *self)
     uint64_t unknown = 0;
     status_t status = s_mark_spaces (self, gguf_flag (&self->gguf, "tokenizer.ggml.add_space_prefix", true));
     if (!status)
-        status = s_load_tokens (self);
+        status = s_load_tokens (self, s_put_token);
     if (status)
         return status;
     s_rank_scores (self);
@@ -344,7 +346,7 @@ s_load_merged (loading_t *self)
     if (!status)
         status = s_add_expressions (self);
     if (!status)
-        status = s_load_tokens (self);
+        status = s_load_tokens (self, s_put_token);
     if (status)
         return status;
     s_load_merges (self, merges);
@@ -397,7 +399,7 @@ s_load_unigrams (loading_t *self)
     uint64_t unknown = 2;
     status_t status = s_normalize_unigrams (self);
     if (!status)
-        status = s_load_tokens (self);
+        status = s_load_tokens (self, s_put_token);
     if (status)
         return status;
     tokenizer->model = MODEL_UNIGRAM;
@@ -451,11 +453,9 @@ s_load_words (loading_t *self)
 {
     tokenizer_t *tokenizer = self->tokenizer;
     uint64_t unknown = 100;
-    span_t text;
-    uint32_t id = 0;
     status_t status = s_normalize_words (self);
-    for (size_t cursor = 0; !status && gguf_next_string (self->tokens, &cursor, &text); id++)
-        status = s_put_word (self, id, text);
+    if (!status)
+        status = s_load_tokens (self, s_put_word);
     if (status)
         return status;
     tokenizer->model = MODEL_WORDPIECE;
