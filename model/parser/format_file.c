@@ -186,6 +186,7 @@ static const member_t s_members [] = {
     FLAG (name_is_key),
     FLAG (nested),
     FLAG (entities),
+    FLAG (cdata),
     STRING (section_start),
     STRING (section_end),
     STRING (call_start),

@@ -68,6 +68,10 @@ static const parser_format_t s_hunyuan_suffix = { HUNYUAN_TAGS (":opensource") }
 static const parser_format_t s_gigachat_role = {
     .machine = PARSER_JSON, .section_start = "function call<|role_sep|>\n", .call_start = "{"
 };
+static const parser_format_t s_lfm2_json = { .machine = PARSER_JSON,
+    .section_start = "<|tool_call_start|>",
+    .section_end = "<|tool_call_end|>",
+    .call_start = "{" };
 static const parser_format_t s_dots_json = { .machine = PARSER_JSON,
     .section_start = "<dots_function_call>",
     .section_end = "</dots_function_call>",
@@ -249,6 +253,7 @@ static const parser_format_t s_formats [] = {
         .key_start = "<param name=\"",
         .key_end = "\">",
         .value_end = "</param>",
+        .cdata = true,
         .evidence = { "<param name=" } },
     { .name = "seed_oss",
         .names = "",
@@ -312,6 +317,7 @@ static const parser_format_t s_formats [] = {
         .machine = PARSER_LITERAL,
         .section_start = "<|tool_call_start|>",
         .section_end = "<|tool_call_end|>",
+        .also = &s_lfm2_json,
         .evidence = { "<|tool_call_start|>", "<|tool_list_start|>" } },
     { .name = "cohere_command4",
         .names = "cohere_command3 cohere cohere2",

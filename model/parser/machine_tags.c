@@ -14,6 +14,8 @@
 #include "model/parser/machine.h"
 #include "model/parser/nested.h"
 
+#define CDATA "<![CDATA["
+
 enum { NAME, BODY, KEY, ATTRIBUTES, VALUE, OBJECT, BEHIND_OBJECT };
 
 //  Blanks between VALUE_END and the tag that proves it; bytes of a closer that is made of the key.
@@ -327,7 +329,7 @@ s_inner_tag (parser_t *self, span_t text, bool last)
 static size_t
 s_value_run (const parser_t *self, span_t text)
 {
-    const uint8_t *end = memchr (text.data, (uint8_t)*self->row->value_end, text.size);
+    const uint8_t *end = memchr (text.data, self->closer.data [0], text.size);
     size_t run = end ? (size_t)(end - text.data) : text.size;
     return run;
 }
@@ -340,10 +342,32 @@ s_is_cut_end (const parser_t *self, span_t text, bool newline)
     return text_is_cut (text, closer) || (newline && text_match_span (text, closer, false) == TEXT_PARTIAL);
 }
 
+//  <![CDATA[ at the start of a value; what ends it then has ]]> before it.
+static text_match_t
+s_match_cdata (const parser_t *self, span_t text, bool last)
+{
+    return self->row->cdata && !self->value_begun ? text_match (text, CDATA, last) : TEXT_DIFFERS;
+}
+
+static size_t
+s_begin_cdata (parser_t *self)
+{
+    self->value_begun = true;
+    buffer_clear (&self->closer);
+    buffer_append_string (&self->closer, "]]>");
+    buffer_append_string (&self->closer, self->row->value_end);
+    return sizeof CDATA - 1;
+}
+
 static size_t
 s_value (parser_t *self, span_t text, bool last)
 {
     bool trims = self->row->trim_newline;
+    text_match_t cdata = s_match_cdata (self, text, last);
+    if (cdata == TEXT_PARTIAL)
+        return MACHINE_WAIT;
+    if (cdata == TEXT_WHOLE)
+        return s_begin_cdata (self);
     if (trims && !self->value_begun && text.data [0] == '\n') {
         self->value_begun = true;
         return 1;

@@ -411,6 +411,8 @@ static bool
 s_try_next_row (parser_t *self)
 {
     span_t opener = span_trim (buffer_span (&self->raw));
+    if (self->array && opener.size > 1)
+        opener = span_trim (span_slice (opener, 0, opener.size - 1));
     for (const parser_format_t *row = self->row->also; row && !self->section_calls; row = row->also) {
         bool call = row->call_start && span_equal_string (opener, row->call_start);
         if (!call && !(row->section_start && span_equal_string (opener, row->section_start)))

@@ -362,6 +362,12 @@ test_formats_beyond_the_table (void **state)
             "", "", "f(){\"k\": [1]}\n") },
         { SAYS ("minicpm5", "a<function name=\"f\"><param name=\"k\">v</param></function>", "a", "",
             "f(){\"k\": \"v\"}\n") },
+        { SAYS ("minicpm5",
+            "<function name=\"bash\"><param name=\"command\"><![CDATA[a</param><b>]]></param></function>", "", "",
+            "bash(){\"command\": \"a</param><b>\"}\n") },
+        { SAYS ("lfm2",
+            "<|tool_call_start|>[{\"name\": \"f\", \"arguments\": {}}, {\"name\": \"g\"}]<|tool_call_end|>.", ".", "",
+            "f(){}\ng(){}\n") },
         { SAYS ("inkling",
             "<|content_thinking|>a<|end_message|><|message_model|><|content_text|>b<|end_message|><|content_invoke_"
             "tool_json|>"
