@@ -58,6 +58,7 @@ struct parser_format {
     bool nested;                                      //  TAGS: keys are tags themselves, also inside values
     bool entities;                                    //  TAGS: names and keys write &quot; and &amp;
     bool cdata;                                       //  TAGS: <![CDATA[...]]> around a value is not part of it
+    const char *label_start;                          //  Before the name of who is spoken to, in text: dropped with it
     const char *section_start;                        //  Before the first call
     const char *section_end;                          //  Behind the last one
     const char *call_start;                           //  Before a call

@@ -187,6 +187,7 @@ static const member_t s_members [] = {
     FLAG (nested),
     FLAG (entities),
     FLAG (cdata),
+    STRING (label_start),
     STRING (section_start),
     STRING (section_end),
     STRING (call_start),

@@ -37,6 +37,7 @@ typedef enum {
     MARK_THINK_START,    //  Opens reasoning
     MARK_THINK_END,      //  Closes it
     MARK_SILENT,         //  Dropped
+    MARK_LABEL,          //  A name follows, dropped with it
     MARK_SECTION,        //  Calls follow
     MARK_CALL,           //  A call follows
     MARK_SECTION_END,    //  Calls end
@@ -67,6 +68,7 @@ struct parser {
     channel_t channel;         //  Where text goes
     bool silent;               //  The prompt's text: delivered to nobody
     bool fresh;                //  Only blanks were said since the start, a call or the end of reasoning
+    bool label;                //  What follows is a name that is dropped
     bool skip_newlines;        //  Line ends behind a marker belong to it
     bool end_owed;             //  A call ended reasoning: its closer may come
     bool section_owed;         //  SECTION_END may come

@@ -41,6 +41,7 @@ s_add_text_marks (parser_t *self)
     }
     for (size_t i = 0; i < PARSER_SILENT; i++)
         s_add_mark (self, self->format->silent [i], MARK_SILENT, self->format);
+    s_add_mark (self, self->format->label_start, MARK_LABEL, self->format);
 }
 
 static void
@@ -87,6 +88,7 @@ s_is_live (const parser_t *self, const mark_t *mark)
     case MARK_THINK_END:
         return self->channel == TO_REASONING || self->end_owed;
     case MARK_SILENT:
+    case MARK_LABEL:
         return self->channel == TO_CONTENT;
     case MARK_SECTION:
     case MARK_CALL:
@@ -328,6 +330,9 @@ s_on_mark (parser_t *self, const mark_t *mark)
     case MARK_MESSAGE_END:
         harmony_end_message (self);
         break;
+    case MARK_LABEL:
+        self->label = true;
+        break;
     case MARK_SILENT:
         self->skip_newlines = true;
         break;
@@ -377,9 +382,25 @@ s_text_before_mark (const parser_t *self, span_t text, bool last, text_match_t *
     return at;
 }
 
+//  The bytes of a name at the start.
+static size_t
+s_skip_label (parser_t *self, span_t text)
+{
+    size_t count = 0;
+    while (count < text.size && machine_is_name (span_slice (text, count, 1)))
+        count++;
+    self->label = count == text.size;
+    return count;
+}
+
 static size_t
 s_step_text (parser_t *self, span_t text, bool last)
 {
+    if (self->label) {
+        size_t count = s_skip_label (self, text);
+        if (count)
+            return count;
+    }
     if (self->skip_newlines) {
         size_t count = 0;
         while (count < text.size && (text.data [count] == '\n' || text.data [count] == '\r'))

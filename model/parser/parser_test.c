@@ -369,9 +369,8 @@ test_formats_beyond_the_table (void **state)
             "<|tool_call_start|>[{\"name\": \"f\", \"arguments\": {}}, {\"name\": \"g\"}]<|tool_call_end|>.", ".", "",
             "f(){}\ng(){}\n") },
         { SAYS ("inkling",
-            "<|content_thinking|>a<|end_message|><|message_model|><|content_text|>b<|end_message|><|content_invoke_"
-            "tool_json|>"
-            "{\"name\":\"f\",\"args\":{}}<|end_message|><|content_model_end_sampling|>",
+            "<|content_thinking|>a<|end_message|><|message_model|><|content_text|>b<|end_message|><|message_model|>f.g"
+            "<|content_invoke_tool_json|>{\"name\":\"f\",\"args\":{}}<|end_message|><|content_model_end_sampling|>",
             "b", "a", "f(){}\n") },
         { SAYS ("olmo3", "<function_calls>\nf(a=null)\ng()\n</function_calls>", "", "", "f(){\"a\": null}\ng(){}\n") },
         { SAYS ("apriel",
