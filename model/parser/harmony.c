@@ -25,6 +25,7 @@ void
 harmony_end_message (parser_t *self)
 {
     if (self->open) {
+        machine_close_object (self);
         machine_end_call (self);
         self->place = IN_TEXT;
     }

@@ -100,6 +100,22 @@ s_is_live (const parser_t *self, const mark_t *mark)
     }
 }
 
+//  A mark inside a string of a message's arguments is of the string, but for an end behind which the answer ends or another
+//  message begins: then the model forgot to close the string.
+static text_match_t
+s_match_mark (const parser_t *self, span_t text, const mark_t *mark, bool last)
+{
+    text_match_t match = text_match (text, mark->text, last);
+    if (self->channel != TO_ARGUMENTS || !self->extent.in_string || match == TEXT_DIFFERS)
+        return match;
+    if (mark->kind != MARK_MESSAGE_END)
+        return TEXT_DIFFERS;
+    span_t rest = span_slice (text, strlen (mark->text), text.size);
+    if (match == TEXT_PARTIAL || (!rest.size && last))
+        return match;
+    return text_match (rest, "<|start|>", last);
+}
+
 //  The longest live mark at the start of a text.  Partial where a longer one may be.
 static text_match_t
 s_find_mark (const parser_t *self, span_t text, bool last, const mark_t **found)
@@ -108,7 +124,7 @@ s_find_mark (const parser_t *self, span_t text, bool last, const mark_t **found)
     size_t longest = 0;
     for (size_t i = 0; i < self->mark_count; i++) {
         const mark_t *mark = &self->marks [i];
-        text_match_t match = text_match (text, mark->text, last);
+        text_match_t match = s_match_mark (self, text, mark, last);
         if (match == TEXT_DIFFERS || !s_is_live (self, mark))
             continue;
         if (match == TEXT_PARTIAL)
@@ -373,6 +389,9 @@ s_text_before_mark (const parser_t *self, span_t text, bool last, text_match_t *
             at++;
             continue;
         }
+        *match = TEXT_DIFFERS;
+        if (at && self->channel == TO_ARGUMENTS)
+            return at;
         *match = s_find_mark (self, span_slice (text, at, text.size), last, mark);
         if (*match != TEXT_DIFFERS)
             return at;

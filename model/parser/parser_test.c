@@ -222,6 +222,11 @@ test_markers_in_arguments_stay (void **state)
             "<tool_call>\n<function=bash>\n<parameter=command>\necho </parameter> <tool_call>\n</parameter>\n"
             "</function>\n</tool_call>",
             "", "", "bash(){\"command\": \"echo </parameter> <tool_call>\"}\n") },
+        { SAYS ("harmony",
+            "<|channel|>commentary to=functions.f<|message|>{\"a\":\"<|call|> <|start|>\"}<|call|><|start|>assistant"
+            "<|channel|>commentary "
+            "to=functions.g<|message|>{\"a\":\"open<|call|><|start|>assistant<|channel|>final<|message|>x",
+            "x", "", "f(){\"a\":\"<|call|> <|start|>\"}\ng(){\"a\":\"open\"}\n") },
         { SAYS ("glm45",
             "<tool_call>bash\n<arg_key>command</arg_key>\n<arg_value>a</arg_value>b</arg_value>\n</tool_call>", "", "",
             "bash(){\"command\": \"a</arg_value>b\"}\n") },

@@ -41,8 +41,8 @@ s_draw_string (round_t *self, buffer_t *out)
     bool tags = row->machine == PARSER_TAGS, json = row->machine == PARSER_JSON || row->machine == PARSER_NAMED;
     const char *const words [] = { "a", " ", "\n", "{", "}", "]", "\"", "'", "\\", "\xe6\xbc\xa2\xf0\x9f\xa6\x99",
         "&amp;", "null", "<", "</", "<x>", ", b=1)", "\t", "\x01",
-        json || (tags && !row->nested) ? row->section_start : NULL, json ? row->section_end : NULL,
-        json ? row->call_end : NULL, tags && !row->nested ? row->value_end : NULL };
+        json || (tags && !row->nested) ? row->section_start : NULL, row->machine == PARSER_HARMONY ? "<|call|>" : NULL,
+        json ? row->section_end : NULL, json ? row->call_end : NULL, tags && !row->nested ? row->value_end : NULL };
     for (uint64_t left = random_below (&self->random, 6); left; left--) {
         const char *word = words [random_below (&self->random, sizeof words / sizeof *words)];
         buffer_append_string (out, word ? word : "");
