@@ -14,6 +14,8 @@
 static const bench_t *const s_benches [] = {
     &bench_fanout,
     &bench_hop,
+    &bench_http,
+    &bench_idle,
     &bench_index,
     &bench_parser,
     &bench_template,

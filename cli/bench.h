@@ -38,6 +38,8 @@ typedef struct {
 
 extern const bench_t bench_fanout;
 extern const bench_t bench_hop;
+extern const bench_t bench_http;
+extern const bench_t bench_idle;
 extern const bench_t bench_index;
 extern const bench_t bench_parser;
 extern const bench_t bench_template;

@@ -52,6 +52,19 @@ bench_child_start (bench_child_t *self, const char *const *words, const char *lo
     return STATUS_OK;
 }
 
+bool
+bench_child_has (const char *name)
+{
+    char path [BENCH_PATH_MAX];
+    const char *folders = getenv ("PATH");
+    for (const char *folder = folders; folder && *folder; folder += strcspn (folder, ":"), folder += *folder == ':') {
+        snprintf (path, sizeof path, "%.*s/%s", (int)strcspn (folder, ":"), folder, name);
+        if (access (path, X_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
 status_t
 bench_child_start_bare (
     bench_child_t *self, const bench_run_t *run, const char *name, const char *const *words, error_t *error)
@@ -93,6 +106,13 @@ bench_child_stop (bench_child_t *self)
     if (self->output)
         fclose (self->output);
     *self = (bench_child_t){ 0 };
+}
+
+bool
+bench_child_runs (const bench_child_t *self)
+{
+    siginfo_t about = { 0 };
+    return waitid (P_PID, (id_t)self->process, &about, WEXITED | WNOHANG | WNOWAIT) == 0 && about.si_pid == 0;
 }
 
 void

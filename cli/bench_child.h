@@ -26,8 +26,14 @@ status_t bench_child_start (bench_child_t *self, const char *const *words, const
 status_t bench_child_start_bare (
     bench_child_t *self, const bench_run_t *run, const char *name, const char *const *words, error_t *error);
 
+//  True where PATH leads to a program of this name.
+bool bench_child_has (const char *name);
+
 //  Waits for a line of `count` numbers.
 status_t bench_child_read (bench_child_t *self, double *figures, size_t count, error_t *error);
+
+//  False once it has ended.
+bool bench_child_runs (const bench_child_t *self);
 
 //  Seconds that it has computed so far; bytes of memory that it holds now.
 double bench_child_seconds (const bench_child_t *self);

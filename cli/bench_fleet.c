@@ -62,11 +62,11 @@ s_count (const bench_fleet_t *self, const char *service, size_t *count, error_t 
 }
 
 static status_t
-s_await (const bench_fleet_t *self, const char *service, size_t actors, error_t *error)
+s_await (const bench_fleet_t *self, const bench_child_t *child, const char *service, size_t actors, error_t *error)
 {
     double until = bench_wall_seconds () + PATIENCE_S;
     size_t count = 0;
-    while (bench_wall_seconds () < until) {
+    while (bench_wall_seconds () < until && bench_child_runs (child)) {
         if (s_count (self, service, &count, error) == STATUS_OK && count >= actors)
             return STATUS_OK;
         bench_wait (PAUSE_S);
@@ -90,7 +90,7 @@ bench_fleet_start (bench_fleet_t *self, const char *process, const char *service
     if (bench_child_start (child, words, NULL, error) != STATUS_OK)
         return NULL;
     self->count++;
-    return s_await (self, service, actors, error) == STATUS_OK ? child : NULL;
+    return s_await (self, child, service, actors, error) == STATUS_OK ? child : NULL;
 }
 
 status_t
