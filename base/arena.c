@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-//  The first chunk is small: many arenas hold a few small things.
+//  The first chunk is small, and each next one twice as large up to a bound: many arenas hold a few small things.
 enum { FIRST_SIZE = 512, CHUNK_SIZE = 4096 };
 
 struct arena_chunk {
@@ -56,7 +56,7 @@ s_chunk_with_room (arena_t *self, size_t size)
     arena_chunk_t *newest = self->chunks;
     if (newest && newest->size - newest->used >= size)
         return newest;
-    size_t usual = newest ? CHUNK_SIZE : FIRST_SIZE;
+    size_t usual = !newest ? FIRST_SIZE : newest->size < CHUNK_SIZE / 2 ? 2 * newest->size : CHUNK_SIZE;
     size_t room = size > usual ? size : usual;
     arena_chunk_t *chunk = memory_resize (NULL, sizeof *chunk + room);
     *chunk = (arena_chunk_t){ .next = newest, .size = room };

@@ -20,7 +20,9 @@ s_settle (hint_t *hint, outcome_t outcome, span_t reason)
 static hint_t *
 s_add (hints_t *self, const hint_source_t *source, span_t name)
 {
-    if (self->count == HINTS_MAX) {
+    if (!self->hints)
+        self->hints = arena_new (self->arena, HINTS_MAX * sizeof *self->hints);
+    if (!self->hints || self->count == HINTS_MAX) {
         self->dropped++;
         return NULL;
     }

@@ -22,7 +22,7 @@ typedef struct {
 
 typedef struct {
     arena_t *arena;                       //  Where identities lie; borrowed
-    hint_t hints [HINTS_MAX];             //  In order of reading
+    hint_t *hints;                        //  In order of reading; HINTS_MAX in the arena, NULL before the first
     size_t count;                         //  How many
     size_t dropped;                       //  Hints beyond HINTS_MAX: rejected without a receipt of their own
     hint_t *chosen [HINT_FIELD_COUNT];    //  Whose value the envelope has; NULL: not said
