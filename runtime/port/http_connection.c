@@ -28,6 +28,8 @@ struct http_connection {
     port_listener_t *listener;        //  Whose it is
     struct bufferevent *stream;       //  The socket
     struct event *deadline;           //  Of the state
+    loop_task_t flush;                //  Sends what is staged
+    bool is_staged;                   //  libevent does not send: `flush` does
     loop_task_t resume;               //  Goes on reading after an exchange ended outside of s_advance
     connection_state_t state;         //  What the next byte is
     head_scan_t scan;                 //  Of the head in progress
@@ -55,6 +57,40 @@ static size_t
 s_waiting (http_connection_t *self)
 {
     return evbuffer_get_length (http_connection_output (self));
+}
+
+//  ---- Staging -------------------------------------------------------------------------------------------------------
+
+static void
+s_unstage (http_connection_t *self)
+{
+    if (!self->is_staged)
+        return;
+    self->is_staged = false;
+    loop_undefer (self->listener->loop, &self->flush);
+    bufferevent_enable (self->stream, EV_WRITE);
+}
+
+void
+http_connection_stage (http_connection_t *self)
+{
+    if (!self->is_staged && !s_waiting (self)) {
+        self->is_staged = true;
+        bufferevent_disable (self->stream, EV_WRITE);
+    }
+    if (self->is_staged)
+        loop_defer (self->listener->loop, &self->flush);
+}
+
+static void
+s_send_waiting (http_connection_t *self)
+{
+    struct evbuffer *output = http_connection_output (self);
+    int fd = bufferevent_getfd (self->stream);
+    evbuffer_unfreeze (output, 1);
+    if (fd >= 0)
+        evbuffer_write (output, fd);
+    evbuffer_freeze (output, 1);
 }
 
 //  ---- Ends ----------------------------------------------------------------------------------------------------------
@@ -87,6 +123,7 @@ s_drop (http_connection_t *self)
 {
     BUG_ON (s_release_exchange (self));
     loop_undefer (self->listener->loop, &self->resume);
+    loop_undefer (self->listener->loop, &self->flush);
     list_remove (&self->listener->connections, &self->link);
     self->listener->figures.connections--;
     s_close_socket (self);
@@ -325,6 +362,18 @@ s_on_output (struct bufferevent *stream, void *arg)
         s_advance (self);
 }
 
+//  What the system does not take is left to libevent, which also finds out where the client is gone.
+static void
+s_flush (void *arg)
+{
+    http_connection_t *self = arg;
+    s_send_waiting (self);
+    if (s_waiting (self))
+        s_unstage (self);
+    else
+        s_on_output (self->stream, self);
+}
+
 //  EOF: the client has closed, or shut down its half.  Both mean that it is not interested any more.
 static void
 s_on_eof (http_connection_t *self)
@@ -376,6 +425,7 @@ http_connection_new (port_listener_t *listener, struct bufferevent *stream, cons
     self->listener = listener;
     self->stream = stream;
     self->resume = (loop_task_t){ .run = s_advance, .arg = self };
+    self->flush = (loop_task_t){ .run = s_flush, .arg = self };
     self->deadline = loop_event (listener->loop, -1, 0, s_on_deadline, self);
     snprintf (self->peer, sizeof self->peer, "%s", peer);
     list_append (&listener->connections, &self->link);
@@ -396,6 +446,7 @@ void
 http_connection_next (http_connection_t *self, bool keep)
 {
     self->exchange = NULL;
+    s_unstage (self);
     if (keep)
         s_wait_for_request (self);
     else
@@ -427,10 +478,6 @@ http_connection_retire (http_connection_t *self)
 void
 http_connection_close (http_connection_t *self)
 {
-    int fd = bufferevent_getfd (self->stream);
-    struct evbuffer *output = http_connection_output (self);
-    evbuffer_unfreeze (output, 1);
-    if (fd >= 0)
-        evbuffer_write (output, fd);
+    s_send_waiting (self);
     s_drop (self);
 }

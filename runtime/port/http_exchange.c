@@ -127,6 +127,20 @@ s_write_head (port_exchange_t *self, http_response_t *response)
     buffer_fini (&bytes);
 }
 
+//  evbuffer_add_printf would be most of what a token costs here.
+static void
+s_write_size_line (struct evbuffer *output, size_t size)
+{
+    char line [2 * sizeof size + 2];
+    char *first = line + sizeof line;
+    *--first = '\n';
+    *--first = '\r';
+    do
+        *--first = "0123456789abcdef" [size % 16];
+    while (size /= 16);
+    evbuffer_add (output, first, (size_t)(line + sizeof line - first));
+}
+
 static void
 s_write_body (port_exchange_t *self, span_t bytes)
 {
@@ -134,7 +148,7 @@ s_write_body (port_exchange_t *self, span_t bytes)
     if (self->is_silent || !bytes.size)
         return;
     if (self->is_chunked)
-        evbuffer_add_printf (output, "%zx\r\n", bytes.size);
+        s_write_size_line (output, bytes.size);
     evbuffer_add (output, bytes.data, bytes.size);
     if (self->is_chunked)
         evbuffer_add (output, "\r\n", 2);
@@ -186,6 +200,7 @@ http_exchange_write (port_exchange_t *self, span_t bytes)
     BUG_ON (!self->is_streaming);
     if (!self->connection)
         return STATUS_UNREACHABLE;
+    http_connection_stage (self->connection);
     s_write_body (self, bytes);
     if (evbuffer_get_length (http_connection_output (self->connection)) > EXCHANGE_HIGH_MARK)
         self->is_blocked = true;
