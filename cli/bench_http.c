@@ -29,13 +29,13 @@ enum { PLAN_ZERO, PLAN_PACED, PLAN_OPEN, PLANS };
 static const plan_t s_plans [PLANS] = {
     [PLAN_ZERO] = { 1, "0", 0, 16, 2000, 1, 256 },
     [PLAN_PACED] = { 1, "1", ITL_US, 64, 64, 16, 512 },
-    [PLAN_OPEN] = { 16, "1", ITL_US, 1000, 0, 0, 0 },
+    [PLAN_OPEN] = { 64, "0.1", 10 * ITL_US, 1000, 0, 0, 0 },
 };
 
 static const plan_t s_quick_plans [PLANS] = {
     [PLAN_ZERO] = { 1, "0", 0, 4, 40, 1, 16 },
     [PLAN_PACED] = { 1, "1", ITL_US, 8, 8, 4, 16 },
-    [PLAN_OPEN] = { 2, "1", ITL_US, 20, 0, 0, 0 },
+    [PLAN_OPEN] = { 4, "1", ITL_US, 20, 0, 0, 0 },
 };
 
 //  %zu is the number of workers, %s their speed.
@@ -120,6 +120,8 @@ s_measure_streams (server_t *self, const plan_t *plan, error_t *error)
     bench_load_t *load = bench_load_new (self->port, "mock", plan->connections, error);
     status_t status = load ? bench_load_hold (load, 100000, error) : error->status;
     bench_child_freeze (self->speaker);
+    if (!status)
+        status = bench_load_drain (load, error);
     sum_t after = s_sum (self, bench_child_memory);
     self->cost.open_bytes = (after.all - before.all) / (double)plan->connections;
     self->core.open_bytes = (after.core - before.core) / (double)plan->connections;

@@ -21,6 +21,7 @@ enum {
     REQUEST_MAX = 2048,
     READ_SIZE = 65536,
     PATIENCE_MS = 30000,
+    QUIET_MS = 300,
     SPARE_FILES = 64,
 };
 
@@ -226,6 +227,15 @@ bench_load_hold (bench_load_t *self, uint64_t tokens, error_t *error)
     for (size_t i = 0; i < self->count && !status; i++)
         status = s_ask (self, i, tokens, error);
     while (!status && s_is_awaited (self))
+        status = s_turn (self, error);
+    return status;
+}
+
+status_t
+bench_load_drain (bench_load_t *self, error_t *error)
+{
+    status_t status = STATUS_OK;
+    while (!status && poll (self->files, self->count, QUIET_MS) > 0)
         status = s_turn (self, error);
     return status;
 }

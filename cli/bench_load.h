@@ -22,4 +22,7 @@ status_t bench_load_run (bench_load_t *self, uint64_t requests, uint64_t tokens,
 //  Asks once on every connection, and returns when each answer has begun.  They go on, but are not read.
 status_t bench_load_hold (bench_load_t *self, uint64_t tokens, error_t *error);
 
+//  Reads until nothing comes any more.
+status_t bench_load_drain (bench_load_t *self, error_t *error);
+
 #endif
