@@ -186,8 +186,7 @@ index_expect (index_t *self, const uint64_t *hashes, size_t count)
 {
     if (!count)
         return;
-    for (size_t i = 0; i < count && i < PREFETCH; i++)
-        runs_prefetch (&self->runs, hashes [i]);
+    runs_prefetch (&self->runs, hashes, count < PREFETCH ? count : PREFETCH);
     uint64_t *oldest = &self->expected [self->expecting++ % EXPECTED];
     runs_prefetch_run (&self->runs, *oldest, 0);
     *oldest = *hashes;

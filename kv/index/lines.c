@@ -104,11 +104,20 @@ s_free_further (lines_t *self, uint32_t number)
     self->further_used--;
 }
 
-static void
-s_put (lines_t *self, line_t *line, uint32_t number, uint16_t tag)
+//  The first line with room that goes on from a full one.
+static line_t *
+s_find_room (lines_t *self, line_t *line)
 {
     while (line->used == LINE_SLOTS)
         line = line->further ? s_further (self, line->further) : s_add_further (self, line);
+    return line;
+}
+
+static inline void
+s_put (lines_t *self, line_t *line, uint32_t number, uint16_t tag)
+{
+    if (line->used == LINE_SLOTS)
+        line = s_find_room (self, line);
     uint32_t slot = line->used++;
     line->numbers [slot] = number;
     line->tags [slot] = tag;
@@ -199,9 +208,10 @@ lines_find (const lines_t *self, uint64_t hash)
 }
 
 void
-lines_prefetch (const lines_t *self, uint64_t hash)
+lines_prefetch (const lines_t *self, const uint64_t *hashes, size_t count)
 {
-    __builtin_prefetch (s_line_of (self, hash));
+    for (size_t i = 0; i < count; i++)
+        __builtin_prefetch (s_line_of (self, hashes [i]));
 }
 
 uint32_t
@@ -273,11 +283,13 @@ lines_add (lines_t *self, uint32_t number, uint32_t count, uint32_t *found)
     *found = 0;
     for (; added < count; added++) {
         uint64_t hash = loader.hashes [added];
+        uint16_t tag = s_tag (hash);
         line_t *line = s_loaded (&loader, added);
-        *found = s_find (self, line, hash);
+        bool is_new = !line->further && !s_slots (line, tag);    //  Nearly always
+        *found = is_new ? 0 : s_find (self, line, hash);
         if (*found)
             break;
-        s_put (self, line, number + added, s_tag (hash));
+        s_put (self, line, number + added, tag);
     }
     self->count += added;
     return added;

@@ -72,8 +72,8 @@ void lines_remove (lines_t *self, uint32_t number, uint32_t count);
 //  The number of a hash; 0 where there is none.
 uint32_t lines_find (const lines_t *self, uint64_t hash);
 
-//  Starts loading what lines_find for this hash will read first.
-void lines_prefetch (const lines_t *self, uint64_t hash);
+//  Starts loading what lines_find for these hashes will read first.
+void lines_prefetch (const lines_t *self, const uint64_t *hashes, size_t count);
 
 //  A number that may be the one of a hash, without a look at its row; 0 where the hash's line has none.
 uint32_t lines_guess (const lines_t *self, uint64_t hash);

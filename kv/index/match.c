@@ -45,7 +45,7 @@ s_look_ahead (const index_t *self, const uint64_t *hashes, size_t position, size
         if (run < 2)
             runs_prefetch_run (&self->runs, hashes [position], RUN_MAX - 1);
         else
-            runs_prefetch (&self->runs, hashes [position]);
+            runs_prefetch (&self->runs, &hashes [position], 1);
 }
 
 //  How many blocks from a place on are those of the query; the first is.  Where one is, those before it are too.
@@ -96,7 +96,7 @@ index_match (const index_t *self, const uint64_t *hashes, size_t count, index_ma
     uint32_t blocks = 1;
     array_cut (&match->segments, 0);
     for (size_t run = 0; run < 4 && run * RUN_MAX < count; run++)
-        runs_prefetch (&self->runs, hashes [run * RUN_MAX]);
+        runs_prefetch (&self->runs, &hashes [run * RUN_MAX], 1);
     for (uint32_t i = 0; i < count && i < UINT32_MAX - RUN_MAX && blocks; i += blocks) {
         if (!runs_find (&self->runs, hashes [i], &place))
             return;

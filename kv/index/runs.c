@@ -306,7 +306,7 @@ runs_prefetch_run (const runs_t *self, uint64_t hash, uint32_t more)
     __builtin_prefetch ((const run_t *)hashes - 1);
     hashes += number & (RUN_MAX - 1);
     __builtin_prefetch (hashes);
-    __builtin_prefetch (hashes + more);
+    __builtin_prefetch ((const void *)((uintptr_t)hashes + more * sizeof *hashes));    //  Where the run is that long
 }
 
 uint64_t

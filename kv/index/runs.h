@@ -54,11 +54,11 @@ void runs_fini (runs_t *self);
 //  Where a block lies; false where nobody has it, and place is as it was.
 bool runs_find (const runs_t *self, uint64_t hash, place_t *place);
 
-//  Starts loading the line of a hash, which runs_find will read first.
+//  Starts loading the lines of hashes, which runs_find will read first.
 static inline void
-runs_prefetch (const runs_t *self, uint64_t hash)
+runs_prefetch (const runs_t *self, const uint64_t *hashes, size_t count)
 {
-    lines_prefetch (&self->blocks, hash);
+    lines_prefetch (&self->blocks, hashes, count);
 }
 
 //  Starts loading what is read then, once the line is there: the run, its block and the one so many blocks further on.
