@@ -24,7 +24,7 @@ typedef struct {
     uint32_t block_size;       //  Tokens a block
     uint32_t context;          //  Tokens of prompt and output; 0: not known
     bool sends_text;           //  Items carry the tokens' bytes
-    uint64_t files;            //  Hash of what it brings; 0: nothing
+    uint64_t files;            //  Hash of what it brings, as the last card has it that has one; 0: nothing
     span_t tokenizing;         //  How its prompts become tokens
     namespace_t ns;            //  Of its plain requests
     uint64_t created_s;        //  Wall-clock seconds when it was seen first

@@ -207,6 +207,24 @@ test_cards_that_cannot_be_served_are_refused (void **state)
     assert_int_equal (models_count (s_models), 0);
 }
 
+//  A card that says none takes none away; another one replaces them.
+static void
+test_a_models_files_are_those_of_the_last_card (void **state)
+{
+    model_card_t card = s_card ("m", 1);
+    s_see_as ("worker/a", &card, ACTOR_STATE_ALIVE, false);
+    assert_int_equal (models_find (s_models, SPAN ("m"))->files, 0);
+    card.has_files = true;
+    card.files = 5;
+    s_see_as ("worker/b", &card, ACTOR_STATE_ALIVE, false);
+    assert_int_equal (models_find (s_models, SPAN ("m"))->files, 5);
+    s_see ("worker/a", "m", 1);
+    assert_int_equal (models_find (s_models, SPAN ("m"))->files, 5);
+    card.files = 6;
+    s_see_as ("worker/b", &card, ACTOR_STATE_ALIVE, false);
+    assert_int_equal (models_find (s_models, SPAN ("m"))->files, 6);
+}
+
 int
 main (void)
 {
@@ -218,6 +236,7 @@ main (void)
         cmocka_unit_test_setup_teardown (test_a_model_goes_with_its_last_worker, s_begin, s_end),
         cmocka_unit_test_setup_teardown (test_only_workers_that_take_work_are_chosen, s_begin, s_end),
         cmocka_unit_test_setup_teardown (test_a_worker_may_come_back_with_another_model, s_begin, s_end),
+        cmocka_unit_test_setup_teardown (test_a_models_files_are_those_of_the_last_card, s_begin, s_end),
         cmocka_unit_test_setup_teardown (test_cards_that_cannot_be_served_are_refused, s_begin, s_end),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
