@@ -219,6 +219,8 @@ render_slice (render_t *self, value_t object, const node_t *slice)
     int64_t to = s_slice_bound (given [1], count, step, step > 0 ? count : -1);
     if (object.kind == VALUE_RANGE)
         return s_slice_range (self, (const value_view_t *)object.as.list, from, to, step);
+    if (step == 1 && value_is_sequence (object))
+        return value_slice_list (&self->heap, object, (size_t)from, (size_t)to);
     value_t part = object.kind == VALUE_STRING && step == 1
                        ? value_text (value_text_range (object.as.text, (size_t)from, (size_t)(to > from ? to : from)))
                        : s_slice_items (self, object, from, to, step);

@@ -62,6 +62,18 @@ render_push (render_t *self, scope_t *parent)
 }
 
 void
+render_push_turn (render_t *self, scope_t *parent, scope_t **last)
+{
+    if (*last) {
+        (*last)->count = 0;
+        self->scope = *last;
+        return;
+    }
+    render_push (self, parent);
+    *last = self->scope != parent ? self->scope : NULL;
+}
+
+void
 render_set (render_t *self, span_t name, value_t value)
 {
     scope_t *scope = self->scope;

@@ -102,8 +102,9 @@ s_filtered (render_t *self, const node_t *node, value_t *items, size_t count)
 {
     value_t kept = value_new_list (&self->heap, VALUE_LIST);
     scope_t *outer = self->scope;
+    scope_t *turn = NULL;
     for (size_t i = 0; i < count && value_step (&self->heap, 1); i++) {
-        render_push (self, outer);
+        render_push_turn (self, outer, &turn);
         s_assign (self, node->a, items [i]);
         if (value_is_true (evaluate (self, node->c)))
             value_list_add (&self->heap, kept.as.list, items [i]);
@@ -130,11 +131,12 @@ static void
 s_iterate (render_t *self, const node_t *node, value_loop_t *loop)
 {
     scope_t *outer = self->scope;
+    scope_t *turn = NULL;
     value_t loop_value = { .kind = VALUE_LOOP, .as.loop = loop };
     self->loops++;
     for (; loop->index < loop->count && value_step (&self->heap, 1); loop->index++) {
         s_mark_seam (self);
-        render_push (self, outer);
+        render_push_turn (self, outer, &turn);
         render_set (self, SPAN ("loop"), loop_value);
         s_assign (self, node->a, loop->items [loop->index]);
         execute (self, &node->body);

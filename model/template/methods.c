@@ -30,6 +30,8 @@ s_extend (render_t *render, value_t self, const args_t *args)
 static value_t
 s_insert (render_t *render, value_t self, const args_t *args)
 {
+    if (!value_list_own (&render->heap, self.as.list))
+        return (value_t){ 0 };
     value_list_t *list = self.as.list;
     int64_t at = args_int (args, 0, NULL, 0);
     value_list_add (&render->heap, list, args->items [1]);
@@ -46,6 +48,8 @@ s_insert (render_t *render, value_t self, const args_t *args)
 static value_t
 s_list_pop (render_t *render, value_t self, const args_t *args)
 {
+    if (!value_list_own (&render->heap, self.as.list))
+        return (value_t){ 0 };
     value_list_t *list = self.as.list;
     int64_t at = args_int (args, 0, NULL, -1);
     at = at < 0 ? at + (int64_t)list->count : at;
@@ -78,6 +82,8 @@ s_list_count (render_t *render, value_t self, const args_t *args)
 static value_t
 s_remove (render_t *render, value_t self, const args_t *args)
 {
+    if (!value_list_own (&render->heap, self.as.list))
+        return (value_t){ 0 };
     value_list_t *list = self.as.list;
     for (size_t i = 0; i < list->count && value_step (&render->heap, 1); i++) {
         if (!value_equal (&render->heap, list->items [i], args->items [0]))
@@ -92,6 +98,8 @@ s_remove (render_t *render, value_t self, const args_t *args)
 static value_t
 s_list_clear (render_t *render, value_t self, const args_t *args)
 {
+    if (!value_list_own (&render->heap, self.as.list))
+        return (value_t){ 0 };
     self.as.list->count = 0;
     return value_none ();
 }
@@ -110,6 +118,8 @@ s_list_sort (render_t *render, value_t self, const args_t *args)
 static value_t
 s_list_reverse (render_t *render, value_t self, const args_t *args)
 {
+    if (!value_list_own (&render->heap, self.as.list))
+        return (value_t){ 0 };
     value_list_t *list = self.as.list;
     for (size_t i = 0; i < list->count / 2; i++) {
         value_t swap = list->items [i];

@@ -123,6 +123,10 @@ void render_set (render_t *self, span_t name, value_t value);
 //  A new innermost scope; whoever pushes puts the old one back.
 void render_push (render_t *self, scope_t *parent);
 
+//  The same for the next turn of a loop: in its last scope, emptied, since loops over loops would fill the memory with scopes.
+//  A macro that was defined in an earlier turn sees the variables of the last one, as Python's closures do.
+void render_push_turn (render_t *self, scope_t *parent, scope_t **last);
+
 //  Enters a recursion; false with the error set where it is too deep.
 bool render_enter (render_t *self);
 void render_leave (render_t *self);

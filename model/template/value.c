@@ -186,8 +186,37 @@ value_list_add (value_heap_t *self, value_list_t *list, value_t item)
     value_t *items = s_grow (self, list->items, list->count, &list->capacity, sizeof item);
     if (!items)
         return;
+    list->shared &= items == list->items;
     list->items = items;
     list->items [list->count++] = item;
+}
+
+value_t
+value_slice_list (value_heap_t *self, value_t list, size_t from, size_t to)
+{
+    value_t slice = value_new_list (self, list.kind);
+    if (value_heap_failed (self) || from >= to)
+        return slice;
+    list.as.list->shared = true;
+    slice.as.list->items = list.as.list->items + from;
+    slice.as.list->count = slice.as.list->capacity = to - from;
+    slice.as.list->shared = true;
+    return slice;
+}
+
+bool
+value_list_own (value_heap_t *self, value_list_t *list)
+{
+    if (!list->shared || !list->count)
+        return true;
+    value_t *items = value_alloc (self, list->count * sizeof *items);
+    if (!items)
+        return false;
+    memcpy (items, list->items, list->count * sizeof *items);
+    list->items = items;
+    list->capacity = list->count;
+    list->shared = false;
+    return true;
 }
 
 static value_t

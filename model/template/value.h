@@ -60,6 +60,7 @@ struct value_list {
     size_t count;       //  Items
     size_t capacity;    //  Room
     size_t taken;       //  ITERATOR: items that were walked already
+    bool shared;        //  Others point to the items, too: they are copied before they change in place
 };
 
 //  The list of a RANGE or a VIEW.
@@ -136,6 +137,12 @@ value_t value_take_buffer (value_heap_t *self, buffer_t *buffer);
 //  kind: VALUE_LIST, VALUE_TUPLE or VALUE_ITERATOR.
 value_t value_new_list (value_heap_t *self, value_kind_t kind);
 void value_list_add (value_heap_t *self, value_list_t *list, value_t item);
+
+//  The items from .. to - 1 of a list or tuple as another one, which shares them.
+value_t value_slice_list (value_heap_t *self, value_t list, size_t from, size_t to);
+
+//  Gives a list items of its own, so that they may change in place.  False with the error set where there is no memory.
+bool value_list_own (value_heap_t *self, value_list_t *list);
 
 //  range (from, to, step), with all its items.
 value_t value_new_range (value_heap_t *self, int64_t from, int64_t to, int64_t step);
