@@ -2,6 +2,7 @@
 //
 //  Finds the verb, reads its flags, runs it.
 
+#include <malloc.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -202,9 +203,20 @@ s_run (const command_t *command, const char *program, const char *const *words, 
     return result;
 }
 
+//  Small pieces of memory that are freed are joined with their neighbours at once.  The C library would rather do that to
+//  thousands of them later, in one call of somebody who must not wait so long.
+static void
+s_avoid_pauses (void)
+{
+#ifdef M_MXFAST
+    mallopt (M_MXFAST, 0);
+#endif
+}
+
 int
 main (int argc, char **argv)
 {
+    s_avoid_pauses ();
     const char *const *words = (const char *const *)argv + 2;
     size_t count = argc > 2 ? (size_t)argc - 2 : 0;
     const char *verb = argc > 1 ? argv [1] : "";
