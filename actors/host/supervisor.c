@@ -17,7 +17,7 @@ typedef struct {
     size_t first;            //  Position of its first process
     size_t count;            //  How many
     bool failing;            //  One ended; the others are ending
-    bool drained;            //  It was asked to, by somebody else
+    bool drained;            //  It ended well, after a time of health
     uint32_t crashes;        //  In a row
     uint64_t healthy_ns;     //  All ready since; 0: not now
     uint64_t start_at_ns;    //  When it starts (again); 0: not waiting for time
@@ -200,8 +200,10 @@ static void
 s_fail (supervisor_t *self, size_t process, uint64_t now_ns, const char *reason)
 {
     unit_t *unit = s_unit (self, process);
-    if (unit->healthy_ns && now_ns - unit->healthy_ns >= self->options.healthy_after_ns)
+    bool healthy = unit->healthy_ns && now_ns - unit->healthy_ns >= self->options.healthy_after_ns;
+    if (healthy)
         unit->crashes = 0;
+    unit->drained &= healthy;
     unit->healthy_ns = 0;
     unit->crashes += !unit->drained;
     unit->failing = true;

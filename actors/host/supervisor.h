@@ -5,9 +5,10 @@
 //
 //  Processes form units that live and die together: an engine and its worker are one.  The members of a unit start one
 //  after the other, each when the one before it is ready; when one ends unasked, the others are ended too and the unit is
-//  started again after a delay that doubles with each crash in a row.  One that was ready and ends well was drained by
-//  somebody, for a fresh start: that is no crash.  The first unit is the one all others need: they
-//  start when it is ready for the first time.  Stopping goes by rank: all processes of the lowest rank are asked to end;
+//  started again after a delay that doubles with each crash in a row.  One that was ready for healthy_after and ends well
+//  was drained by somebody, for a fresh start: that is no crash.  One that ends sooner is, however it ends, or else what
+//  ends as soon as it is ready would be started again and again without a pause.  The first unit is the one all others
+//  need: they start when it is ready for the first time.  Stopping goes by rank: all processes of the lowest rank are asked to end;
 //  when they have, those of the next.
 
 #ifndef ACTORS_HOST_SUPERVISOR_H

@@ -238,6 +238,7 @@ test_what_was_drained_comes_back_and_did_not_crash (void **state)
 {
     story_t *story = *state;
     for (int i = 0; i < 5; i++) {
+        s_pass (story, 60 * SECOND);
         s_exit (story, WORKER_A, 0);
         s_expect (story, "-engine-a ");
         s_exit (story, ENGINE_A, 143);
@@ -250,6 +251,24 @@ test_what_was_drained_comes_back_and_did_not_crash (void **state)
     }
     assert_non_null (strstr (buffer_string (&story->reasons), "worker-a: drained; starts again in 200 ms\n"));
     assert_null (strstr (buffer_string (&story->reasons), "crashed"));
+}
+
+//  Something is wrong with what ends as soon as it is ready, however well it ends.
+static void
+test_what_ends_well_again_and_again_is_looping (void **state)
+{
+    story_t *story = *state;
+    for (int i = 0; i < 3; i++) {
+        s_pass (story, 60 * SECOND - 1);
+        buffer_clear (&story->told);
+        s_exit (story, WORKER_B, 0);
+        s_pass (story, (200u << i) * MS - 1);
+        s_expect (story, "");
+        s_pass (story, 1);
+        s_expect (story, "+worker-b ");
+        s_ready (story, WORKER_B);
+    }
+    assert_non_null (strstr (buffer_string (&story->reasons), "worker-b: crashed 3 times in a row"));
 }
 
 //  An end before it was ready is a crash, whatever it says; so is the end of what does not drain.
@@ -409,6 +428,7 @@ main (void)
         READY_TEST (test_the_broker_restarts_alone),
         READY_TEST (test_restarts_back_off_and_a_loop_is_reported),
         READY_TEST (test_what_was_drained_comes_back_and_did_not_crash),
+        READY_TEST (test_what_ends_well_again_and_again_is_looping),
         READY_TEST (test_not_every_good_end_is_a_drain),
         READY_TEST (test_a_minute_of_health_forgets_crashes),
         TEST (test_what_does_not_become_ready_is_killed_and_counts_as_crashed),
