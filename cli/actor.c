@@ -60,7 +60,7 @@ static status_t
 s_on_reload (void *arg, house_reload_t *reload, error_t *error)
 {
     process_t *self = arg;
-    status_t status = site_reload (&self->site, self->invocation, s_file (self), error);
+    status_t status = site_reload (&self->site, self->invocation, s_file (self), false, error);
     if (status)
         return status;
     assembly_t *assembly = s_assemble (self, error);

@@ -232,11 +232,10 @@ s_reload (house_t *self)
         s_log (self, LOG_ERROR, error.text);
     if (!self->options.on_reload)
         return;
-    if (self->options.on_reload (self->options.arg, &reload, &error) != STATUS_OK) {
+    if (self->options.on_reload (self->options.arg, &reload, &error) == STATUS_OK)
+        s_say_reloaded (self, &reload);
+    else
         s_log (self, LOG_ERROR, error.text);
-        return;
-    }
-    s_say_reloaded (self, &reload);
     if (reload.actors)
         s_give_options (self, reload.actors);
 }

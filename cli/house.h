@@ -1,8 +1,8 @@
 //  house - a process of the real world: each actor of an assembly on a thread of its own, until a signal ends them
 //
 //  SIGTERM and SIGINT drain: actors finish what is under way, phase by phase, and the process ends with 0.  A second one
-//  ends at once.  SIGHUP gives the actors new options, and the log says what changed.  Signals are blocked from house_new on and
-//  waited for in house_wait, so whoever starts threads of its own does so in between.
+//  ends at once.  SIGHUP gives the actors new options, and the log says what changed.  Signals are blocked from house_new
+//  on and waited for in house_wait, so whoever starts threads of its own does so in between.
 
 #ifndef CLI_HOUSE_H
 #define CLI_HOUSE_H
@@ -29,7 +29,8 @@ typedef struct {
     //  one before stays, and a start fails.  The function may be NULL.
     status_t (*read_keys) (void *arg, keyring_t **keys, error_t *error);
     //  SIGHUP: says what is to hold from now on, borrowed until the next one.  Where it fails everything stays, and the log
-    //  says why.  The function may be NULL.
+    //  says why; actors that are named all the same are given the options that they have, and so learn of the wish.  The
+    //  function may be NULL.
     status_t (*on_reload) (void *arg, house_reload_t *reload, error_t *error);
     void *arg;    //  For both
 } house_options_t;

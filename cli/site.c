@@ -204,26 +204,50 @@ s_renew (site_t *self, manifest_t *fresh, buffer_t *changed)
     self->changed = *changed;
 }
 
-status_t
-site_reload (site_t *self, const invocation_t *invocation, const char *file, error_t *error)
+//  What the fleet before may not become is an error.
+static status_t
+s_compare (const manifest_t *before, manifest_t *fresh, buffer_t *changed, error_t *error)
 {
-    manifest_t *fresh = NULL;
     folders_t folders;
     changes_t changes = { 0 };
-    status_t status = STATUS_OK;
-    if (site_read_fleet (&fresh, invocation, file, s_check_host) != RESULT_OK)
-        status = error_set (error, STATUS_INVALID, "the configuration is wrong; nothing was reloaded");
-    else if ((status = s_settle_folders (fresh, &folders, error)) == STATUS_OK)
-        option_compare (manifest_table, self->fleet, fresh, "", s_on_change, &changes);
+    status_t status = s_settle_folders (fresh, &folders, error);
+    if (status == STATUS_OK)
+        option_compare (manifest_table, before, fresh, "", s_on_change, &changes);
     if (changes.fixed.size)
         status = error_set (error, STATUS_INVALID,
             "a reload cannot change %s, that takes a new start; nothing was reloaded", buffer_string (&changes.fixed));
     buffer_fini (&changes.fixed);
+    *changed = changes.live;
+    return status;
+}
+
+status_t
+site_publish (const site_t *self, manifest_t *fleet, error_t *error)
+{
+    buffer_t text = { 0 };
+    option_print_secrets ((option_target_t){ manifest_table, fleet }, &text);
+    status_t status = folders_write (&self->folders, SITE_CONFIG, buffer_span (&text), error);
+    buffer_fini (&text);
+    return status;
+}
+
+status_t
+site_reload (site_t *self, const invocation_t *invocation, const char *file, bool publish, error_t *error)
+{
+    manifest_t *fresh = NULL;
+    buffer_t changed = { 0 };
+    status_t status = STATUS_OK;
+    if (site_read_fleet (&fresh, invocation, file, s_check_host) != RESULT_OK)
+        status = error_set (error, STATUS_INVALID, "the configuration is wrong; nothing was reloaded");
+    else
+        status = s_compare (self->fleet, fresh, &changed, error);
+    if (status == STATUS_OK && publish)
+        status = site_publish (self, fresh, error);
     if (status == STATUS_OK) {
-        s_renew (self, fresh, &changes.live);
+        s_renew (self, fresh, &changed);
     } else {
         manifest_destroy (&fresh);
-        buffer_fini (&changes.live);
+        buffer_fini (&changed);
     }
     return status;
 }

@@ -40,9 +40,13 @@ manifest_t *site_load_fleet (const char *file, error_t *error);
 result_t site_open (site_t *self, const invocation_t *invocation, const char *file);
 void site_close (site_t *self);
 
-//  Reads the file again, in place of what was read before.  STATUS_INVALID where it is wrong (each mistake is said on
-//  standard error) or changes what only a new start can change: then everything stays as it is.
-status_t site_reload (site_t *self, const invocation_t *invocation, const char *file, error_t *error);
+//  Reads the file again, in place of what was read before; publish: and publishes it.  STATUS_INVALID where it is wrong
+//  (each mistake is said on standard error) or changes what only a new start can change, STATUS_IO where it cannot be
+//  published: then everything stays as it is.
+status_t site_reload (site_t *self, const invocation_t *invocation, const char *file, bool publish, error_t *error);
+
+//  Writes a fleet into the run folder, for its processes to read.
+status_t site_publish (const site_t *self, manifest_t *fleet, error_t *error);
 
 //  The keyring of a process of the fleet; NULL where nothing of this host leaves the machine.
 status_t site_read_keys (const site_t *self, keyring_t **keys, error_t *error);

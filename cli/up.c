@@ -54,16 +54,6 @@ s_check_socket_paths (const site_t *site, error_t *error)
 }
 
 static status_t
-s_write_config (const site_t *site, error_t *error)
-{
-    buffer_t text = { 0 };
-    option_print_secrets ((option_target_t){ manifest_table, site->fleet }, &text);
-    status_t status = folders_write (&site->folders, SITE_CONFIG, buffer_span (&text), error);
-    buffer_fini (&text);
-    return status;
-}
-
-static status_t
 s_check_programs (const site_t *site, error_t *error)
 {
     complaints_t complaints;
@@ -83,7 +73,7 @@ s_prepare (const site_t *site, error_t *error)
     if (status == STATUS_OK)
         status = folders_lock (&site->folders, error);
     if (status == STATUS_OK)
-        status = s_write_config (site, error);
+        status = site_publish (site, site->fleet, error);
     return status;
 }
 
@@ -167,15 +157,13 @@ s_wait (house_t *house, const launch_t *launch)
     return result == RESULT_OK && flags->once ? question.result : result;
 }
 
-//  What the processes read changes with what was read here; the host passes the wish on to them, also where nothing changed
-//  but the keys.
+//  What the processes read changes with what was read here; the host passes the wish on to them whatever came of the file,
+//  since they have keys to read, too.
 static status_t
 s_on_reload (void *arg, house_reload_t *reload, error_t *error)
 {
     launch_t *self = arg;
-    status_t status = site_reload (&self->site, self->invocation, self->file, error);
-    if (status == STATUS_OK)
-        status = s_write_config (&self->site, error);
+    status_t status = site_reload (&self->site, self->invocation, self->file, true, error);
     *reload = (house_reload_t){ .actors = &self->host,
         .log_level = (log_level_t)self->site.fleet->observability.log_level,
         .changed = buffer_string (&self->site.changed) };

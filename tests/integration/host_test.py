@@ -193,6 +193,26 @@ class HostTest(unittest.TestCase):
         until(lambda: "router.mode: 'rr' is not kv|" in fleet.output(), 10, "the complaint")
         self.assertEqual(self.policy(), "policy kv")
 
+    def test_a_reload_reaches_every_process_beside_a_broken_file(self):
+        fleet = self.fleet()
+        self.config(FLEET + "router: { mode: rr }\n")
+        fleet.process.send_signal(signal.SIGHUP)
+        until(lambda: fleet.output().count("reloaded: nothing has changed") == 4, 10, "broker, core and both workers to reload")
+        self.assertIn("the configuration is wrong; nothing was reloaded", fleet.output())
+
+    def test_a_reload_that_cannot_be_written_down_has_changed_nothing(self):
+        fleet = self.fleet()
+        self.config(FLEET + "router: { mode: round_robin }\n")
+        written = self.folder / "fleet-run" / "fleet.yaml"
+        in_the_way = written.with_name(f"{written.name}.{fleet.process.pid}")
+        in_the_way.mkdir()
+        fleet.process.send_signal(signal.SIGHUP)
+        until(lambda: f"cannot write {written}" in fleet.output(), 10, "the complaint")
+        in_the_way.rmdir()
+        fleet.process.send_signal(signal.SIGHUP)
+        until(lambda: fleet.output().count("reloaded: router.mode") == 5, 10, "all to reload")
+        self.assertEqual(self.policy(), "policy round_robin")
+
     def test_a_second_fleet_in_the_same_place_is_refused(self):
         fleet = self.fleet()
         done = subprocess.run([STATOR, "up", self.config(), "--run-dir", self.folder / "fleet-run",

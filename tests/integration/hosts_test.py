@@ -345,12 +345,14 @@ class StrangersTest(Base):
         self.fleet.head.reload()
         self.fleet.await_state("worker/gpu-2-0", "ready", 30)
 
-    def test_6_a_revoked_key_says_nothing_more(self):
+    def test_6_a_revoked_key_says_nothing_more_also_beside_a_broken_file(self):
         head, before, ear = self.fleet.head, self.fleet.count("refused"), self.listener()
         self.assertTrue(self.hears(ear, 5))
         for name in ("gpu-1", "gpu-2"):
             code, text = head.stator("key", "revoke", name, "--state-dir", head.folder / "state")
             self.assertEqual(code, 0, text)
+        self.addCleanup(self.fleet.config.write_text, self.fleet.config.read_text())
+        self.fleet.config.write_text("of no use: now\n")
         head.reload()
         self.refused_since("refused", before)
         for name in ("gpu-1", "gpu-2"):
