@@ -164,11 +164,12 @@ s_complete (port_exchange_t *exchange, const json_t *json)
     s_port->table->exchange_watch (exchange, &(exchange_watch_t){ .on_gone = s_on_gone, .arg = slot });
     s_port->table->exchange_begin (exchange, 200, NULL, 0);
     char chunk [256];
+    uint64_t beyond = fake_llama.overstates ? UINT32_MAX : 0;
     for (int i = 0; i < 2; i++) {
         snprintf (chunk, sizeof chunk,
             "{\"content\":\"\",\"tokens\":[0],\"stop\":false,\"prompt_progress\":{\"total\":%zu,\"cache\":%" PRIu64
             ",\"processed\":%" PRIu64 ",\"time_ms\":0}}",
-            slot->prompt, slot->reused, i ? (uint64_t)slot->prompt : slot->reused);
+            slot->prompt, slot->reused + beyond, (i ? (uint64_t)slot->prompt : slot->reused) + beyond);
         s_write (slot, chunk);
     }
     s_port->table->alarm (s_port, s_port->table->now_ns (s_port) + STEP_NS);

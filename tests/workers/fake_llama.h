@@ -16,6 +16,7 @@ typedef struct {
     bool hangs;              //  Healthy, but no token moves
     uint64_t fails_at;       //  Every answer fails at this token; 0: none
     bool cuts;               //  Answers end inside a character
+    bool overstates;         //  It has reused and computed more than it was given
     bool refuses;            //  Every completion is a 400
     uint64_t hangs_up_at;    //  Every stream just ends at this token; 0: none
     uint64_t requests;       //  Completions begun

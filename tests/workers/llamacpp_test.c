@@ -268,6 +268,27 @@ test_a_hung_server_is_suspect (void **state)
     stage_end ();
 }
 
+//  What is left to compute never becomes less than nothing.
+static void
+test_a_server_that_overstates_has_done_the_prompt_and_no_more (void **state)
+{
+    s_begin ();
+    fake_llama.overstates = fake_llama.hangs = true;
+    generate_t request = stage_request ("sixteen letters!", 4);
+    talk_t *talk = stage_generate (&request, 1000, 0);
+    stage_run_ms (300);
+    talk_t *other = stage_generate (&request, 1000, 0);    //  Lets the load be said again
+    stage_run_ms (300);
+    assert_int_equal (stage_observed ()->load.running, 2);
+    assert_in_range (stage_observed ()->load.prefill_tokens, 0, 16);
+    fake_llama.hangs = false;
+    stage_finish (other);
+    stage_finish (talk);
+    assert_int_equal (talk->tokens.count, 4);
+    assert_true (talk->end.cached_tokens <= 16);
+    stage_end ();
+}
+
 static void
 test_a_loading_server_is_waited_for (void **state)
 {
@@ -437,6 +458,7 @@ main (void)
         cmocka_unit_test_setup (test_failures_come_with_a_sentence, s_set_up),
         cmocka_unit_test_setup (test_a_dead_server_takes_no_work_until_it_is_back, s_set_up),
         cmocka_unit_test_setup (test_a_hung_server_is_suspect, s_set_up),
+        cmocka_unit_test_setup (test_a_server_that_overstates_has_done_the_prompt_and_no_more, s_set_up),
         cmocka_unit_test_setup (test_a_loading_server_is_waited_for, s_set_up),
         cmocka_unit_test_setup (test_a_server_of_another_kind_is_named_as_such, s_set_up),
         cmocka_unit_test_setup (test_a_prompt_begins_as_the_servers_own_chat, s_set_up),

@@ -119,6 +119,14 @@ s_is_stop_token (const engine_run_t *self, uint32_t token)
     return false;
 }
 
+//  Whatever the server says, no more of a prompt than there is.
+static uint64_t
+s_of_prompt (const engine_run_t *self, uint64_t tokens)
+{
+    uint64_t prompt = self->request.tokens.count;
+    return tokens < prompt ? tokens : prompt;
+}
+
 static void
 s_note_reused (engine_run_t *self, uint64_t tokens)
 {
@@ -135,13 +143,13 @@ s_take_progress (engine_run_t *self, const wire_chunk_t *chunk)
     uint64_t since_ns = self->started_ns > engine->computed_ns ? self->started_ns : engine->computed_ns;
     uint64_t before = self->processed;
     if (!before) {
-        s_note_reused (self, chunk->cached);
-        before = chunk->cached;
+        before = s_of_prompt (self, chunk->cached);
+        s_note_reused (self, before);
     }
-    self->processed = chunk->processed;
-    slots_computed (engine->slots, self->slot, chunk->processed);
+    self->processed = s_of_prompt (self, chunk->processed);
+    slots_computed (engine->slots, self->slot, self->processed);
     engine->computed_ns = now_ns;
-    uint32_t computed = chunk->processed > before ? (uint32_t)(chunk->processed - before) : 0;
+    uint32_t computed = self->processed > before ? (uint32_t)(self->processed - before) : 0;
     engine->watch.on_progress (engine->watch.arg, self->arg, computed, now_ns - since_ns);
 }
 
@@ -172,7 +180,7 @@ s_take_stop (engine_run_t *self, const wire_chunk_t *chunk)
     self->in_slot = chunk->in_slot;
     buffer_append (&self->stop_string, buffer_span (&chunk->stop_string));
     if (chunk->has_reused)
-        self->end.cached_tokens = (uint32_t)chunk->reused;
+        self->end.cached_tokens = (uint32_t)s_of_prompt (self, chunk->reused);
 }
 
 //  What the server cannot say because it ends inside a character.
