@@ -48,13 +48,12 @@ s_on_encoded (void *state, void *arg, const api_error_t *error)
 {
     turn_t *self = arg;
     self->prompt_tokens = (uint32_t)self->tokens.count;
-    bool helper_failed = error && error->kind != API_INVALID_VALUE;
-    if (helper_failed && ++self->encodings < self->frontend->options.attempts)
-        turn_encode (self);
-    else if (error)
+    if (!error)
+        s_check_and_route (self, self->tokens.count);
+    else if (error->kind == API_INVALID_VALUE)
         turn_fail (self, error);
     else
-        s_check_and_route (self, self->tokens.count);
+        turn_encode_elsewhere (self, error);
 }
 
 //  Work.

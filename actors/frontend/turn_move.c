@@ -1,5 +1,6 @@
-//  A worker failed its request: it goes on elsewhere, unless something stands in the way.  What does is a row of a table, in
-//  the order in which it is looked at; what a client is told of it, and what is counted, stands there too.
+//  A worker failed its request, or could not read it: it goes on elsewhere, unless something stands in the way.  What does
+//  is a row of a table, in the order in which it is looked at; what a client is told of it, and what is counted, stands
+//  there too.
 //
 //  Answers of several choices, with probabilities, or bound to a grammar would be rows: they are refused before they begin.
 
@@ -24,7 +25,7 @@ s_is_hopeless (turn_t *self, status_t status)
 static bool
 s_is_tried_enough (turn_t *self, status_t status)
 {
-    return self->failures.count + 1 >= (size_t)self->frontend->options.attempts ||
+    return self->failures.count + self->encodings + 1 >= (size_t)self->frontend->options.attempts ||
            self->failures.count == TURN_FAILURES_MAX;
 }
 
@@ -64,6 +65,16 @@ static const struct {
 
 enum { OBSTACLES = sizeof s_obstacles / sizeof *s_obstacles };
 
+//  The first one; OBSTACLES: there is none, and it is paid.
+static size_t
+s_find_obstacle (turn_t *self, status_t status)
+{
+    size_t obstacle = 0;
+    while (obstacle < OBSTACLES && !s_obstacles [obstacle].stands (self, status))
+        obstacle++;
+    return obstacle;
+}
+
 static api_error_kind_t
 s_kind (size_t obstacle, status_t status)
 {
@@ -94,13 +105,18 @@ s_note_failure (turn_t *self)
     failure->incarnation = self->incarnation;
 }
 
+//  News of the directory that were held up come in a burst: who moves in the middle of it uses up its attempts at once.
+static uint64_t
+s_pause_ns (size_t failures)
+{
+    return MOVE_NS << (failures < MOVE_DOUBLINGS ? failures : MOVE_DOUBLINGS);
+}
+
 void
 turn_move_on (turn_t *self, status_t status, const char *why)
 {
     frontend_t *frontend = self->frontend;
-    size_t obstacle = 0;
-    while (obstacle < OBSTACLES && !s_obstacles [obstacle].stands (self, status))
-        obstacle++;
+    size_t obstacle = s_find_obstacle (self, status);
     if (obstacle < OBSTACLES) {
         s_give_up (self, obstacle, status, why);
         return;
@@ -113,7 +129,42 @@ turn_move_on (turn_t *self, status_t status, const char *why)
     else
         metric_add (self->metrics.metrics [COUNTS_RETRIES], 1);
     turn_leave_worker (self);
-    //  News of the directory that were held up come in a burst: who moves in the middle of it uses up its attempts at once.
-    size_t doublings = self->failures.count < MOVE_DOUBLINGS ? self->failures.count : MOVE_DOUBLINGS;
-    turn_route_later (self, MOVE_NS << doublings);
+    turn_route_later (self, s_pause_ns (self->failures.count));
+}
+
+//  ---- Prompts that no worker could read ---------------------------------------------------------------------------------
+
+static void
+s_give_up_encoding (turn_t *self, size_t obstacle, const api_error_t *why)
+{
+    api_error_t error = *why;
+    const char *explanation = s_obstacles [obstacle].explanation;
+    int room = ERROR_TEXT_MAX - (int)sizeof "." - (int)strlen (explanation);
+    int sentence = (int)strlen (why->text) - 1;    //  Without its full stop
+    counts_given_up (&self->frontend->counts, self->model_name, s_obstacles [obstacle].name);
+    if (s_obstacles [obstacle].kind)
+        api_error_set (&error, s_obstacles [obstacle].kind, NULL, "%.*s%s.", sentence < room ? sentence : room,
+            why->text, explanation);
+    turn_fail (self, &error);
+}
+
+static void
+s_on_encode_again (void *state, actor_t *actor, void *arg)
+{
+    turn_encode (arg);
+}
+
+void
+turn_encode_elsewhere (turn_t *self, const api_error_t *why)
+{
+    frontend_t *frontend = self->frontend;
+    size_t obstacle = s_find_obstacle (self, STATUS_UNREACHABLE);
+    if (obstacle < OBSTACLES) {
+        s_give_up_encoding (self, obstacle, why);
+        return;
+    }
+    actor_log (frontend->actor, LOG_WARNING, "request %s has its prompt made elsewhere than at %s: %s",
+        self->request_id, self->encoding.worker, why->text);
+    metric_add (self->metrics.metrics [COUNTS_RETRIES], 1);
+    timer_start (&self->wait, frontend->actor, s_pause_ns (++self->encodings), s_on_encode_again, self);
 }

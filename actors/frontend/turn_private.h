@@ -69,7 +69,7 @@ struct turn {
     bool local_failed;         //  It could not be made here
     buffer_t conversation;     //  Rendered for the worker that makes tokens of it
     encoding_t encoding;       //  Making tokens
-    unsigned encodings;        //  Tried
+    unsigned encodings;        //  Workers that could not
     array_t tokens;            //  uint32_t: the prompt, then what is generated
     uint32_t prompt_tokens;    //  How many are prompt
     uint32_t max_tokens;       //  Generated at most
@@ -131,6 +131,9 @@ void turn_generate (turn_t *self);
 
 //  The worker failed: goes on at another one, from the tokens that are there, or says why it does not.
 void turn_move_on (turn_t *self, status_t status, const char *why);
+
+//  A worker could not make the tokens: another one is to, or the turn fails.
+void turn_encode_elsewhere (turn_t *self, const api_error_t *why);
 
 //  ---- Ends ----
 

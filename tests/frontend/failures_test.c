@@ -185,6 +185,42 @@ test_retries_are_paid_from_a_budget (void **state)
     fixture_end ();
 }
 
+//  So are workers that are to read a conversation, and they are not asked in the same breath.
+static void
+test_reading_a_prompt_elsewhere_is_paid_and_waits (void **state)
+{
+    enum { BURST = 3 };
+    fixture_begin (0);
+    frontend_options_t options = fixture_options [0];
+    options.retries = (retry_limits_t){ .burst = BURST };
+    actor_reload (stage_find (fixture_stage, "frontend/0"), &options);
+    fixture_engine = true;
+    fixture_add_worker (0, "tiny", 7);
+    stage_run (fixture_stage, 2 * REALM_SECOND);
+    fixture_busy = 1000;
+    chat_t *chat = fixture_ask (CHAT (""));
+    stage_run (fixture_stage, 10 * REALM_MS);
+    assert_int_equal (fixture_scripts [0].renderings, 1);
+    stage_run (fixture_stage, REALM_SECOND);
+    assert_int_equal (fixture_scripts [0].renderings, 3);
+    assert_int_equal (chat->status, 529);
+    assert_int_equal (s_metric ("stator_retries_refused_total", "reason=\"attempts\""), 1);
+
+    chat = fixture_ask (CHAT (""));
+    stage_run (fixture_stage, REALM_SECOND);
+    assert_int_equal (fixture_scripts [0].renderings, 5);
+    assert_int_equal (chat->status, 502);
+    assert_true (fixture_contains (chat, "\"code\":\"retry_budget_spent\""));
+    assert_true (fixture_contains (chat, "not now; no other worker is tried, because the retry budget"));
+    assert_int_equal (s_metric ("stator_retries_total", ""), BURST);
+
+    fixture_busy = 0;
+    chat = fixture_ask (CHAT (",\"max_tokens\":3"));
+    stage_run (fixture_stage, REALM_SECOND);
+    assert_int_equal (chat->status, 200);
+    fixture_end ();
+}
+
 //  Which answers go on elsewhere where what is drawn without a seed may not.
 static void
 test_what_is_drawn_without_a_seed_can_be_kept_from_moving (void **state)
@@ -554,6 +590,7 @@ main (void)
         cmocka_unit_test (test_what_an_engine_refuses_is_not_tried_elsewhere),
         cmocka_unit_test (test_workers_that_die_in_a_row_do_not_use_up_the_attempts),
         cmocka_unit_test (test_retries_are_paid_from_a_budget),
+        cmocka_unit_test (test_reading_a_prompt_elsewhere_is_paid_and_waits),
         cmocka_unit_test (test_what_is_drawn_without_a_seed_can_be_kept_from_moving),
         cmocka_unit_test (test_a_client_that_leaves_is_heard_by_the_worker),
         cmocka_unit_test (test_a_slow_reader_holds_the_worker_back),
