@@ -69,6 +69,42 @@ s_drop_received (local_model_t *self)
         buffer_fini (&self->received [i]);
 }
 
+//  ---- Trying again ----------------------------------------------------------------------------------------------------
+
+static void s_fetch (local_model_t *self);
+
+static void
+s_on_retry (void *state, actor_t *actor, void *arg)
+{
+    s_fetch (arg);
+}
+
+//  What stands in the way may pass: it is said once.
+static void
+s_fetch_later (local_model_t *self, const char *why)
+{
+    if (self->attempts == 0)
+        actor_log (self->setup.actor, LOG_WARNING, "the files of %s are not here, and are asked for again: %s",
+            self->name, why);
+    unsigned doublings = self->attempts < RETRY_DOUBLINGS ? self->attempts : RETRY_DOUBLINGS;
+    self->attempts++;
+    s_drop_received (self);
+    s_give_back (self);
+    timer_start (&self->retry, self->setup.actor, RETRY_NS << doublings, s_on_retry, self);
+}
+
+//  So many bytes do not fit beside what others have, or would not even alone: then it is left to its engines.
+static void
+s_lack_memory (local_model_t *self, uint64_t bytes)
+{
+    if (self->charged + bytes <= actor_budget (self->setup.actor)->limit) {
+        s_fetch_later (self, self->why.text);
+        return;
+    }
+    s_drop_received (self);
+    local_refuse (self, LOG_WARNING);
+}
+
 //  ---- Loading ---------------------------------------------------------------------------------------------------------
 
 static void
@@ -111,49 +147,31 @@ s_begin_loading (local_model_t *self)
 {
     span_t files [BUNDLE_FILES];
     s_files (self, files);
-    if (bundle_fingerprint (files) != self->files)
+    if (bundle_fingerprint (files) != self->files) {
         error_set (&self->why, STATUS_CORRUPT, "its files are not those of its card");
-    else if (s_charge (self, self->setup.memo_bytes) == STATUS_OK) {
+        s_drop_received (self);
+        local_refuse (self, LOG_WARNING);
+    } else if (s_charge (self, self->setup.memo_bytes)) {
+        s_lack_memory (self, self->setup.memo_bytes);
+    } else {
         port_t *port = actor_port (self->setup.actor);
         self->state = LOCAL_LOADING;
         self->busy = true;
         port->table->job_start (port, s_load, s_on_loaded, self, self);
-        return;
     }
-    s_drop_received (self);
-    local_refuse (self, LOG_WARNING);
 }
 
 //  ---- Fetching --------------------------------------------------------------------------------------------------------
 
-static void s_fetch (local_model_t *self);
-
-static void
-s_on_retry (void *state, actor_t *actor, void *arg)
-{
-    s_fetch (arg);
-}
-
-static void
-s_fetch_later (local_model_t *self)
-{
-    unsigned doublings = self->attempts < RETRY_DOUBLINGS ? self->attempts : RETRY_DOUBLINGS;
-    self->attempts++;
-    s_drop_received (self);
-    s_give_back (self);
-    timer_start (&self->retry, self->setup.actor, RETRY_NS << doublings, s_on_retry, self);
-}
-
-//  Where there is no memory for a model it is left to its engines.
 static uint64_t
 s_on_part (void *state, void *arg, uint64_t position, const void *message)
 {
     local_model_t *self = arg;
     const model_part_t *part = message;
-    if (s_charge (self, part->bytes.size * LOADED_FACTOR)) {
+    uint64_t bytes = part->bytes.size * LOADED_FACTOR;
+    if (s_charge (self, bytes)) {
         stream_drop (&self->fetch);
-        s_drop_received (self);
-        local_refuse (self, LOG_WARNING);
+        s_lack_memory (self, bytes);
         return part->bytes.size;
     }
     buffer_append (&self->received [part->file], part->bytes);
@@ -165,14 +183,10 @@ static void
 s_on_end (void *state, void *arg, call_result_t result, const void *message)
 {
     local_model_t *self = arg;
-    if (result == CALL_REPLIED) {
+    if (result == CALL_REPLIED)
         s_begin_loading (self);
-        return;
-    }
-    if (self->attempts == 0)
-        actor_log (self->setup.actor, LOG_WARNING, "the files of %s did not come, and are asked for again: %s",
-            self->name, result == CALL_DEADLINE ? "nothing came for too long" : stream_error (&self->fetch)->text);
-    s_fetch_later (self);
+    else
+        s_fetch_later (self, result == CALL_DEADLINE ? "nothing came for too long" : stream_error (&self->fetch)->text);
 }
 
 static void
@@ -180,7 +194,7 @@ s_fetch (local_model_t *self)
 {
     span_t worker = local_worker (self, self->attempts);
     if (worker.size == 0) {
-        s_fetch_later (self);
+        s_fetch_later (self, "nobody serves it now");
         return;
     }
     fetch_model_t request = { .model = span_from_string (self->name), .files = self->files };

@@ -290,17 +290,41 @@ test_files_that_are_not_those_of_the_card_are_not_used (void **state)
     fixture_end ();
 }
 
-//  There is no room for the files: they are not loaded, and what was taken for them is given back.
+//  While there is no room for the files they are not loaded, and what was taken for them is given back.
 static void
-test_a_model_without_room_is_left_to_its_engines (void **state)
+test_a_model_is_left_to_its_engines_until_there_is_room (void **state)
+{
+    static const uint64_t rooms [] = { 1000, 100000 };    //  Too little for the files; for the memo beside them
+    for (size_t i = 0; i < 2; i++) {
+        s_begin (0);
+        budget_t *budget = actor_budget (stage_find (fixture_stage, "frontend/0"));
+        uint64_t taken = budget->limit - budget->used - rooms [i];
+        assert_int_equal (budget_take (budget, taken, NULL), STATUS_OK);
+        uint64_t used = budget->used;
+        fixture_add_worker (0, "local", FINGERPRINT);
+        stage_run (fixture_stage, 60 * REALM_SECOND);
+        s_check_said ("made by its engines until its files are here");
+        assert_true (budget->refused > 1);
+        assert_int_equal (budget->used, used);
+        budget_give (budget, taken);
+        stage_run (fixture_stage, 60 * REALM_SECOND);
+        s_check_said ("; prompts of local are made here");
+        fixture_end ();
+    }
+}
+
+//  Where it would not fit even alone, it is not asked for again and again.
+static void
+test_a_model_that_never_fits_is_left_to_its_engines (void **state)
 {
     s_begin (0);
     budget_t *budget = actor_budget (stage_find (fixture_stage, "frontend/0"));
     uint64_t used = budget->used;
     budget->limit = used + 1000;
     fixture_add_worker (0, "local", FINGERPRINT);
-    stage_run (fixture_stage, 5 * REALM_SECOND);
+    stage_run (fixture_stage, 60 * REALM_SECOND);
     s_check_said ("prompts of local are made by its engines, since ");
+    assert_int_equal (budget->refused, 1);
     assert_int_equal (budget->used, used);
     fixture_end ();
 }
@@ -382,7 +406,8 @@ main (void)
         cmocka_unit_test (test_what_is_not_made_here_is_the_engines),
         cmocka_unit_test (test_files_that_cannot_be_used_are_the_engines_business),
         cmocka_unit_test (test_files_that_are_not_those_of_the_card_are_not_used),
-        cmocka_unit_test (test_a_model_without_room_is_left_to_its_engines),
+        cmocka_unit_test (test_a_model_is_left_to_its_engines_until_there_is_room),
+        cmocka_unit_test (test_a_model_that_never_fits_is_left_to_its_engines),
         cmocka_unit_test (test_a_model_that_is_gone_is_forgotten),
         cmocka_unit_test (test_files_come_from_whoever_has_them),
         cmocka_unit_test (test_nothing_is_made_here_where_nobody_wants_it),
