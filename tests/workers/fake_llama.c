@@ -175,6 +175,17 @@ s_complete (port_exchange_t *exchange, const json_t *json)
     s_port->table->alarm (s_port, s_port->table->now_ns (s_port) + STEP_NS);
 }
 
+static void
+s_say_props (port_exchange_t *exchange)
+{
+    char body [256];
+    snprintf (body, sizeof body,
+        "{\"total_slots\":2,\"default_generation_settings\":{\"n_ctx\":512},\"bos_token\":\"<s>\","
+        "\"chat_template\":\"%s\",\"model_path\":\"/m/fake.gguf\",\"build_info\":\"b1\"}",
+        fake_llama.template_now ? fake_llama.template_now : "x");
+    s_respond (exchange, 200, body);
+}
+
 //  Every byte is a token; 1 begins.
 static void
 s_tokenize (port_exchange_t *exchange, const json_t *json)
@@ -215,10 +226,8 @@ s_on_request (void *arg, port_exchange_t *exchange, const http_request_t *reques
     if (span_equal_string (request->path, "/health"))
         s_respond (exchange, fake_llama.loading ? 503 : 200, "{\"status\":\"ok\"}");
     else if (span_equal_string (request->path, "/props") && !fake_llama.stranger)
-        s_respond (exchange, 200,
-            "{\"total_slots\":2,\"default_generation_settings\":{\"n_ctx\":512},\"bos_token\":\"<s>\","
-            "\"chat_template\":\"x\",\"model_path\":\"/m/fake.gguf\",\"build_info\":\"b1\"}");
-    else if (span_equal_string (request->path, "/v1/models"))
+        s_say_props (exchange);
+    else if (span_equal_string (request->path, "/v1/models") && !fake_llama.nameless)
         s_respond (exchange, 200, "{\"data\":[{\"id\":\"fake\",\"meta\":{\"n_vocab\":512}}]}");
     else if (span_equal_string (request->path, "/tokenize"))
         s_tokenize (exchange, json);

@@ -11,18 +11,20 @@
 enum { FAKE_SLOTS = 2, FAKE_CONTEXT = 512 };
 
 typedef struct {
-    bool loading;            //  /health says 503
-    bool stranger;           //  /props is not there
-    bool hangs;              //  Healthy, but no token moves
-    uint64_t fails_at;       //  Every answer fails at this token; 0: none
-    bool cuts;               //  Answers end inside a character
-    bool overstates;         //  It has reused and computed more than it was given
-    bool refuses;            //  Every completion is a 400
-    uint64_t hangs_up_at;    //  Every stream just ends at this token; 0: none
-    uint64_t requests;       //  Completions begun
-    uint64_t aborted;        //  Of these, those whose client hung up
-    uint32_t last_slot;      //  Slot of the last one
-    uint64_t last_reused;    //  What it reused
+    bool loading;                //  /health says 503
+    bool stranger;               //  /props is not there
+    bool nameless;               //  /v1/models is not there
+    const char *template_now;    //  Chat template; NULL: "x"
+    bool hangs;                  //  Healthy, but no token moves
+    uint64_t fails_at;           //  Every answer fails at this token; 0: none
+    bool cuts;                   //  Answers end inside a character
+    bool overstates;             //  It has reused and computed more than it was given
+    bool refuses;                //  Every completion is a 400
+    uint64_t hangs_up_at;        //  Every stream just ends at this token; 0: none
+    uint64_t requests;           //  Completions begun
+    uint64_t aborted;            //  Of these, those whose client hung up
+    uint32_t last_slot;          //  Slot of the last one
+    uint64_t last_reused;        //  What it reused
 } fake_llama_t;
 
 extern fake_llama_t fake_llama;

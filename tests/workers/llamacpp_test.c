@@ -443,6 +443,40 @@ test_files_that_changed_are_not_given (void **state)
     stage_end ();
 }
 
+//  The card stands until the next one, and so do its files: a server that is asked anew changes none of them before.
+static void
+test_files_stay_those_of_the_card_while_the_server_starts_anew (void **state)
+{
+    span_t files [BUNDLE_FILES];
+    fetching_t fetching;
+    s_begin ();
+    s_put_model_file (s_real_file ());
+    uint64_t card = stage_observed ()->card.files;
+    stage_kill_added ();
+    stage_run_ms (5000);
+    fake_llama.template_now = "y";
+    fake_llama.nameless = true;
+    stage_start_added ();
+    stage_run_ms (5000);
+    assert_true (stage_observed ()->draining);
+    stage_fetch (&fetching, card, 1000);
+    stage_fetch_finish (&fetching);
+    assert_int_equal (fetching.result, CALL_REPLIED);
+    s_files_of (&fetching, files);
+    assert_int_equal (bundle_fingerprint (files), card);
+    stage_fetch_fini (&fetching);
+
+    fake_llama.nameless = false;
+    stage_run_ms (5000);
+    assert_int_not_equal (stage_observed ()->card.files, card);
+    stage_fetch (&fetching, stage_observed ()->card.files, 1000);
+    stage_fetch_finish (&fetching);
+    s_files_of (&fetching, files);
+    assert_true (span_equal_string (files [BUNDLE_TEMPLATE], "y"));
+    stage_fetch_fini (&fetching);
+    stage_end ();
+}
+
 int
 main (void)
 {
@@ -464,6 +498,7 @@ main (void)
         cmocka_unit_test_setup (test_a_prompt_begins_as_the_servers_own_chat, s_set_up),
         cmocka_unit_test_setup (test_the_models_files_are_given_as_the_reader_asks, s_set_up),
         cmocka_unit_test_setup (test_files_that_changed_are_not_given, s_set_up),
+        cmocka_unit_test_setup (test_files_stay_those_of_the_card_while_the_server_starts_anew, s_set_up),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -61,7 +61,7 @@ files_get (const engine_t *self, span_t files [BUNDLE_FILES])
     if (!self->front.size)
         return;
     files [BUNDLE_GGUF] = buffer_span (&self->front);
-    files [BUNDLE_TEMPLATE] = buffer_span (&self->facts.chat_template);
+    files [BUNDLE_TEMPLATE] = buffer_span (&self->chat_template);
     files [BUNDLE_ENGINE] = buffer_span (&self->habits);
 }
 
@@ -82,6 +82,8 @@ files_read (engine_t *self)
         actor_log (self->actor, LOG_INFO, "frontends leave prompts to the engine: %s", error.text);
         return false;
     }
+    buffer_clear (&self->chat_template);
+    buffer_append (&self->chat_template, buffer_span (&self->facts.chat_template));
     s_write_engine (self);
     return true;
 }

@@ -86,6 +86,7 @@ s_close (engine_t *self)
     slots_destroy (&self->slots);
     wire_facts_fini (&self->facts);
     buffer_fini (&self->front);
+    buffer_fini (&self->chat_template);
     buffer_fini (&self->habits);
     wire_chunk_fini (&self->chunk);
     buffer_fini (&self->url);

@@ -29,8 +29,9 @@ struct engine {
     bool ready;                    //  It serves, and this is known of it:
     wire_facts_t facts;            //  what it is,
     bool begins;                   //  whether it puts a token before a chat,
-    buffer_t front;                //  the front of its model file; empty: it is not to be had,
-    buffer_t habits;               //  what it does to prompts beside (BUNDLE_ENGINE),
+    buffer_t front;                //  the front of its model file as of the card; empty: it is not to be had,
+    buffer_t chat_template;        //  the template as of the card,
+    buffer_t habits;               //  what it does to prompts beside (BUNDLE_ENGINE), as of the card,
     slots_t *slots;                //  and what its slots hold
     list_t waiting;                //  engine_run_t without a slot, in order of arrival
     list_t running;                //  engine_run_t in a slot
