@@ -102,19 +102,15 @@ s_grapheme (span_t text)
     return end;
 }
 
-status_t
-charsmap_apply (const charsmap_t *self, span_t text, buffer_t *out, error_t *error)
+void
+charsmap_apply (const charsmap_t *self, span_t text, size_t limit, buffer_t *out)
 {
-    size_t limit = out->size + 64 * text.size + 65536;
-    for (size_t size; text.size; text = span_slice (text, size, text.size)) {
+    for (size_t size; text.size && out->size <= limit; text = span_slice (text, size, text.size)) {
         size = s_grapheme (text);
         span_t grapheme = span_slice (text, 0, size);
         if (size < GRAPHEME_MAX && s_lookup (self, grapheme, &grapheme))
             buffer_append (out, grapheme);
         else
             s_apply_characters (self, grapheme, out);
-        if (out->size > limit)
-            return error_set (error, STATUS_LIMIT, "normalised text grows beyond all measure");
     }
-    return STATUS_OK;
 }

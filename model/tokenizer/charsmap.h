@@ -20,7 +20,8 @@ typedef struct {
 status_t charsmap_init (charsmap_t *self, span_t bytes, error_t *error);
 void charsmap_fini (charsmap_t *self);
 
-//  Appends well-formed text with what the map has replaced, grapheme by grapheme, else character by character.
-status_t charsmap_apply (const charsmap_t *self, span_t text, buffer_t *out, error_t *error);
+//  Appends well-formed text with what the map has replaced, grapheme by grapheme, else character by character; ends early
+//  where out grows beyond `limit` bytes.
+void charsmap_apply (const charsmap_t *self, span_t text, size_t limit, buffer_t *out);
 
 #endif

@@ -9,7 +9,7 @@
 #include "model/tokenizer/search.h"
 
 enum {
-    GROWTH_MAX = 64,       //  Normalised text is at most this many times as long,
+    GROWTH_MAX = 64,       //  After all steps together, normalised text is at most this many times as long,
     GROWTH_FREE = 65536    //  and this many bytes
 };
 
@@ -334,15 +334,15 @@ s_find (const normalization_t *step, span_t text, size_t from, size_t *start, si
 }
 
 static status_t
-s_replace (const normalization_t *step, span_t text, buffer_t *out, error_t *error)
+s_replace (const normalization_t *step, span_t text, size_t limit, buffer_t *out, error_t *error)
 {
-    size_t done = 0, start, end, limit = out->size + text.size * GROWTH_MAX + GROWTH_FREE;
+    size_t done = 0, start, end;
     status_t status = STATUS_NOT_FOUND;
     for (size_t from = 0; from <= text.size && !(status = s_find (step, text, from, &start, &end, error));) {
         buffer_append (out, span_slice (text, done, start - done));
         buffer_append (out, step->content);
         if (out->size > limit)
-            return error_set (error, STATUS_LIMIT, "normalised text grows to more than %d times its size", GROWTH_MAX);
+            return STATUS_OK;
         done = from = end;
         size_t size = 1;
         if (start == end && end < text.size)
@@ -376,8 +376,9 @@ s_leaves (const normalization_t *step, span_t text)
     }
 }
 
+//  What is longer than `limit` need not be whole.
 static status_t
-s_write (const normalization_t *step, span_t text, buffer_t *out, error_t *error)
+s_write (const normalization_t *step, span_t text, size_t limit, buffer_t *out, error_t *error)
 {
     switch (step->kind) {
     case NORMALIZE_NFC:
@@ -401,9 +402,10 @@ s_write (const normalization_t *step, span_t text, buffer_t *out, error_t *error
         alphabet_from_bytes (text, out);
         return STATUS_OK;
     case NORMALIZE_REPLACE:
-        return s_replace (step, text, out, error);
+        return s_replace (step, text, limit, out, error);
     case NORMALIZE_CHARSMAP:
-        return charsmap_apply (&step->charsmap, text, out, error);
+        charsmap_apply (&step->charsmap, text, limit, out);
+        return STATUS_OK;
     case NORMALIZE_PREPEND:
         buffer_append (out, step->content);
         break;
@@ -421,12 +423,16 @@ s_write (const normalization_t *step, span_t text, buffer_t *out, error_t *error
 status_t
 normalizer_apply (const normalizer_t *self, span_t text, normalized_t *room, span_t *result, error_t *error)
 {
+    size_t limit = text.size * GROWTH_MAX + GROWTH_FREE;
     for (size_t i = 0; i < self->steps.count; i++) {
         const normalization_t *step = array_at (&self->steps, i);
         if (s_leaves (step, text))
             continue;
         buffer_clear (&room->next);
-        status_t status = s_write (step, text, &room->next, error);
+        status_t status = s_write (step, text, limit, &room->next, error);
+        if (!status && room->next.size > limit)
+            status =
+                error_set (error, STATUS_LIMIT, "normalised text grows to more than %d times its size", GROWTH_MAX);
         if (status)
             return status;
         buffer_t written = room->next;

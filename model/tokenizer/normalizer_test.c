@@ -1,4 +1,5 @@
-//  Unicode's forms, made of the parts of a text that they touch, are those of the whole text.
+//  Unicode's forms, made of the parts of a text that they touch, are those of the whole text; no row of steps makes a text
+//  grow beyond all measure.
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +10,7 @@
 #include <string.h>
 #include <utf8proc.h>
 
+#include "base/memory.h"
 #include "base/random.h"
 #include "model/tokenizer/letters.h"
 #include "model/tokenizer/normalizer.h"
@@ -65,11 +67,43 @@ test_a_form_is_that_of_the_whole_text (void **state)
     }
 }
 
+static span_t
+s_owned (const char *text)
+{
+    return span_of (memory_copy_string (text), strlen (text));
+}
+
+//  Each of them stays within what one step may do.
+static void
+test_steps_that_multiply_are_bounded_together (void **state)
+{
+    normalizer_t normalizer;
+    normalized_t room = { 0 };
+    span_t result;
+    error_t error;
+    normalizer_init (&normalizer);
+    for (size_t i = 0; i < 8; i++) {
+        normalization_t step = {
+            .kind = NORMALIZE_REPLACE, .string = s_owned ("a"), .content = s_owned ("aaaaaaaaaaaaaaaa")
+        };
+        assert_int_equal (normalizer_add (&normalizer, step, NULL), STATUS_OK);
+    }
+    assert_int_equal (normalizer_apply (&normalizer, SPAN ("aa"), &room, &result, &error), STATUS_LIMIT);
+    assert_non_null (strstr (error.text, "more than 64 times its size"));
+    assert_true (room.text.size < 1 << 20 && room.next.size < 1 << 20);
+    assert_int_equal (normalizer_apply (&normalizer, SPAN ("bb"), &room, &result, NULL), STATUS_OK);
+    assert_true (span_equal_string (result, "bb"));
+    normalizer_fini (&normalizer);
+    buffer_fini (&room.text);
+    buffer_fini (&room.next);
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_a_form_is_that_of_the_whole_text),
+        cmocka_unit_test (test_steps_that_multiply_are_bounded_together),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
