@@ -25,6 +25,8 @@ enum { BENCHES = sizeof s_benches / sizeof *s_benches, NAME_COLUMN = 12, PROGRAM
 
 //  ---- Cells -------------------------------------------------------------------------------------------------------------
 
+static size_t s_printed;    //  Cells so far
+
 void
 bench_cell_begin (bench_cell_t *self, const bench_t *bench, const char *name)
 {
@@ -43,6 +45,7 @@ bench_cell_print (bench_cell_t *self)
     command_print (&self->text);
     fflush (stdout);
     buffer_fini (&self->text);
+    s_printed++;
 }
 
 void
@@ -225,6 +228,8 @@ s_run (const invocation_t *invocation)
         return RESULT_USAGE;
     }
     status_t status = bench->run (&run, &error);
+    if (status == STATUS_OK && !s_printed)
+        status = error_set (&error, STATUS_INVALID, "no cell's name begins with '%.100s'", *run.words);
     if (status == STATUS_OK)
         return RESULT_OK;
     command_complain (invocation->command, "%s: %s", bench->name, error.text);
