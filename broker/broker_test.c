@@ -402,16 +402,16 @@ s_lose_some (uint64_t memory)
 }
 
 //  One in five messages to followers is lost, the last ones too: all of it comes back.  What waits behind a hole is in the
-//  follower's budget; where that has no room nothing waits, and more is asked for.
+//  follower's budget; where that has no room all of it is given up, counted, and asked for.
 static void
 test_what_the_fabric_drops_is_replayed (void **state)
 {
     const budget_t *budget = s_lose_some (1 << 20);
     assert_true (budget->peak && !budget->used && !budget->refused);
     s_end ();
-    budget = s_lose_some (1);
-    assert_true (budget->peak == 0 && budget->refused > 10);
-    assert_int_equal (s_count (FOLLOWER, "unkept"), budget->refused);
+    budget = s_lose_some (112);
+    assert_true (budget->peak && budget->refused > 5);
+    assert_true (s_count (FOLLOWER, "unkept") > (int64_t)budget->refused);    //  At times several batches wait
     s_end ();
 }
 

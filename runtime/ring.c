@@ -41,11 +41,13 @@ s_drop_first (ring_t *self)
     }
 }
 
-void
+size_t
 ring_clear (ring_t *self)
 {
+    size_t count = s_count (self);
     while (s_count (self))
         s_drop_first (self);
+    return count;
 }
 
 void

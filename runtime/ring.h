@@ -20,12 +20,14 @@ typedef struct ring {
     size_t gone;         //  Left already, room not yet given back
     uint64_t bytes;      //  Of all batches, what a batch costs beside its payload included
     uint64_t limit;      //  Bytes
-    uint64_t dropped;    //  Batches that left
+    uint64_t dropped;    //  Batches that left for want of room
 } ring_t;
 
 void ring_init (ring_t *self, uint64_t limit_bytes);
 void ring_fini (ring_t *self);
-void ring_clear (ring_t *self);
+
+//  Empties it.  Returns how many batches left; they do not count as dropped.
+size_t ring_clear (ring_t *self);
 
 //  Another bound; the oldest leave until it holds, the newest always stays.
 void ring_set_limit (ring_t *self, uint64_t limit_bytes);

@@ -48,6 +48,19 @@ test_a_batch_larger_than_the_limit_stays (void **state)
     ring_fini (&ring);
 }
 
+static void
+test_who_empties_it_learns_of_how_much (void **state)
+{
+    ring_t ring;
+    ring_init (&ring, 1000);
+    for (uint64_t sequence = 1; sequence <= 3; sequence++)
+        ring_push (&ring, sequence, 0, SPAN ("batch"));
+    assert_int_equal (ring_clear (&ring), 3);
+    assert_int_equal (ring_clear (&ring), 0);
+    assert_true (ring.bytes == 0 && ring.dropped == 0 && ring_last (&ring) == 0);
+    ring_fini (&ring);
+}
+
 int
 main (void)
 {
@@ -55,6 +68,7 @@ main (void)
         cmocka_unit_test (test_what_is_found_is_what_was_pushed),
         cmocka_unit_test (test_empty_batches_are_bounded_too),
         cmocka_unit_test (test_a_batch_larger_than_the_limit_stays),
+        cmocka_unit_test (test_who_empties_it_learns_of_how_much),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

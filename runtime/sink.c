@@ -126,14 +126,19 @@ s_advance (feed_t *self, uint64_t sequence, uint64_t wall_ns, span_t payload)
     return true;
 }
 
+static void
+s_count_unkept (feed_t *self, uint64_t batches)
+{
+    metric_add (self->actor->counts [COUNT_UNKEPT], (int64_t)batches);
+}
+
 //  The budget follows what waits; where it has no room nothing waits.
 static void
 s_charge_pending (feed_t *self)
 {
     budget_t *budget = &self->actor->budget;
     if (self->pending.bytes > self->charged && budget_take (budget, self->pending.bytes - self->charged, NULL)) {
-        ring_clear (&self->pending);
-        actor_count (self->actor, COUNT_UNKEPT);
+        s_count_unkept (self, ring_clear (&self->pending));
     } else if (self->pending.bytes > self->charged) {
         self->charged = self->pending.bytes;
     }
@@ -146,8 +151,7 @@ s_keep_pending (feed_t *self, const event_header_t *header, span_t payload)
 {
     uint64_t dropped = self->pending.dropped;
     ring_push (&self->pending, header->sequence, header->wall_ns, payload);
-    if (self->pending.dropped > dropped)
-        actor_count (self->actor, COUNT_UNKEPT);
+    s_count_unkept (self, self->pending.dropped - dropped);
     s_charge_pending (self);
 }
 
