@@ -15,7 +15,7 @@
 #include "base/memory.h"
 #include "runtime/port/real_port.h"
 
-enum { TRIM_S = 10 };
+enum { FIRST_TRIM_S = 10 };
 
 typedef struct {
     house_t *house;         //  Whose
@@ -29,13 +29,14 @@ typedef struct {
 } resident_t;
 
 struct house {
-    world_t *world;             //  Shared by the ports
-    resident_t *residents;      //  One an actor
-    size_t count;               //  How many
-    bool failed;                //  An actor got no thread
-    house_options_t options;    //  Pointers valid in house_new only, but for the functions
-    sigset_t signals;           //  What is waited for
-    pthread_t waiter;           //  Who waits
+    world_t *world;              //  Shared by the ports
+    resident_t *residents;       //  One an actor
+    size_t count;                //  How many
+    bool failed;                 //  An actor got no thread
+    house_options_t options;     //  Pointers valid in house_new only, but for the functions
+    sigset_t signals;            //  What is waited for
+    pthread_t waiter;            //  Who waits
+    struct timespec patience;    //  How long, before it tidies up
 };
 
 //  SIGUSR1 is ours: an actor has drained.
@@ -96,6 +97,7 @@ house_new (const assembly_actor_t *actors, size_t count, const house_options_t *
         .log_path = options->log_path, .log_level = options->log_level, .log_form = options->log_form
     };
     self->options = *options;
+    self->patience.tv_sec = FIRST_TRIM_S;
     s_block_signals (self);
     self->world = world_new (&world_options, error);
     self->residents = memory_new (count * sizeof *self->residents);
@@ -242,13 +244,13 @@ s_reload (house_t *self)
 
 //  The next signal.  Meanwhile this thread has nothing to do but to tidy up now and then.
 static int
-s_next_signal (const house_t *self)
+s_next_signal (house_t *self)
 {
     int number;
-    while ((number = sigtimedwait (&self->signals, NULL, &(struct timespec){ .tv_sec = TRIM_S })) < 0) {
+    while ((number = sigtimedwait (&self->signals, NULL, &self->patience)) < 0) {
         BUG_ON (errno != EAGAIN && errno != EINTR);
         if (errno == EAGAIN)
-            world_trim ();
+            self->patience.tv_sec = (time_t)(world_trim () / 1000000000);
     }
     return number;
 }

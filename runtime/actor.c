@@ -45,13 +45,13 @@ static const metric_desc_t s_bus_metric = {
 
 static const metric_desc_t s_lost_lines_metric = {
     .name = "stator_log_lines_lost_total",
-    .help = "Log lines of the actor's process that could not be written.",
+    .help = "Log lines of the process that could not be written; one of its actors says so.",
     .kind = METRIC_COUNTER,
 };
 
 static const metric_desc_t s_turned_away_metric = {
     .name = "stator_peers_turned_away_total",
-    .help = "Peers for whom the actor's process had no descriptor left.",
+    .help = "Peers for whom the process had no descriptor left; one of its actors says so.",
     .kind = METRIC_COUNTER,
 };
 
@@ -194,6 +194,9 @@ s_make_counts (actor_t *self)
         snprintf (labels, sizeof labels, "kind=\"%s\"", s_count_names [i]);
         self->counts [i] = metrics_get (self->metrics, &s_bus_metric, labels);
     }
+    port_figures_t figures;
+    if (!actor_table (self)->figures (self->port, &figures))
+        return;
     self->lost_lines = metrics_get (self->metrics, &s_lost_lines_metric, NULL);
     self->turned_away = metrics_get (self->metrics, &s_turned_away_metric, NULL);
 }
@@ -487,9 +490,10 @@ void
 actor_note_counts (actor_t *self)
 {
     port_figures_t figures;
-    actor_table (self)->figures (self->port, &figures);
-    metric_set (self->lost_lines, (int64_t)figures.lost_lines);
-    metric_set (self->turned_away, (int64_t)figures.turned_away);
+    if (actor_table (self)->figures (self->port, &figures)) {
+        metric_set (self->lost_lines, (int64_t)figures.lost_lines);
+        metric_set (self->turned_away, (int64_t)figures.turned_away);
+    }
     if (self->router)
         metric_set (self->counts [COUNT_STRANGER], (int64_t)actor_table (self)->socket_refused (self->router));
     if (self->class->measure)

@@ -68,8 +68,8 @@ struct actor {
     budget_t budget;                     //  What load may take
     metrics_t *metrics;                  //  All of it
     metric_t *counts [COUNT_COUNT];      //  The runtime's own
-    metric_t *lost_lines;                //  Of its process
-    metric_t *turned_away;               //  Of its process
+    metric_t *lost_lines;                //  Of its process; NULL where another actor says so
+    metric_t *turned_away;               //  Likewise
     port_socket_t *router;               //  Calls to this actor; NULL where it only calls
     port_socket_t *events;               //  SUB on the broker; NULL where it lives alone
     map_t *handlers;                     //  Method -> actor_handler_t

@@ -197,7 +197,7 @@ typedef enum { LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERROR } log_level_t;
 
 //  ---- What went without notice --------------------------------------------------------------------------------------------
 
-//  Of the whole process, since its start.
+//  Of the whole process, since its start.  One port of it speaks for it.
 typedef struct {
     uint64_t lost_lines;     //  Log lines that could not be written
     uint64_t turned_away;    //  Peers for whom there was no descriptor left
@@ -303,7 +303,8 @@ typedef struct {
 
     //  One finished line, no newline.  Never blocks, never fails: what cannot be written is counted.
     void (*log) (port_t *self, log_level_t level, span_t line);
-    void (*figures) (port_t *self, port_figures_t *figures);
+    //  False where another port of the process speaks for it; always the same.
+    bool (*figures) (port_t *self, port_figures_t *figures);
 } port_table_t;
 
 //  What the port calls back.  Filled in by whoever makes the port's user (actor.c) before the first turn.

@@ -27,6 +27,7 @@ typedef struct {
     http_client_t *client;           //  Fetches
     processes_t processes;           //  Children
     world_t *world;                  //  Shared by the process
+    bool speaks;                     //  For the process
     char *state_folder;              //  Of stores and files
     char name [THREAD_NAME_SIZE];    //  Of the thread
 } real_port_t;
@@ -163,11 +164,12 @@ s_log (port_t *port, log_level_t level, span_t line)
     log_sink_write (world_log (s_real (port)->world), level, s_wall_ns (port), line);
 }
 
-static void
+static bool
 s_figures (port_t *port, port_figures_t *figures)
 {
     figures->lost_lines = log_sink_lost (world_log (s_real (port)->world));
     figures->turned_away = reserve_turned_away ();
+    return s_real (port)->speaks;
 }
 
 static const port_table_t s_table = {
@@ -239,6 +241,7 @@ real_port_new (const real_port_options_t *options, error_t *error)
     }
     self->port.table = &s_table;
     self->world = options->world;
+    self->speaks = world_claim_voice (self->world);
     self->state_folder = memory_copy_string (options->state_folder ? options->state_folder : ".");
     snprintf (self->name, sizeof self->name, "%s", options->name ? options->name : "");
     self->client = http_client_new (self->loop);

@@ -4,20 +4,24 @@
 #include <malloc.h>
 #include <signal.h>
 #include <sodium.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <zmq.h>
 
 #include "base/bug.h"
 #include "base/memory.h"
 #include "runtime/port/reserve.h"
 
-enum { SOCKETS_MAX = 16384 };
+enum { SOCKETS_MAX = 16384, TRIM_SHARE = 200 };
+static const uint64_t TRIM_NS = 10000000000;
 
 struct world {
-    void *zmq;           //  The process's ZeroMQ context
-    gate_t *gate;        //  Who may pass it
-    job_pool_t *jobs;    //  Threads for what is slow
-    log_sink_t *log;     //  Where lines go
+    void *zmq;            //  The process's ZeroMQ context
+    gate_t *gate;         //  Who may pass it
+    job_pool_t *jobs;     //  Threads for what is slow
+    log_sink_t *log;      //  Where lines go
+    atomic_bool voice;    //  Somebody speaks for the process
 };
 
 //  Every connection takes a descriptor, and what a shell allows by default is soon gone: take what may be had.
@@ -75,10 +79,27 @@ world_set_keys (world_t *self, keyring_t *keys)
     gate_set_keys (self->gate, keys);
 }
 
-void
+static uint64_t
+s_thread_ns (void)
+{
+    struct timespec now;
+    clock_gettime (CLOCK_THREAD_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t
 world_trim (void)
 {
+    uint64_t began_ns = s_thread_ns ();
     malloc_trim (0);
+    uint64_t due_ns = (s_thread_ns () - began_ns) * TRIM_SHARE;
+    return due_ns > TRIM_NS ? due_ns : TRIM_NS;
+}
+
+bool
+world_claim_voice (world_t *self)
+{
+    return !atomic_exchange (&self->voice, true);
 }
 
 gate_t *

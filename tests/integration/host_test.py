@@ -124,6 +124,13 @@ class HostTest(unittest.TestCase):
         self.assertEqual((after["engine/fake-0"]["restarts"], after["worker/fake-0"]["restarts"]), (1, 1))
         self.assertEqual(after["worker/mock-0"]["restarts"], 0)
 
+    def test_one_actor_of_a_process_says_what_the_process_counts(self):
+        self.fleet()
+        done = subprocess.run([STATOR, "ps", "--json", "--run-dir", self.folder / "fleet-run"], capture_output=True, check=False)
+        counted = [actor["address"] for actor in json.loads(done.stdout)["actors"] for figure in actor["status"]["figures"]
+                   if figure["name"] == "stator_log_lines_lost_total"]
+        self.assertEqual(len(counted), len(self.processes()) + 1, counted)    # The host is no process of its own
+
     def test_a_crash_loop_is_reported(self):
         text = FLEET.replace("workers: [ {", "workers: [ { engine: llamacpp, name: broken, command: 'false' }, {")
         fleet = self.start(text=text)
