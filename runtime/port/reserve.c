@@ -6,6 +6,7 @@
 #include <stdatomic.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 //  The system's own, in whose place every library finds ours; accept4(2).
@@ -14,6 +15,9 @@ int accept4 (int listener, struct sockaddr *address, socklen_t *size, int flags)
 static pthread_mutex_t s_mutex = PTHREAD_MUTEX_INITIALIZER;    //  Guards s_spare
 static int s_spare = -1;                                       //  The descriptor that is kept back; -1: none
 static atomic_uint_least64_t s_turned_away;                    //  Peers
+
+//  Between tries to turn a peer away for which no descriptor is left at all.
+static const struct timespec s_pause = { .tv_nsec = 1000000 };
 
 static void
 s_take_spare (void)
@@ -42,8 +46,7 @@ s_accept (int listener, struct sockaddr *address, socklen_t *size, int flags)
     return (int)syscall (SYS_accept4, listener, address, size, flags);
 }
 
-//  Where another thread is quicker to take what was given up, the peer waits for the next try.  Returns an errno that
-//  every library knows: the peer went away, nobody is there, or the system has no room.
+//  Returns an errno that every library knows: the peer went away, nobody is there, or the system has no room.
 static int
 s_turn_away (int listener)
 {
@@ -71,7 +74,11 @@ int
 accept4 (int listener, struct sockaddr *address, socklen_t *size, int flags)
 {
     int peer = s_accept (listener, address, size, flags);
-    if (peer < 0 && errno == EMFILE)
-        errno = s_turn_away (listener);
-    return peer;
+    if (peer >= 0 || errno != EMFILE)
+        return peer;
+    int reason = s_turn_away (listener);
+    if (reason == ENFILE)
+        clock_nanosleep (CLOCK_MONOTONIC, 0, &s_pause, NULL);
+    errno = reason;
+    return -1;
 }
