@@ -11,6 +11,9 @@
 
 #include "runtime/suggest.h"
 
+//  The C library's own, which it shows to none but GNU programs; sem_clockwait(3).
+int sem_clockwait (sem_t *semaphore, clockid_t clock, const struct timespec *until);
+
 static const bench_t *const s_benches [] = {
     &bench_fanout,
     &bench_hop,
@@ -120,10 +123,10 @@ status_t
 bench_await (sem_t *semaphore, unsigned seconds, error_t *error)
 {
     struct timespec until;
-    clock_gettime (CLOCK_REALTIME, &until);
+    clock_gettime (CLOCK_MONOTONIC, &until);
     until.tv_sec += seconds;
     int rc;
-    while ((rc = sem_timedwait (semaphore, &until)) != 0 && errno == EINTR)
+    while ((rc = sem_clockwait (semaphore, CLOCK_MONOTONIC, &until)) != 0 && errno == EINTR)
         continue;
     return rc ? error_set (error, STATUS_DEADLINE, "it did not end within %u s", seconds) : STATUS_OK;
 }
@@ -133,7 +136,11 @@ bench_await (sem_t *semaphore, unsigned seconds, error_t *error)
 status_t
 bench_folder_make (char folder [BENCH_FOLDER_MAX], error_t *error)
 {
-    snprintf (folder, BENCH_FOLDER_MAX, "/tmp/stator-bench-XXXXXX");
+    const char *temporary = getenv ("TMPDIR");
+    const char *place = temporary && *temporary == '/' ? temporary : "/tmp";
+    if (snprintf (folder, BENCH_FOLDER_MAX, "%s/stator-bench-XXXXXX", place) >= BENCH_FOLDER_MAX)
+        return error_set (
+            error, STATUS_LIMIT, "sockets under %s would have names that are too long; set TMPDIR", place);
     if (mkdtemp (folder))
         return STATUS_OK;
     return error_set (error, STATUS_IO, "cannot make %s: %s", folder, strerror (errno));

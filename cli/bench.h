@@ -85,7 +85,7 @@ status_t bench_await (sem_t *semaphore, unsigned seconds, error_t *error);
 
 enum { BENCH_FOLDER_MAX = 64 };
 
-//  Makes a folder under the system's temporary one, for as long as a bench runs; removes it with all that is in it.
+//  Makes a folder under TMPDIR, else under /tmp, for as long as a bench runs; removes it with all that is in it.
 status_t bench_folder_make (char folder [BENCH_FOLDER_MAX], error_t *error);
 void bench_folder_remove (const char *folder);
 
