@@ -134,8 +134,9 @@ const command_t actor_command = {
     .name = "actor",
     .arguments = "SERVICE",
     .doc = "Run one actor, or those of one process, alone in this process.",
-    .essay = "SERVICE is broker, frontend, router, indexer or worker, or core for what has no process of its own of "
-             "the middle three.\n"
+    .essay = "SERVICE is broker, frontend, router, indexer or worker; or core: of frontend, router and indexer those "
+             "that the\n"
+             "configuration gives no process of their own.\n"
              "This is what `stator up` starts; by hand it serves to spread a fleet otherwise, or to debug one actor.\n"
              "SIGTERM drains it, a second one ends it at once; SIGHUP reads the configuration again.\n",
     .table = s_flags,

@@ -203,9 +203,9 @@ const command_t template_command = {
     .arguments = "render TEMPLATE ...",
     .doc = "Render chat templates, as Jinja2 under transformers would.",
     .essay =
-        "TEMPLATE is a file with a template, a tokenizer_config.json or a GGUF file; of several named templates in "
-        "one each\n"
-        "is rendered. The file of --contexts holds conversations by name, {\"NAME\": {\"messages\": [...], ...}, "
+        "TEMPLATE is a file with a template, a tokenizer_config.json or a GGUF file; where one holds several named "
+        "templates,\n"
+        "all are rendered. The file of --contexts holds conversations by name, {\"NAME\": {\"messages\": [...], ...}, "
         "...}, at its\n"
         "top or under \"contexts\"; \"fixed\" beside that may give bos_token, eos_token,\n"
         "add_generation_prompt_default and the moment of strftime_now. A row is printed for each template and "
