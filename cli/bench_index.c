@@ -5,9 +5,9 @@
 //  being interrupted does not count; the longest ones are waiting and all.  Records are told to the index a few ahead of
 //  their turn, as a caller does that takes them from a batch.
 
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
-#include <malloc.h>
 #include <time.h>
 
 #include "cli/bench.h"

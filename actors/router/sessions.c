@@ -1,9 +1,9 @@
 #include "actors/router/sessions.h"
 
 #include "base/bug.h"
+#include "base/hash.h"
 #include "base/list.h"
 #include "base/map.h"
-#include "base/hash.h"
 #include "base/memory.h"
 #include "schemas/event_header.h"
 

@@ -13,8 +13,8 @@
 
 #include "base/bug.h"
 #include "base/memory.h"
-#include "runtime/port/occupant.h"
 #include "runtime/port/http_exchange.h"
+#include "runtime/port/occupant.h"
 
 enum { BACKLOG = 4096, RETRY_NS = 100000000, RESERVE_MAX = 1024 };
 

@@ -105,7 +105,6 @@ class House(Fleet):
         self.config.write_text(self.text + lines)
         self.process.send_signal(signal.SIGHUP)
 
-
     def serves(self):
         """An ordinary request is answered."""
         try:
