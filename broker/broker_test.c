@@ -311,13 +311,7 @@ s_give_keys (const char *source)
 static int64_t
 s_strangers (void)
 {
-    size_t cursor = 0;
-    const char *name, *labels;
-    int64_t value;
-    while (metrics_next (actor_metrics (stage_find (s_stage, "broker/0")), &cursor, &name, &labels, &value))
-        if (strcmp (name, "stator_broker_followers_refused_total") == 0)
-            return value;
-    return -1;
+    return s_metric (BROKER, "stator_broker_followers_refused_total", "");
 }
 
 //  ---- Stories ----
