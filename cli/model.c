@@ -101,7 +101,7 @@ s_try (const bundle_t *bundle, tried_t *tried)
 {
     json_t *conversation = NULL;
     json_parse (SPAN ("{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}"), &conversation, NULL);
-    bundle_render (bundle, conversation, (int64_t)time (NULL), &tried->prompt, &tried->problem);
+    bundle_render (bundle, conversation, (int64_t)time (NULL), 0, &tried->prompt, &tried->problem);
     json_destroy (&conversation);
     tried->start = parser_prefill (bundle->format.format, buffer_span (&tried->prompt));
     if (!tried->start.size && bundle->format.reasoning)

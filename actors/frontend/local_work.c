@@ -3,16 +3,26 @@
 #include "actors/frontend/local_private.h"
 #include "base/memory.h"
 
-//  Bytes of a conversation that are worked on at once: well under a millisecond where they are known.
-enum { INLINE_MAX = 16 << 10 };
+//  What is worked on at once, well under a millisecond where it is known.  A model's template may want any time.
+enum {
+    INLINE_MAX = 16 << 10,          //  Bytes of a conversation
+    INLINE_STEPS_MAX = 100000,      //  Steps of its rendering
+    INLINE_PROMPT_MAX = 64 << 10    //  Bytes of its prompt
+};
 
-//  Work: touches nothing but this, and what the model lends to one work at a time.
-static void
-s_do (local_work_t *self)
+//  Work: touches nothing but this, and what the model lends to one work at a time.  False where it is more than can be done
+//  at once: it is to be done again, in a job.
+static bool
+s_do (local_work_t *self, bool in_job)
 {
     local_model_t *model = self->model;
     buffer_t prompt = { 0 };
-    self->status = bundle_render (model->bundle, self->context, self->now_s, &prompt, &self->error);
+    uint64_t steps_max = in_job ? 0 : INLINE_STEPS_MAX;
+    self->status = bundle_render (model->bundle, self->context, self->now_s, steps_max, &prompt, &self->error);
+    if (!in_job && (self->status == STATUS_LIMIT || prompt.size > INLINE_PROMPT_MAX)) {
+        buffer_fini (&prompt);
+        return false;
+    }
     //  Variables are shared with the bundle: they are given back before anybody else can touch them.
     json_destroy (&self->context);
     if (!self->status)
@@ -20,6 +30,7 @@ s_do (local_work_t *self)
             memo_encode (model->memo, &model->ns, buffer_span (&prompt), &self->tokens, &self->chain, &self->error);
     buffer_append (&self->prefill, parser_prefill (model->bundle->format.format, buffer_span (&prompt)));
     buffer_fini (&prompt);
+    return true;
 }
 
 static void
@@ -70,7 +81,7 @@ s_tell_done (local_work_t *self)
 static void
 s_on_job (void *data)
 {
-    s_do (data);
+    s_do (data, true);
 }
 
 static void
@@ -95,13 +106,12 @@ local_work_next (local_model_t *self)
     while (!self->busy && self->state != LOCAL_REFUSED && (link = list_take_first (&self->waiting))) {
         local_work_t *work = LIST_ENTRY (link, local_work_t, link);
         self->busy = true;
-        if (work->size > INLINE_MAX) {
+        if (work->size > INLINE_MAX || !s_do (work, false)) {
             port_t *port = actor_port (self->setup.actor);
             self->working = work;
             port->table->job_start (port, s_on_job, s_on_job_done, self, work);
             return;
         }
-        s_do (work);
         self->busy = false;
         s_tell_done (work);
         s_free (work);

@@ -268,10 +268,10 @@ s_put_rendered (json_t *conversation, const char *name, span_t source, const tem
 }
 
 static status_t
-s_put_all_rendered (const bundle_t *self, json_t *conversation, int64_t now_s, error_t *error)
+s_put_all_rendered (const bundle_t *self, json_t *conversation, int64_t now_s, uint64_t steps_max, error_t *error)
 {
     json_t *empty = json_new_object ();
-    template_input_t input = { .context = empty, .now_s = now_s };
+    template_input_t input = { .context = empty, .now_s = now_s, .steps_max = steps_max };
     uintptr_t cursor = 0;
     span_t key;
     const json_t *source;
@@ -300,18 +300,19 @@ s_put_variables (const bundle_t *self, json_t *conversation)
 }
 
 status_t
-bundle_render (const bundle_t *self, json_t *conversation, int64_t now_s, buffer_t *out, error_t *error)
+bundle_render (
+    const bundle_t *self, json_t *conversation, int64_t now_s, uint64_t steps_max, buffer_t *out, error_t *error)
 {
     bool has_tools = self->with_tools && json_count (json_get (conversation, "tools"));
     const template_t *chosen = has_tools ? self->with_tools : self->plain;
     if (!chosen)
         return error_set (error, STATUS_UNSUPPORTED, "the model has no chat template");
     s_put_variables (self, conversation);
-    status_t status = s_put_all_rendered (self, conversation, now_s, error);
+    status_t status = s_put_all_rendered (self, conversation, now_s, steps_max, error);
     if (status)
         return status;
     buffer_t prompt = { 0 };
-    template_input_t input = { .context = conversation, .now_s = now_s };
+    template_input_t input = { .context = conversation, .now_s = now_s, .steps_max = steps_max };
     status = template_render (chosen, &input, &prompt, NULL, error);
     if (!status && !span_starts_with (buffer_span (&prompt), buffer_span (&self->begin)))
         buffer_append (out, buffer_span (&self->begin));

@@ -56,9 +56,10 @@ uint64_t bundle_fingerprint (const span_t files [BUNDLE_FILES]);
 void bundle_destroy (bundle_t **self_p);
 
 //  Appends the prompt of a conversation: an object with what the template reads (messages, tools, add_generation_prompt,
-//  ...), into which the model's own variables are put where they are missing.  now_s: as in template.h.
+//  ...), into which the model's own variables are put where they are missing.  now_s, steps_max: as in template.h.
 //  STATUS_UNSUPPORTED where the model has no chat template; else as template_render.
-status_t bundle_render (const bundle_t *self, json_t *conversation, int64_t now_s, buffer_t *out, error_t *error);
+status_t bundle_render (
+    const bundle_t *self, json_t *conversation, int64_t now_s, uint64_t steps_max, buffer_t *out, error_t *error);
 
 //  Walks what of Jinja and of the conversation the chat template uses: start with *cursor 0; NULL at the end.  Static.
 const char *bundle_next_feature (const bundle_t *self, size_t *cursor);

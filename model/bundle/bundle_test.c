@@ -55,7 +55,7 @@ s_render (house_t *self, const char *conversation)
     json_t *tree = NULL;
     assert_int_equal (json_parse (span_from_string (conversation), &tree, NULL), STATUS_OK);
     buffer_clear (&self->prompt);
-    status_t status = bundle_render (self->bundle, tree, NOW_S, &self->prompt, &self->error);
+    status_t status = bundle_render (self->bundle, tree, NOW_S, 0, &self->prompt, &self->error);
     json_destroy (&tree);
     return status;
 }

@@ -171,7 +171,7 @@ s_on_render (void *self, actor_t *actor, incoming_t *incoming, const void *messa
         return;
     }
     if (!s_engine || json_parse (request->request, &conversation, NULL) ||
-        bundle_render (s_engine, conversation, 0, &prompt, NULL))
+        bundle_render (s_engine, conversation, 0, 0, &prompt, NULL))
         buffer_append (&prompt, request->request);
     incoming_reply (incoming, &(render_reply_t){ .prompt = buffer_span (&prompt) });
     buffer_fini (&prompt);

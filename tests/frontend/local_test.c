@@ -104,6 +104,45 @@ test_a_turn_costs_what_is_new_in_it (void **state)
     fixture_end ();
 }
 
+static unsigned s_jobs;               //  Started
+static port_table_t s_counting;       //  A frontend's port, but that jobs are counted
+static const port_table_t *s_port;    //  As it is
+
+static void
+s_count_job (port_t *port, job_fn *run, job_done_fn *done, void *arg, void *data)
+{
+    s_jobs++;
+    s_port->job_start (port, run, done, arg, data);
+}
+
+//  A short conversation is read at once, but for what its template makes of it.
+static void
+test_a_template_that_takes_long_holds_nobody_up (void **state)
+{
+    s_begin (0);
+    s_files [BUNDLE_TEMPLATE] =
+        SPAN ("{% for i in range(100000 if messages[-1].content == 'hi' else 1) %}{% set x = i %}"
+              "{% endfor %}{{ messages[-1].content * (9000 if messages[-1].content == 'aaaaaaaa' else 1) }}");
+    fixture_add_worker (0, "local", FINGERPRINT);
+    stage_run (fixture_stage, 5 * REALM_SECOND);
+    s_check_said ("; prompts of local are made here");
+    port_t *port = actor_port (stage_find (fixture_stage, "frontend/0"));
+    s_port = port->table;
+    s_counting = *s_port;
+    s_counting.job_start = s_count_job;
+    port->table = &s_counting;
+    s_jobs = 0;
+    assert_int_equal (s_ask (SAYS (USER ("a")))->status, 200);
+    assert_int_equal (s_jobs, 0);
+    assert_int_equal (s_ask (SAYS (USER ("hi")))->status, 200);
+    assert_int_equal (s_jobs, 1);
+    assert_int_equal (fixture_scripts [0].prompt_tokens, 1);
+    assert_int_equal (s_ask (SAYS (USER ("aaaaaaaa")))->status, 400);    //  Longer than the context
+    assert_int_equal (s_jobs, 2);
+    assert_int_equal (s_metric ("stator_local_prompts"), 1);
+    fixture_end ();
+}
+
 //  Long conversations are worked on elsewhere, one at a time; who leaves meanwhile is forgotten.
 static void
 test_long_conversations_take_turns_and_some_leave (void **state)
@@ -397,6 +436,7 @@ main (void)
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_prompts_are_made_here_once_they_were_compared),
         cmocka_unit_test (test_a_turn_costs_what_is_new_in_it),
+        cmocka_unit_test (test_a_template_that_takes_long_holds_nobody_up),
         cmocka_unit_test (test_long_conversations_take_turns_and_some_leave),
         cmocka_unit_test (test_thoughts_and_calls_are_told_apart),
         cmocka_unit_test (test_a_limit_cuts_a_call),
