@@ -1,17 +1,20 @@
 //  pace - how long an engine needs, by what it needed of late
 //
 //  Two measurements, both of which forget: the time that computing a token of a prompt takes, weighted by tokens, and the
-//  time from one report of a request's tokens to its next one.  Until an engine is known it is taken for a slow one.
+//  time from one report of a request's tokens to its next one.  Until an engine is known it is taken for a slow one
+//  that needs a minute for a prompt at most: nobody waits for hours for one that hangs from the start.
 
 #ifndef WORKERS_PACE_H
 #define WORKERS_PACE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct {
     uint64_t prompt_ns;        //  Spent on prompts of late; each report makes older ones weigh less
     uint64_t prompt_tokens;    //  Computed in it, in 256ths
     uint64_t gap_ns;           //  Between two reports of a request's tokens, of late
+    bool measured;             //  A prompt was
 } pace_t;
 
 void pace_init (pace_t *self);

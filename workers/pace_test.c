@@ -23,6 +23,9 @@ test_an_unknown_engine_is_a_slow_one (void **state)
     pace_init (&pace);
     s_assert_near (pace_expected_ns (&pace, 0), SECOND);
     s_assert_near (pace_expected_ns (&pace, 2000), 21 * SECOND);
+    s_assert_near (pace_expected_ns (&pace, 100000), 61 * SECOND);
+    pace_computed (&pace, 100, SECOND);
+    s_assert_near (pace_expected_ns (&pace, 100000), 1000 * SECOND);
 }
 
 static void
