@@ -1,6 +1,7 @@
 //  Ours against the engine's, one conversation at a time.
 //
-//  A conversation that cannot be rendered here is no difference: the engine makes its prompt anyway.
+//  A conversation that cannot be rendered here is no difference: the engine makes its prompt anyway.  Nor is one that comes
+//  once: templates may say what day it is, and midnight comes between two renderings.
 
 #include "actors/frontend/local_private.h"
 #include "base/bug.h"
@@ -9,16 +10,16 @@ static const uint64_t RETRY_NS = 1000000000;
 
 //  What is checked before the first prompt: each shows a way in which templates, vocabularies or engines have differed.
 static const char *const s_probes [] = {
-    "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}",
-    "{\"model\":\"m\",\"messages\":[{\"role\":\"system\",\"content\":\" You are  brief. "
+    "{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}",
+    "{\"messages\":[{\"role\":\"system\",\"content\":\" You are  brief. "
     "\"},{\"role\":\"user\",\"content\":\""
     "What's 1234567 + 89?\\n\\n\\tShow it.  \"},{\"role\":\"assistant\",\"content\":\"It is "
     "1234656.\"},{\"role\":\"user\","
     "\"content\":\"\\u00fcber \\u4f60\\u597d \\ud83e\\udd99\\ud83d\\udc4d\\ud83c\\udffd e\\u0301 \\u0000 <b>it's</b> "
     "[INST] <|im_end|> </s>\"}]}",
-    "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"2+2?\"},{\"role\":\"assistant\",\"content\":\"4\","
+    "{\"messages\":[{\"role\":\"user\",\"content\":\"2+2?\"},{\"role\":\"assistant\",\"content\":\"4\","
     "\"reasoning_content\":\"Two and two.\"},{\"role\":\"user\",\"content\":\"3+3?\"}]}",
-    "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"List "
+    "{\"messages\":[{\"role\":\"user\",\"content\":\"List "
     "a.c\"},{\"role\":\"assistant\",\"content\":null,"
     "\"tool_calls\":[{\"id\":\"call00001\",\"type\":\"function\",\"function\":{\"name\":\"read_file\",\"arguments\":\"{"
     "\\\"path\\\":\\\"a.c\\\",\\\"lines\\\":[1,2.50],\\\"all\\\":true}\"}}]},{\"role\":\"tool\",\"tool_call_id\":"
@@ -28,7 +29,7 @@ static const char *const s_probes [] = {
     "Reads \\\"it\\\" \\u2014 "
     "all.\",\"parameters\":{\"type\":\"object\",\"properties\":{\"path\":{\"type\":\"string\"},"
     "\"lines\":{\"type\":\"array\",\"items\":{\"type\":\"number\"}}},\"required\":[\"path\"]}}}]}",
-    "{\"model\":\"m\",\"messages\":[{\"role\":\"user\",\"content\":\"No thoughts.\"}],\"chat_template_kwargs\":{"
+    "{\"messages\":[{\"role\":\"user\",\"content\":\"No thoughts.\"}],\"chat_template_kwargs\":{"
     "\"enable_thinking\":false}}",
 };
 
@@ -39,12 +40,13 @@ enum { PROBES = sizeof s_probes / sizeof *s_probes };
 
 static void s_ask_engine (local_model_t *self);
 static void s_probe (local_model_t *self);
+static void s_make_ours (local_model_t *self);
 
 static void
 s_end (local_model_t *self)
 {
     local_check_t *check = &self->check;
-    check->running = false;
+    check->running = check->repeated = false;
     check->attempts = 0;
     buffer_fini (&check->conversation);
     if (self->state != LOCAL_CHECKING)
@@ -76,8 +78,14 @@ s_compare (local_model_t *self)
     size_t same = 0;
     while (same < ours->count && same < theirs->count && a [same] == b [same])
         same++;
+    bool alike = same == ours->count && same == theirs->count;
+    if (!alike && !self->check.repeated) {
+        self->check.repeated = true;
+        s_make_ours (self);
+        return;
+    }
     counts_checked (self->setup.counts, span_from_string (self->name));
-    if (same == ours->count && same == theirs->count) {
+    if (alike) {
         s_end (self);
         return;
     }
@@ -138,7 +146,7 @@ s_ask_engine (local_model_t *self)
     encoding_start (&check->encoding, buffer_span (&check->conversation));
 }
 
-//  ---- Before the first prompt -----------------------------------------------------------------------------------------
+//  ---- Ours ------------------------------------------------------------------------------------------------------------
 
 //  The plainest conversation must work; of the others it is enough that none is wrong.
 static void
@@ -158,22 +166,39 @@ s_on_ours (void *arg, const local_result_t *result)
         s_end (self);
 }
 
+//  Reads the conversation as if a client had sent it: both sides get what is read of it.
+static void
+s_make_ours (local_model_t *self)
+{
+    local_check_t *check = &self->check;
+    size_t size = check->conversation.size;
+    json_t *tree = NULL;
+    chat_request_t request;
+    api_error_t error;
+    BUG_ON (json_parse (buffer_span (&check->conversation), &tree, NULL));
+    json_put (tree, "model", json_new_string (SPAN ("m")));
+    if (chat_request_parse (&request, tree, size, &error)) {
+        buffer_clear (&check->conversation);
+        chat_request_render (&request, &check->conversation);
+        local_model_encode (self, chat_request_context (&request), size, s_on_ours, self, &check->work);
+    } else {
+        error_set (&self->why, STATUS_INVALID, "what was rendered cannot be read again: %s", error.text);
+        s_differ (self);
+    }
+    chat_request_fini (&request);
+    json_destroy (&tree);
+}
+
+//  ---- Before the first prompt -----------------------------------------------------------------------------------------
+
 static void
 s_probe (local_model_t *self)
 {
     local_check_t *check = &self->check;
-    span_t body = span_from_string (s_probes [check->probe]);
-    json_t *tree = NULL;
-    chat_request_t request;
-    api_error_t error;
-    bool good = json_parse (body, &tree, NULL) == STATUS_OK && chat_request_parse (&request, tree, body.size, &error);
-    BUG_ON (!good);
     check->running = true;
     buffer_clear (&check->conversation);
-    chat_request_render (&request, &check->conversation);
-    local_model_encode (self, chat_request_context (&request), body.size, s_on_ours, self, &check->work);
-    chat_request_fini (&request);
-    json_destroy (&tree);
+    buffer_append_string (&check->conversation, s_probes [check->probe]);
+    s_make_ours (self);
 }
 
 void

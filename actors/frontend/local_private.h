@@ -41,6 +41,7 @@ struct local_work {
 //  One conversation, by us and by an engine.
 typedef struct {
     bool running;             //  Under way
+    bool repeated;            //  It differed once, and is made anew
     size_t probe;             //  Which of those before the first prompt; beyond them: a client's
     unsigned attempts;        //  Workers asked in vain
     buffer_t conversation;    //  As the engine gets it

@@ -144,8 +144,8 @@ s_on_generate (void *self_, actor_t *actor, incoming_t *incoming, const void *me
 //  ---- Its engine: one that reads the files, or says three tokens, whatever the text -------------------------------------
 
 const span_t *fixture_files;
-bool fixture_differs;
 bool fixture_withholds;
+uint32_t fixture_differs;
 uint32_t fixture_busy;
 
 static bundle_t *s_engine;
@@ -189,8 +189,10 @@ s_on_tokenize (void *self, actor_t *actor, incoming_t *incoming, const void *mes
     else if (tokenizer_encode (s_engine->tokenizer, ((const tokenize_t *)message)->text,
                  (tokenizer_flags_t){ .parse_special = true }, &tokens, NULL))
         fail ();
-    if (fixture_differs)
+    if (fixture_differs) {
+        fixture_differs--;
         array_append (&tokens, plain, 1);
+    }
     incoming_reply (incoming, &(tokenize_reply_t){ .tokens = column_of_u32 (tokens.data, tokens.count) });
     array_fini (&tokens);
 }
@@ -402,8 +404,8 @@ fixture_end (void)
     bundle_destroy (&s_engine);
     fixture_files = NULL;
     fixture_says = NULL;
-    fixture_differs = fixture_withholds = false;
-    fixture_busy = 0;
+    fixture_withholds = false;
+    fixture_differs = fixture_busy = 0;
     for (size_t i = 0; i < 3; i++)
         buffer_fini (&s_cards [i]);
     for (size_t i = 0; i < sizeof fixture_chats / sizeof fixture_chats [0]; i++)

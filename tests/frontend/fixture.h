@@ -68,9 +68,9 @@ extern const char *fixture_says;
 
 //  What the models added from now on bring, by bundle_file_t; NULL: nothing.  Their engines make prompts by it.
 extern const span_t *fixture_files;
-extern bool fixture_differs;      //  They make another token than they should
-extern bool fixture_withholds;    //  They do not give the files
-extern uint32_t fixture_busy;     //  So many conversations they cannot render now
+extern bool fixture_withholds;      //  They do not give the files
+extern uint32_t fixture_differs;    //  So many prompts they make with a token that does not belong there
+extern uint32_t fixture_busy;       //  So many conversations they cannot render now
 
 #define URL "http://f0:8000/v1/chat/completions"
 #define CHAT(members) "{\"model\":\"tiny\",\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]" members "}"

@@ -236,7 +236,7 @@ test_a_limit_cuts_a_call (void **state)
 static void
 test_an_engine_that_differs_makes_the_prompts (void **state)
 {
-    fixture_differs = true;
+    fixture_differs = UINT32_MAX;
     s_begin (1);
     s_check_said ("; prompts of local are made by its engines, since theirs of a probe's conversation has");
     uint32_t before = fixture_scripts [0].renderings;
@@ -272,7 +272,7 @@ test_a_difference_that_comes_later_is_found (void **state)
     stage_crash (fixture_stage, "frontend/0");
     stage_start (fixture_stage, "frontend/0");
     stage_run (fixture_stage, 5 * REALM_SECOND);
-    fixture_differs = true;
+    fixture_differs = UINT32_MAX;
     for (size_t i = 0; i < 3; i++) {
         s_check_said ("; prompts of local are made here");
         assert_int_equal (s_ask (SAYS (USER ("hi")))->status, 200);
@@ -282,6 +282,28 @@ test_a_difference_that_comes_later_is_found (void **state)
     uint32_t before = fixture_scripts [0].renderings;
     s_ask (SAYS (USER ("hi")));
     assert_int_equal (fixture_scripts [0].renderings, before + 1);
+    fixture_end ();
+}
+
+//  A template that says what day it is, and midnight: the second look settles it.
+static void
+test_a_difference_that_does_not_come_again_is_none (void **state)
+{
+    fixture_differs = 1;
+    s_begin (1);
+    s_check_said ("; prompts of local are made here");
+    assert_int_equal (fixture_scripts [0].renderings, PROBES);
+    assert_int_equal (s_metric ("stator_prompts_checked_total"), PROBES - 1);
+    fixture_options [0].check_every = 1;
+    stage_crash (fixture_stage, "frontend/0");
+    stage_start (fixture_stage, "frontend/0");
+    stage_run (fixture_stage, 5 * REALM_SECOND);
+    uint32_t before = fixture_scripts [0].renderings;
+    fixture_differs = 1;
+    assert_int_equal (s_ask (SAYS (USER ("hi")))->status, 200);
+    assert_int_equal (fixture_scripts [0].renderings, before + 2);
+    s_check_said ("; prompts of local are made here");
+    assert_int_equal (s_metric ("stator_prompts_differing_total"), UINT64_MAX);
     fixture_end ();
 }
 
@@ -443,6 +465,7 @@ main (void)
         cmocka_unit_test (test_an_engine_that_differs_makes_the_prompts),
         cmocka_unit_test (test_nothing_is_made_here_before_it_was_compared),
         cmocka_unit_test (test_a_difference_that_comes_later_is_found),
+        cmocka_unit_test (test_a_difference_that_does_not_come_again_is_none),
         cmocka_unit_test (test_what_is_not_made_here_is_the_engines),
         cmocka_unit_test (test_files_that_cannot_be_used_are_the_engines_business),
         cmocka_unit_test (test_files_that_are_not_those_of_the_card_are_not_used),
