@@ -12,7 +12,14 @@ typedef struct {
     model_t model;     //  What others see
     char *text;        //  Name and tokenizing, owned
     map_t *workers;    //  Address -> worker_t, borrowed
+    array_t offers;    //  offer_t, in no order
 } entry_t;
+
+//  Files that a model brings: another engine's version may bring others under the same fingerprint.
+typedef struct {
+    uint64_t files;    //  Hash of them
+    size_t workers;    //  Of the model, whose cards say so
+} offer_t;
 
 //  A model that has a name.
 typedef struct {
@@ -31,6 +38,7 @@ typedef struct {
     char address [ADDRESS_MAX];    //  Of the worker
     entry_t *entry;                //  What it serves
     array_t names;                 //  name_t *: what its card calls that, borrowed
+    uint64_t files;                //  Hash of what its card brings; 0: nothing
     bool accepting;                //  Alive and taking new work
 } worker_t;
 
@@ -145,6 +153,55 @@ s_take_names (models_t *self, worker_t *worker, const model_card_t *card)
     s_drop_names (self, worker->entry, &before);
 }
 
+//  ---- Files -----------------------------------------------------------------------------------------------------------
+
+static void
+s_add_offer (entry_t *entry, uint64_t files)
+{
+    for (size_t i = 0; i < entry->offers.count; i++) {
+        offer_t *offer = array_at (&entry->offers, i);
+        if (offer->files == files) {
+            offer->workers++;
+            return;
+        }
+    }
+    *(offer_t *)array_add (&entry->offers) = (offer_t){ files, 1 };
+}
+
+static void
+s_drop_offer (entry_t *entry, uint64_t files)
+{
+    size_t i = 0;
+    while (((offer_t *)array_at (&entry->offers, i))->files != files)
+        i++;
+    if (--((offer_t *)array_at (&entry->offers, i))->workers == 0)
+        array_remove (&entry->offers, i);
+}
+
+//  What most bring, on a tie the lower hash: the same at every frontend, in whatever order it hears of the cards.
+static uint64_t
+s_best_offer (const entry_t *entry)
+{
+    offer_t best = { 0 };
+    for (size_t i = 0; i < entry->offers.count; i++) {
+        const offer_t *offer = array_at (&entry->offers, i);
+        if (offer->workers > best.workers || (offer->workers == best.workers && offer->files < best.files))
+            best = *offer;
+    }
+    return best.files;
+}
+
+static void
+s_set_files (worker_t *worker, uint64_t files)
+{
+    if (files)
+        s_add_offer (worker->entry, files);
+    if (worker->files)
+        s_drop_offer (worker->entry, worker->files);
+    worker->files = files;
+    worker->entry->model.files = s_best_offer (worker->entry);
+}
+
 //  ---- Models ----------------------------------------------------------------------------------------------------------
 
 static void
@@ -152,6 +209,7 @@ s_free_entry (models_t *self, entry_t *entry)
 {
     map_remove (self->entries, span_from_string (entry->model.id));
     map_destroy (&entry->workers);
+    array_fini (&entry->offers);
     memory_free (entry->text);
     memory_free (entry);
 }
@@ -182,6 +240,7 @@ s_new_entry (models_t *self, const model_card_t *card, uint64_t wall_s)
     };
     s_make_id (entry->model.id, card->model, card->fingerprint);
     entry->workers = map_new (0);
+    array_init (&entry->offers, sizeof (offer_t));
     map_put (self->entries, span_from_string (entry->model.id), entry);
     return entry;
 }
@@ -217,6 +276,7 @@ s_drop_worker (models_t *self, worker_t *worker)
 {
     entry_t *entry = worker->entry;
     s_set_accepting (worker, false);
+    s_set_files (worker, 0);
     s_drop_names (self, entry, &worker->names);
     map_remove (entry->workers, span_from_string (worker->address));
     map_remove (self->workers, span_from_string (worker->address));
@@ -267,8 +327,6 @@ s_see_card (models_t *self, const actor_entry_t *seen, const model_card_t *card,
     if (appeared)
         entry = s_new_entry (self, card, wall_s);
     entry->model.ns = ns;
-    if (card->has_files)
-        entry->model.files = card->files;
     worker_t *worker = map_get (self->workers, seen->address);
     if (worker && worker->entry != entry) {
         s_drop_worker (self, worker);
@@ -277,6 +335,7 @@ s_see_card (models_t *self, const actor_entry_t *seen, const model_card_t *card,
     if (!worker)
         worker = s_join (self, entry, seen->address);
     s_take_names (self, worker, card);
+    s_set_files (worker, card->has_files ? card->files : 0);
     s_set_accepting (worker, seen->state == ACTOR_STATE_ALIVE && !seen->draining);
     if (!appeared)
         return MODELS_SAME;

@@ -24,12 +24,12 @@ typedef struct {
     uint32_t block_size;       //  Tokens a block
     uint32_t context;          //  Tokens of prompt and output; 0: not known
     bool sends_text;           //  Items carry the tokens' bytes
-    uint64_t files;            //  Hash of what it brings, as the last card has it that has one; 0: nothing
-    span_t tokenizing;         //  How its prompts become tokens
-    namespace_t ns;            //  Of its plain requests
-    uint64_t created_s;        //  Wall-clock seconds when it was seen first
-    size_t workers;            //  That are known
-    size_t accepting;          //  Of these, alive and taking new work
+    uint64_t files;        //  Hash of what it brings, as most cards that have one say, on a tie the lower; 0: nothing
+    span_t tokenizing;     //  How its prompts become tokens
+    namespace_t ns;        //  Of its plain requests
+    uint64_t created_s;    //  Wall-clock seconds when it was seen first
+    size_t workers;        //  That are known
+    size_t accepting;      //  Of these, alive and taking new work
 } model_t;
 
 //  What an entry of the directory changed.
