@@ -1,6 +1,8 @@
 #include "actors/frontend/counts.h"
 
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #define MS(value) ((uint64_t)(value)*1000000)
 #define S(value) ((uint64_t)(value)*1000000000)
@@ -203,41 +205,40 @@ static const struct {
     { GAUGE ("stator_memo_used_bytes", "Memory of what is known."), offsetof (memo_counts_t, used) },
 };
 
+//  more: labels, each after a comma.
 static metric_t *
-s_of_model (counts_t *self, const metric_desc_t *metric, span_t model)
+s_of_model (counts_t *self, const metric_desc_t *metric, span_t model, const char *more)
 {
     buffer_t labels = { 0 };
     s_label_model (&labels, model);
+    buffer_append_string (&labels, more);
     metric_t *found = metrics_get (self->all, metric, buffer_string (&labels));
     buffer_fini (&labels);
     return found;
 }
 
 void
-counts_local (counts_t *self, span_t model, bool here)
+counts_local (counts_t *self, span_t model, uint64_t fingerprint, bool here, const memo_counts_t *memo)
 {
-    metric_set (s_of_model (self, &s_local, model), here);
-}
-
-void
-counts_memo (counts_t *self, span_t model, const memo_counts_t *memo)
-{
+    char label [48];
+    snprintf (label, sizeof label, ",fingerprint=\"%016" PRIx64 "\"", fingerprint);
+    metric_set (s_of_model (self, &s_local, model, label), here);
     for (size_t i = 0; i < sizeof s_memo_metrics / sizeof s_memo_metrics [0]; i++) {
         uint64_t figure = *(const uint64_t *)(const void *)((const char *)memo + s_memo_metrics [i].offset);
-        metric_set (s_of_model (self, &s_memo_metrics [i].desc, model), (int64_t)figure);
+        metric_set (s_of_model (self, &s_memo_metrics [i].desc, model, label), (int64_t)figure);
     }
 }
 
 void
 counts_checked (counts_t *self, span_t model)
 {
-    metric_add (s_of_model (self, &s_checked, model), 1);
+    metric_add (s_of_model (self, &s_checked, model, ""), 1);
 }
 
 void
 counts_differing (counts_t *self, span_t model)
 {
-    metric_add (s_of_model (self, &s_differing, model), 1);
+    metric_add (s_of_model (self, &s_differing, model, ""), 1);
 }
 
 void

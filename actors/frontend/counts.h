@@ -60,9 +60,10 @@ void counts_migrated (counts_t *self, span_t model, const char *reason);
 //  A worker failed a request that is not given to another one.  reason: why not.
 void counts_given_up (counts_t *self, span_t model, const char *reason);
 
-//  Whether prompts of a model are made here; what its memo knows; that one was compared with the engine's, and differed.
-void counts_local (counts_t *self, span_t model, bool here);
-void counts_memo (counts_t *self, span_t model, const memo_counts_t *memo);
+//  Whether prompts of this very model are made here, and what its memo knows.
+void counts_local (counts_t *self, span_t model, uint64_t fingerprint, bool here, const memo_counts_t *memo);
+
+//  A prompt made here was compared with the engine's; it differed.
 void counts_checked (counts_t *self, span_t model);
 void counts_differing (counts_t *self, span_t model);
 

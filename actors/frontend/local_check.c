@@ -6,7 +6,9 @@
 #include "actors/frontend/local_private.h"
 #include "base/bug.h"
 
-static const uint64_t RETRY_NS = 1000000000;
+static const uint64_t RETRY_NS = 1000000000;    //  Before an engine is asked again, doubled each time
+
+enum { RETRY_DOUBLINGS = 6 };
 
 //  What is checked before the first prompt: each shows a way in which templates, vocabularies or engines have differed.
 static const char *const s_probes [] = {
@@ -103,14 +105,19 @@ s_on_retry (void *state, actor_t *actor, void *arg)
 
 //  A client's conversation is not worth asking twice for.
 static void
-s_not_asked (local_model_t *self)
+s_not_asked (local_model_t *self, const char *why)
 {
+    local_check_t *check = &self->check;
     if (self->state != LOCAL_CHECKING) {
         s_end (self);
         return;
     }
-    self->check.attempts++;
-    timer_start (&self->check.retry, self->setup.actor, RETRY_NS, s_on_retry, self);
+    if (check->attempts == 0)
+        actor_log (self->setup.actor, LOG_WARNING, "an engine of %s is asked again what prompts it makes: %s",
+            self->name, why);
+    unsigned doublings = check->attempts < RETRY_DOUBLINGS ? check->attempts : RETRY_DOUBLINGS;
+    check->attempts++;
+    timer_start (&check->retry, self->setup.actor, RETRY_NS << doublings, s_on_retry, self);
 }
 
 static void
@@ -123,7 +130,7 @@ s_on_theirs (void *state, void *arg, const api_error_t *error)
         error_set (&self->why, STATUS_CORRUPT, "they refuse a conversation that is rendered here");
         s_differ (self);
     } else
-        s_not_asked (self);
+        s_not_asked (self, error->text);
 }
 
 static void
@@ -139,7 +146,7 @@ s_ask_engine (local_model_t *self)
         .done = s_on_theirs,
         .arg = self };
     if (worker.size == 0) {
-        s_not_asked (self);
+        s_not_asked (self, "nobody serves it now");
         return;
     }
     span_copy_string (worker, check->encoding.worker, sizeof check->encoding.worker);

@@ -244,6 +244,13 @@ local_bury (local_model_t *self)
     return true;
 }
 
+static void
+s_measure_gone (local_model_t *self)
+{
+    self->counts.used = 0;
+    counts_local (self->setup.counts, span_from_string (self->name), self->fingerprint, false, &self->counts);
+}
+
 void
 local_model_destroy (local_model_t **self_p)
 {
@@ -256,6 +263,7 @@ local_model_destroy (local_model_t **self_p)
     local_check_drop (self);
     local_work_end_all (self);
     s_give_back (self);
+    s_measure_gone (self);
     if (self->busy)
         self->orphan = true;
     else
@@ -296,9 +304,8 @@ local_model_describe (const local_model_t *self, buffer_t *out)
 void
 local_model_measure (local_model_t *self)
 {
-    span_t name = span_from_string (self->name);
     if (self->memo && !self->busy)
         self->counts = memo_counts (self->memo);
-    counts_local (self->setup.counts, name, self->state == LOCAL_TRUSTED);
-    counts_memo (self->setup.counts, name, &self->counts);
+    counts_local (self->setup.counts, span_from_string (self->name), self->fingerprint, self->state == LOCAL_TRUSTED,
+        &self->counts);
 }

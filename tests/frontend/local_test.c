@@ -45,21 +45,28 @@ s_check_said (const char *sentence)
     buffer_fini (&text);
 }
 
+//  Of the models of a name together, or of the one with a fingerprint; UINT64_MAX: there is none.
 static uint64_t
-s_metric (const char *name)
+s_metric_of (const char *metric, const char *label)
 {
+    metrics_t *metrics = actor_metrics (stage_find (fixture_stage, "frontend/0"));
+    size_t cursor = 0;
+    const char *name, *labels;
+    int64_t value;
+    uint64_t sum = UINT64_MAX;
     buffer_t text = { 0 };
-    char line [128];
-    uint64_t value = UINT64_MAX;
-    actor_render_metrics (stage_find (fixture_stage, "frontend/0"), &text);
-    snprintf (line, sizeof line, "\n%s{model_name=\"local\"} ", name);
-    const char *found = strstr (buffer_string (&text), line);
-    if (found) {
-        span_t digits = span_from_string (found + strlen (line));
-        span_to_u64 (span_slice (digits, 0, span_find_byte (digits, '\n')), &value);
-    }
+    actor_render_metrics (stage_find (fixture_stage, "frontend/0"), &text);    //  Has it measured
     buffer_fini (&text);
-    return value;
+    while (metrics_next (metrics, &cursor, &name, &labels, &value))
+        if (strcmp (name, metric) == 0 && strstr (labels, label))
+            sum = (sum == UINT64_MAX ? 0 : sum) + (uint64_t)value;
+    return sum;
+}
+
+static uint64_t
+s_metric (const char *metric)
+{
+    return s_metric_of (metric, "model_name=\"local\"");
 }
 
 #define SAYS(text) "{\"model\":\"local\",\"max_tokens\":3,\"messages\":[" text "]}"
@@ -264,6 +271,35 @@ test_nothing_is_made_here_before_it_was_compared (void **state)
     fixture_end ();
 }
 
+//  An engine that has no time for it is asked ever less often.
+static void
+test_an_engine_that_cannot_be_compared_with_is_left_in_peace (void **state)
+{
+    fixture_busy = 1000;
+    s_begin (1);
+    stage_run (fixture_stage, 60 * REALM_SECOND);
+    assert_in_range (fixture_scripts [0].renderings, 4, 8);
+    s_check_said ("made by its engines until ours were compared with theirs");
+    fixture_busy = 0;
+    stage_run (fixture_stage, 120 * REALM_SECOND);
+    s_check_said ("; prompts of local are made here");
+    fixture_end ();
+}
+
+static void
+test_each_of_two_models_of_a_name_is_measured (void **state)
+{
+    s_begin (1);
+    fixture_differs = UINT32_MAX;
+    fixture_add_worker (1, "local", FINGERPRINT + 1);
+    stage_run (fixture_stage, 5 * REALM_SECOND);
+    assert_int_equal (s_metric_of ("stator_local_prompts", "fingerprint=\"0000000000000009\""), 1);
+    assert_int_equal (s_metric_of ("stator_local_prompts", "fingerprint=\"000000000000000a\""), 0);
+    assert_true (s_metric_of ("stator_memo_used_bytes", "fingerprint=\"0000000000000009\"") > 0);
+    assert_int_equal (s_metric_of ("stator_memo_used_bytes", "fingerprint=\"000000000000000a\""), 0);
+    fixture_end ();
+}
+
 static void
 test_a_difference_that_comes_later_is_found (void **state)
 {
@@ -396,9 +432,13 @@ test_a_model_that_is_gone_is_forgotten (void **state)
 {
     s_begin (1);
     s_check_said ("; prompts of local are made here");
+    assert_int_equal (s_metric ("stator_local_prompts"), 1);
+    assert_true (s_metric ("stator_memo_used_bytes") > 0);
     stage_drain (fixture_stage, "worker/a");
     stage_run (fixture_stage, 5 * REALM_SECOND);
     s_check_said ("0 models at 0 workers, 0 requests in progress");
+    assert_int_equal (s_metric ("stator_local_prompts"), 0);
+    assert_int_equal (s_metric ("stator_memo_used_bytes"), 0);
     fixture_add_worker (1, "local", FINGERPRINT);
     stage_run (fixture_stage, 5 * REALM_SECOND);
     s_check_said ("; prompts of local are made here");
@@ -464,6 +504,8 @@ main (void)
         cmocka_unit_test (test_a_limit_cuts_a_call),
         cmocka_unit_test (test_an_engine_that_differs_makes_the_prompts),
         cmocka_unit_test (test_nothing_is_made_here_before_it_was_compared),
+        cmocka_unit_test (test_an_engine_that_cannot_be_compared_with_is_left_in_peace),
+        cmocka_unit_test (test_each_of_two_models_of_a_name_is_measured),
         cmocka_unit_test (test_a_difference_that_comes_later_is_found),
         cmocka_unit_test (test_a_difference_that_does_not_come_again_is_none),
         cmocka_unit_test (test_what_is_not_made_here_is_the_engines),
