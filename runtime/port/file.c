@@ -86,11 +86,12 @@ s_read_up_to (int fd, size_t size, buffer_t *out)
     return 0;
 }
 
+//  Nobody waits for what others may write into a pipe: it is read as far as it is full.
 static status_t
 s_read (const char *path, size_t size, buffer_t *out, error_t *error)
 {
     size_t start = out->size;
-    int fd = open (path, O_RDONLY | O_CLOEXEC);
+    int fd = open (path, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
     int reason = fd < 0 ? errno : s_read_up_to (fd, size, out);
     if (reason)
         out->size = start;

@@ -96,6 +96,22 @@ test_what_cannot_be_read_is_explained (void **state)
     fixture_fini (&fixture);
 }
 
+//  A path may come from an engine: a pipe that nobody writes into holds nobody up.
+static void
+test_a_pipe_is_not_waited_for (void **state)
+{
+    fixture_t fixture;
+    fixture_init (&fixture);
+    buffer_t bytes = { 0 };
+    char path [100];
+    snprintf (path, sizeof path, "%s/pipe", fixture.folder);
+    assert_int_equal (mkfifo (path, 0600), 0);
+    assert_int_equal (s_table (&fixture)->file_read (fixture.port, path, 100, &bytes, NULL), STATUS_OK);
+    assert_int_equal (bytes.size, 0);
+    buffer_fini (&bytes);
+    fixture_fini (&fixture);
+}
+
 static void
 test_a_full_disk_leaves_the_old_file_and_no_litter (void **state)
 {
@@ -146,6 +162,7 @@ main (void)
         cmocka_unit_test (test_a_written_file_is_read_back_and_replaced),
         cmocka_unit_test (test_a_secret_is_for_its_owner_only),
         cmocka_unit_test (test_what_cannot_be_read_is_explained),
+        cmocka_unit_test (test_a_pipe_is_not_waited_for),
         cmocka_unit_test (test_a_full_disk_leaves_the_old_file_and_no_litter),
         cmocka_unit_test (test_an_append_that_does_not_fit_is_not_there),
     };
