@@ -477,6 +477,66 @@ test_files_stay_those_of_the_card_while_the_server_starts_anew (void **state)
     stage_end ();
 }
 
+typedef struct {
+    port_t *port;         //  Where it was to be
+    job_fn *run;          //  The work; NULL: none is held
+    job_done_fn *done;    //  Told
+    void *arg;            //  For done
+    void *data;           //  For run and done
+} held_job_t;
+
+static held_job_t s_held;
+static port_table_t s_holding;    //  The worker's port, but that jobs are held
+
+static void
+s_hold_job (port_t *port, job_fn *run, job_done_fn *done, void *arg, void *data)
+{
+    assert_null (s_held.run);
+    s_held = (held_job_t){ port, run, done, arg, data };
+}
+
+//  Gives the worker's own table.
+static const port_table_t *
+s_begin_holding (void)
+{
+    s_begin ();
+    port_t *port = actor_port (stage_worker ());
+    const port_table_t *table = port->table;
+    s_held = (held_job_t){ 0 };
+    s_holding = *table;
+    s_holding.job_start = s_hold_job;
+    port->table = &s_holding;
+    s_put_model_file (s_real_file ());
+    assert_non_null (s_held.run);
+    return table;
+}
+
+//  However long that takes, the worker answers.
+static void
+test_a_model_file_is_read_aside (void **state)
+{
+    question_t question;
+    s_begin_holding ();
+    assert_true (stage_observed ()->draining);
+    stage_run_ms (20000);
+    stage_call (&question, &tokenize_message, &(tokenize_t){ .model = SPAN ("mock"), .text = SPAN ("Hi") });
+    assert_int_equal (question.result, CALL_REPLIED);
+    s_held.run (s_held.data);
+    s_held.done (s_held.arg, s_held.data);
+    stage_run_ms (1000);
+    assert_false (stage_observed ()->draining);
+    assert_true (stage_observed ()->card.has_files);
+    stage_end ();
+}
+
+static void
+test_a_worker_may_end_while_its_model_file_is_read (void **state)
+{
+    const port_table_t *table = s_begin_holding ();
+    table->job_start (s_held.port, s_held.run, s_held.done, s_held.arg, s_held.data);
+    stage_end ();
+}
+
 int
 main (void)
 {
@@ -498,6 +558,8 @@ main (void)
         cmocka_unit_test_setup (test_a_prompt_begins_as_the_servers_own_chat, s_set_up),
         cmocka_unit_test_setup (test_the_models_files_are_given_as_the_reader_asks, s_set_up),
         cmocka_unit_test_setup (test_files_that_changed_are_not_given, s_set_up),
+        cmocka_unit_test_setup (test_a_model_file_is_read_aside, s_set_up),
+        cmocka_unit_test_setup (test_a_worker_may_end_while_its_model_file_is_read, s_set_up),
         cmocka_unit_test_setup (test_files_stay_those_of_the_card_while_the_server_starts_anew, s_set_up),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -79,6 +79,7 @@ s_close (engine_t *self)
         for (list_link_t *link; (link = list_first (lists [i]));)
             run_drop (LIST_ENTRY (link, engine_run_t, link));
     timer_stop (&self->probe);
+    files_drop (self);
     http_peer_fini (&self->probes);
     http_peer_fini (&self->questions);
     for (list_link_t *link; (link = list_first (&self->asked));)

@@ -13,6 +13,9 @@
 #include "workers/llamacpp/wire.h"
 #include "workers/sse.h"
 
+typedef struct files_reading files_reading_t;
+typedef void (files_done_fn) (engine_t *engine, bool has_files);
+
 struct engine {
     actor_t *actor;                //  On whose thread
     engine_watch_t watch;          //  Whom to tell
@@ -25,6 +28,7 @@ struct engine {
     http_peer_t questions;         //  The same, asked for templates and tokens
     list_t asked;                  //  Questions that it has not answered
     actor_timer_t probe;           //  The next look at it
+    files_reading_t *reading;      //  Its model file, in a job; NULL: no job is under way
     uint32_t failures;             //  Looks in a row that it did not stand
     bool ready;                    //  It serves, and this is known of it:
     wire_facts_t facts;            //  what it is,
@@ -81,8 +85,11 @@ void run_fail_all (engine_t *engine, status_t status, const char *why);
 
 //  ---- files.c -------------------------------------------------------------------------------------------------------------
 
-//  Reads what the model brings; false where it is not to be had.
-bool files_read (engine_t *engine);
+//  Reads what the model brings, and says whether it is to be had, perhaps before this returns.
+void files_read (engine_t *engine, files_done_fn *done);
+
+//  The engine is closed: nobody is told.
+void files_drop (engine_t *engine);
 
 //  What was read last.
 void files_get (const engine_t *engine, span_t files [BUNDLE_FILES]);

@@ -52,12 +52,11 @@ s_is_good (engine_t *self, status_t status, const char *why, int code, span_t bo
 }
 
 static void
-s_become_ready (engine_t *self)
+s_become_ready (engine_t *self, bool has_files)
 {
     const wire_facts_t *facts = &self->facts;
     run_fail_all (self, STATUS_UNREACHABLE, "the engine was restarted");
     span_t files [BUNDLE_FILES];
-    bool has_files = files_read (self);
     files_get (self, files);
     model_card_t card = {
         .model = buffer_span (self->model.size ? &self->model : &facts->model),
@@ -99,7 +98,7 @@ s_on_begin (void *arg, status_t status, const char *why, int code, span_t body)
     if (status)
         s_fail (self, false, error.text);
     else
-        s_become_ready (self);
+        files_read (self, s_become_ready);
 }
 
 static void
@@ -149,7 +148,7 @@ s_on_health (void *arg, status_t status, const char *why, int code, span_t body)
 void
 probe_now (engine_t *self)
 {
-    if (self->probes.asks.count)
+    if (self->probes.asks.count || self->reading)
         return;
     timer_stop (&self->probe);
     s_ask (self, "/health", (span_t){ 0 }, s_on_health);
