@@ -350,7 +350,9 @@ candidate_from_policy (const policy_candidate_t *candidate)
         .active_blocks = candidate->active_blocks,
         .active = candidate->active,
         .kv_used = candidate->kv_used,
+        .has_kv_capacity = true,
         .kv_capacity = candidate->kv_capacity,
+        .has_live_blocks = true,
         .live_blocks = candidate->live_blocks,
         .cost = candidate->cost };
 }

@@ -29,7 +29,7 @@ class Message(typing.NamedTuple):
     fields: tuple                  # of Field, in the order of the schema
 
 
-SCHEMA_HASH = 0x095df7ff3fe0a074
+SCHEMA_HASH = 0xd81088de4844f5e7
 
 
 class FrameKind(enum.IntEnum):
@@ -354,8 +354,8 @@ MESSAGES = {
         Field('active', 'a', 'u32', None, False, False, 0, 0),
         Field('kv_used', 'k', 'u64', None, False, False, 0, 0),
         Field('cost', 'c', 'u64', None, False, False, 0, 0),
-        Field('live_blocks', 'l', 'u64', None, False, False, 0, 0),
-        Field('kv_capacity', 'kc', 'u64', None, False, False, 0, 0),
+        Field('live_blocks', 'l', 'u64', None, False, True, 0, 0),
+        Field('kv_capacity', 'kc', 'u64', None, False, True, 0, 0),
     )),
     'score_candidates': Message('call', False, None, 0, 'score_candidates_reply', None, None, (
         Field('request', 'rq', 'string', None, False, False, 128, 0),
