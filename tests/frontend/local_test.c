@@ -35,11 +35,17 @@ s_begin (size_t workers)
 }
 
 static void
+s_describe (buffer_t *text)
+{
+    actor_t *frontend = stage_find (fixture_stage, "frontend/0");
+    frontend_class.describe (actor_state (frontend), frontend, text);
+}
+
+static void
 s_check_said (const char *sentence)
 {
     buffer_t text = { 0 };
-    actor_t *frontend = stage_find (fixture_stage, "frontend/0");
-    frontend_class.describe (actor_state (frontend), frontend, &text);
+    s_describe (&text);
     if (!strstr (buffer_string (&text), sentence))
         fail_msg ("%s", buffer_string (&text));
     buffer_fini (&text);
@@ -478,18 +484,51 @@ test_nothing_is_made_here_where_nobody_wants_it (void **state)
     fixture_end ();
 }
 
-//  A frontend that ends while a job is under way.
+static bool
+s_says (const char *sentence)
+{
+    buffer_t text = { 0 };
+    s_describe (&text);
+    bool says = strstr (buffer_string (&text), sentence) != NULL;
+    buffer_fini (&text);
+    return says;
+}
+
+//  Files that are given when they are asked for again.
+static void
+s_begin_late (void)
+{
+    s_begin (0);
+    fixture_withholds = true;
+    fixture_add_worker (0, "local", FINGERPRINT);
+    fixture_withholds = false;
+}
+
+//  Whatever it is about.
 static void
 test_a_frontend_ends_in_the_middle_of_it (void **state)
 {
-    for (uint64_t ms = 0; ms < 40; ms++) {
-        s_begin (0);
-        fixture_add_worker (0, "local", FINGERPRINT);
-        stage_run (fixture_stage, ms * 5 * REALM_MS);
+    static const char *const stages [] = { "until its files are here", "until its files are loaded",
+        "until ours were compared with theirs", "are made here" };
+    enum { STAGES = sizeof stages / sizeof *stages, STEPS = 80 };
+    static const uint64_t STEP_NS = REALM_MS / 4;
+    size_t met [STAGES] = { 0 };
+    uint64_t before_ns = 0;
+    for (s_begin_late (); s_says (stages [0]); before_ns += STEP_NS)
+        stage_run (fixture_stage, STEP_NS);
+    fixture_end ();
+    before_ns -= 4 * STEP_NS;
+    for (uint64_t step = 0; step < STEPS; step++) {
+        s_begin_late ();
+        stage_run (fixture_stage, before_ns);
         fixture_ask (SAYS (USER ("hi")));
-        stage_run (fixture_stage, REALM_MS);
+        stage_run (fixture_stage, step * STEP_NS);
+        for (size_t i = 0; i < STAGES; i++)
+            met [i] += s_says (stages [i]);
         fixture_end ();
     }
+    for (size_t i = 0; i < STAGES; i++)
+        assert_true (met [i] > 0);
 }
 
 int
