@@ -282,7 +282,7 @@ typedef struct {
 
     //  Whole files; paths are absolute or relative to the state folder.  size_max: bytes; a larger file is STATUS_LIMIT.
     status_t (*file_read) (port_t *self, const char *path, size_t size_max, buffer_t *out, error_t *error);
-    //  The front of a file: its first `size` bytes, or all of a shorter one.
+    //  The front of a file: its first `size` bytes, or all of a shorter one.  A job may call this, too.
     status_t (*file_read_front) (port_t *self, const char *path, size_t size, buffer_t *out, error_t *error);
     //  Written beside and renamed: either the old or the new content is there.  secret: readable by the owner only.
     status_t (*file_write) (port_t *self, const char *path, span_t bytes, bool secret, error_t *error);
