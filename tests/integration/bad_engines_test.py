@@ -114,12 +114,10 @@ class BadEnginesTest(unittest.TestCase):
         for thread in threads:
             thread.start()
         until(lambda: self.fleet.metric("stator_generation_tokens_total", "worker/") > 60, 20, "answers to be under way")
-        began, self.engines[0].hangs = time.monotonic(), True
+        self.engines[0].hangs = True
         for thread in threads:
             thread.join()
         self.assertEqual(ask(f"{self.engines[0].url}/health")[0], 200)
-        self.assertGreater(time.monotonic() - began, 9.9)
-        self.assertLess(time.monotonic() - began, 30)
         whole = "".join(f"{position} " for position in range(3, 3 + TOKENS))
         for status, answer in answers:
             self.assertEqual(status, 200, answer)

@@ -115,14 +115,18 @@ class Stage:
         until(lambda: all(actor["state"] == "ready" for actor in self.fleet.actors()), 30, "all to be well")
 
     def strike(self, name, how):
-        """Hits a process in the middle of answers; returns these, and its id."""
+        """Hits a process in the middle of answers; returns these, how many of them were still open then, and its id."""
+        pids = {name: self.pid(name, process["pid"]) for name, process in self.fleet.processes().items()}
         answers = self.ask()
         until(lambda: all(answer.pieces > 3 for answer in answers), 40, "answers to stream")
-        pid = self.fleet.processes()[name.format(answers[0].worker)]["pid"]
-        if name.startswith("engine/"):    # The host has started a keeper, whose only child it is.
-            pid = int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text())
+        pid = pids[name.format(answers[0].worker)]
         os.kill(pid, how)
-        return answers, pid
+        return answers, sum(not answer.done for answer in answers), pid
+
+    @staticmethod
+    def pid(name, pid):
+        """Of what a name stands for: the host has started a keeper of an engine, whose only child it is."""
+        return int(pathlib.Path(f"/proc/{pid}/task/{pid}/children").read_text()) if name.startswith("engine/") else pid
 
 
 class KillsTest(unittest.TestCase):
@@ -131,7 +135,8 @@ class KillsTest(unittest.TestCase):
     def check(self, stage, name, how, moves):
         moved = stage.moved()
         restarts = sum(process["restarts"] for process in stage.fleet.processes().values())
-        answers, pid = stage.strike(name, how)
+        answers, still_open, pid = stage.strike(name, how)
+        self.assertGreaterEqual(still_open, len(answers) / 2, "the answers were over too soon")
         self.assertEqual([answer.whole() for answer in answers], stage.expected)
         if how == signal.SIGSTOP:
             self.assertEqual(stage.fleet.metric("stator_worker_suspect_total"), 1)

@@ -25,6 +25,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 CONNECTIONS = 10000
 STREAMS = 5000
 MIB = 1 << 20
+SPARE = 1200    # Descriptors for all else
 
 
 def expect(condition, sentence):
@@ -44,11 +45,18 @@ def at_once(count, function):
         return list(pool.map(function, range(count)))
 
 
+def need_descriptors(count):
+    """Of a process that has so many clients, or is them."""
+    most, needed = soak.take_all_descriptors(), count + SPARE
+    expect(most >= needed, f"the system allows {most} descriptors, and {needed} are needed: raise the hard limit (ulimit -Hn)")
+
+
 #  ---- Too many ----------------------------------------------------------------------------------------------------------
 
 def connections(house):
     """10,000 connections at once, each of which has been answered."""
-    count = min(CONNECTIONS, (soak.take_all_descriptors() - 1200))
+    count = CONNECTIONS
+    need_descriptors(count)
     clients = [house.connect() for _ in range(count)]
     for client in clients:
         client.sendall(b"GET /health HTTP/1.1\r\nHost: x\r\n\r\n")
@@ -62,7 +70,8 @@ def connections(house):
 
 def streams(house):
     """5,000 answers that stream at once; then everybody hangs up."""
-    count = min(STREAMS, (soak.take_all_descriptors() - 1200) // 2)
+    count = STREAMS
+    need_descriptors(2 * count)
     clients = [house.connect() for _ in range(count)]
     selector, begun, total = selectors.DefaultSelector(), set(), 0
     for client in clients:
@@ -318,7 +327,7 @@ def no_descriptors(house):
 
 
 def knock(house, paths):
-    """40 clients at HTTP and at each socket in the run folder, for half a second."""
+    """40 clients at HTTP and at each socket in the run folder, until one is turned away or a while has passed."""
     clients = []
     for path in [None, *paths]:
         for _ in range(40):
@@ -329,9 +338,24 @@ def knock(house, paths):
                 clients.append(client)
             except OSError:
                 client.close()
-    time.sleep(0.5)
+    await_end_of_any(clients, 2)
     for client in clients:
         client.close()
+
+
+def await_end_of_any(clients, seconds):
+    """Waits until somebody ends one of these connections, but not for ever."""
+    with selectors.DefaultSelector() as selector:
+        for client in clients:
+            selector.register(client, selectors.EVENT_READ)
+        deadline = time.monotonic() + seconds
+        while time.monotonic() < deadline:
+            for key, _ in selector.select(deadline - time.monotonic()):
+                try:
+                    if not key.fileobj.recv(65536):
+                        return
+                except OSError:
+                    return
 
 
 def no_memory(house):
@@ -362,8 +386,9 @@ def clock_steps(house):
         for hours in (1, -1):
             with open(clock, "r+b") as file:
                 file.write((3600 * hours).to_bytes(8, "little", signed=True))
-            time.sleep(2)
-            expect(small.serves(), f"no request is served where the clock is wrong by {hours} h")
+            deadline = time.monotonic() + 2
+            while time.monotonic() < deadline:
+                expect(small.serves(), f"no request is served where the clock is wrong by {hours} h")
         small.kill("worker/mock-0")
         until(lambda: small.incarnation("worker/mock-0") > before, 20, "the worker to be back, and the newer one")
         until(small.serves, 10, "it to serve")

@@ -1,4 +1,4 @@
-//  kv - stay where the cache is, start where there is most room
+//  kv - stay where the cache is, start where the least is wanted
 //
 //  A conversation's home is the worker that has at least half of its prompt, or else the one that served its session last
 //  and still has some of it.
