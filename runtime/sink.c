@@ -267,8 +267,10 @@ s_on_snapshot_end (void *state, void *arg, call_result_t result, const void *mes
     }
     if (!self->reset_done)
         s_reset (self);
-    if (end->incarnation > self->incarnation)
+    if (end->incarnation > self->incarnation) {    //  What waits is the older one's
+        s_drop_pending (self);
         self->tail = end->sequence;
+    }
     actor_count (self->actor, COUNT_SNAPSHOT);
     self->incarnation = end->incarnation;
     self->next = end->sequence + 1;
