@@ -52,19 +52,6 @@ bench_child_start (bench_child_t *self, const char *const *words, const char *lo
     return STATUS_OK;
 }
 
-bool
-bench_child_has (const char *name)
-{
-    char path [BENCH_PATH_MAX];
-    const char *folders = getenv ("PATH");
-    for (const char *folder = folders; folder && *folder; folder += strcspn (folder, ":"), folder += *folder == ':') {
-        snprintf (path, sizeof path, "%.*s/%s", (int)strcspn (folder, ":"), folder, name);
-        if (access (path, X_OK) == 0)
-            return true;
-    }
-    return false;
-}
-
 status_t
 bench_child_start_bare (
     bench_child_t *self, const bench_run_t *run, const char *name, const char *const *words, error_t *error)

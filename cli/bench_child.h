@@ -26,9 +26,6 @@ status_t bench_child_start (bench_child_t *self, const char *const *words, const
 status_t bench_child_start_bare (
     bench_child_t *self, const bench_run_t *run, const char *name, const char *const *words, error_t *error);
 
-//  True where PATH leads to a program of this name.
-bool bench_child_has (const char *name);
-
 //  Waits for a line of `count` numbers.
 status_t bench_child_read (bench_child_t *self, double *figures, size_t count, error_t *error);
 

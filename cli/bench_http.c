@@ -10,6 +10,7 @@
 
 #include "cli/bench_fleet.h"
 #include "cli/bench_load.h"
+#include "cli/environment.h"
 
 enum { PARTS_MAX = BENCH_FLEET_MAX, CORE = 1, ITL_US = 5740, MODELS_PATIENCE_S = 20 };
 
@@ -277,7 +278,7 @@ s_run_servers (const bench_run_t *run, const plan_t *plan, servers_t *servers, e
     status_t status = s_run_fleet (run, plan, &servers->fleet, error);
     if (!status)
         status = s_run_bare (run, plan, &servers->bare, error);
-    if (!status && bench_child_has ("nginx"))
+    if (!status && environment_has_program ("nginx"))
         status = s_run_nginx (run, plan, &servers->nginx, error);
     return status;
 }

@@ -8,7 +8,6 @@
 #include <malloc.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 #include "cli/bench.h"
 #include "cli/mapping.h"
@@ -27,21 +26,13 @@ typedef struct {
     double memory;              //  Bytes of memory it took
 } timing_t;
 
-static double
-s_wall_ns (void)
-{
-    struct timespec now;
-    clock_gettime (CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec * 1e9 + (double)now.tv_nsec;
-}
-
 static uint64_t
 s_ticks (void)
 {
 #if defined(__x86_64__)
     return __builtin_ia32_rdtsc ();
 #else
-    return (uint64_t)s_wall_ns ();
+    return (uint64_t)(bench_wall_seconds () * 1e9);
 #endif
 }
 
@@ -103,11 +94,11 @@ s_play_all (player_t *player, stream_t stream, timing_t *timing, error_t *error)
 static status_t
 s_time (player_t *player, const stream_t *stream, timing_t *timing, error_t *error)
 {
-    double memory = s_memory (), wall = s_wall_ns (), cpu = bench_seconds ();
+    double memory = s_memory (), wall = bench_wall_seconds (), cpu = bench_seconds ();
     uint64_t ticks = s_ticks (), calls = 0;
     status_t status = s_play_all (player, *stream, timing, error);
     timing->cpu_s = bench_seconds () - cpu;
-    timing->tick_ns = (s_wall_ns () - wall) / (double)(s_ticks () - ticks);
+    timing->tick_ns = (bench_wall_seconds () - wall) * 1e9 / (double)(s_ticks () - ticks);
     timing->memory = s_memory () - memory - (double)(timing->lookups.capacity * sizeof (uint64_t));
     for (int type = 0; type < TYPES; type++)
         calls += timing->ticks [type];
