@@ -1,9 +1,9 @@
 //  stator bench http - what a streamed chat answer costs
 //
-//  Three servers answer the same clients one after the other: a fleet of this program (broker, core and a mock worker, each
-//  a process), a bare server that writes events, and nginx in front of that one, where it is installed.  The worker takes no
-//  time, or says a token every 5.74 ms as a real engine does.  What a token costs is the difference between long and short
-//  answers; what an open stream holds is the memory that many of them add while nobody speaks.
+//  Three servers answer the same clients one after the other: a fleet of this program (broker, core, frontend and a mock
+//  worker, each a process), a bare server that writes events, and nginx in front of that one, where it is installed.  The
+//  worker takes no time, or says a token every 5.74 ms as a real engine does.  What a token costs is the difference between
+//  long and short answers; what an open stream holds is the memory that many of them add while nobody speaks.
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,20 @@
 #include "cli/bench_load.h"
 #include "cli/environment.h"
 
-enum { PARTS_MAX = BENCH_FLEET_MAX, CORE = 1, ITL_US = 5740, MODELS_PATIENCE_S = 20 };
+enum { ITL_US = 5740, MODELS_PATIENCE_S = 20 };
+
+//  The processes of a fleet.
+enum { BROKER, CORE, FRONTEND, WORKER, PARTS };
+
+static const struct {
+    const char *process;    //  Of the host
+    const char *service;    //  That comes up when it has
+} s_parts [PARTS] = {
+    [BROKER] = { "broker", "broker" },
+    [CORE] = { "core", "router" },
+    [FRONTEND] = { "frontend", "frontend" },
+    [WORKER] = { "worker", "worker" },
+};
 
 //  What is done.
 typedef struct {
@@ -40,9 +53,9 @@ static const plan_t s_quick_plans [PLANS] = {
 };
 
 //  %zu is the number of workers, %s their speed.
-static const char s_config [] =
-    "version: 1\nfrontend: { port: 0 }\nmodels: [ { name: mock } ]\nworkers: [ { engine: mock, count: %zu,\n"
-    "mock: { speed: %s, slots: 2000, answer_tokens: 1000000, capacity: 1000000 } } ]\n";
+static const char s_config [] = "version: 1\nfrontend: { port: 0, process: own }\nmodels: [ { name: mock } ]\n"
+                                "workers: [ { engine: mock, count: %zu,\n"
+                                "mock: { speed: %s, slots: 2000, answer_tokens: 1000000, capacity: 1000000 } } ]\n";
 
 //  Processor time of a request with a short answer, and of each further token; memory of an open stream.
 typedef struct {
@@ -53,19 +66,19 @@ typedef struct {
 
 //  A server, and what came of it.
 typedef struct {
-    bench_child_t *parts [PARTS_MAX];    //  The processes that count
-    size_t count;                        //  How many; 0: it is not installed
-    bench_child_t *speaker;              //  Who makes the tokens
-    unsigned port;                       //  Where it listens
-    cost_t cost;                         //  Of all its processes
-    cost_t core;                         //  Of the second one alone
+    bench_child_t *parts [PARTS];    //  The processes that count
+    size_t count;                    //  How many; 0: it is not installed
+    bench_child_t *speaker;          //  Who makes the tokens
+    unsigned port;                   //  Where it listens
+    cost_t cost;                     //  Of all its processes
+    cost_t frontend;                 //  Of a fleet's frontend alone
 } server_t;
 
 //  ---- Measuring -------------------------------------------------------------------------------------------------------------
 
 typedef struct {
-    double all;     //  Of all processes
-    double core;    //  Of one
+    double all;         //  Of all processes
+    double frontend;    //  Of one
 } sum_t;
 
 static sum_t
@@ -75,7 +88,7 @@ s_sum (const server_t *self, double (*of) (const bench_child_t *child))
     for (size_t i = 0; i < self->count; i++) {
         double value = of (self->parts [i]);
         sum.all += value;
-        sum.core += i == CORE ? value : 0;
+        sum.frontend += i == FRONTEND ? value : 0;
     }
     return sum;
 }
@@ -87,7 +100,7 @@ s_spend (const server_t *self, bench_load_t *load, uint64_t requests, uint64_t t
     status_t status = bench_load_run (load, requests, tokens, error);
     sum_t after = s_sum (self, bench_child_seconds);
     *spent = (sum_t){ (after.all - before.all) * 1e6 / (double)requests,
-        (after.core - before.core) * 1e6 / (double)requests };
+        (after.frontend - before.frontend) * 1e6 / (double)requests };
     return status;
 }
 
@@ -107,26 +120,37 @@ s_measure_answers (server_t *self, const plan_t *plan, error_t *error)
     if (status)
         return status;
     self->cost.request_us = brief.all;
-    self->core.request_us = brief.core;
+    self->frontend.request_us = brief.frontend;
     self->cost.token_us = (lengthy.all - brief.all) / (double)plan->more_tokens;
-    self->core.token_us = (lengthy.core - brief.core) / (double)plan->more_tokens;
+    self->frontend.token_us = (lengthy.frontend - brief.frontend) / (double)plan->more_tokens;
     return STATUS_OK;
 }
 
-//  Whoever makes the tokens is frozen meanwhile, and nothing flows.
+static status_t
+s_hold (const server_t *self, size_t connections, bench_load_t **load, error_t *error)
+{
+    *load = bench_load_new (self->port, "mock", connections, error);
+    return *load ? bench_load_hold (*load, 100000, error) : error->status;
+}
+
+//  Some streams are there before those that are weighed: what a server keeps for each worker and what it grows once is no
+//  stream's.  Whoever makes the tokens is frozen in the end, and nothing flows.
 static status_t
 s_measure_streams (server_t *self, const plan_t *plan, error_t *error)
 {
+    bench_load_t *first = NULL, *load = NULL;
+    status_t status = s_hold (self, plan->workers * 2, &first, error);
     sum_t before = s_sum (self, bench_child_memory);
-    bench_load_t *load = bench_load_new (self->port, "mock", plan->connections, error);
-    status_t status = load ? bench_load_hold (load, 100000, error) : error->status;
+    if (!status)
+        status = s_hold (self, plan->connections, &load, error);
     bench_child_freeze (self->speaker);
     if (!status)
         status = bench_load_drain (load, error);
     sum_t after = s_sum (self, bench_child_memory);
     self->cost.open_bytes = (after.all - before.all) / (double)plan->connections;
-    self->core.open_bytes = (after.core - before.core) / (double)plan->connections;
+    self->frontend.open_bytes = (after.frontend - before.frontend) / (double)plan->connections;
     bench_load_destroy (&load);
+    bench_load_destroy (&first);
     return status;
 }
 
@@ -158,13 +182,16 @@ static status_t
 s_start_fleet (bench_fleet_t *fleet, const plan_t *plan, server_t *self, error_t *error)
 {
     int64_t port = 0;
-    self->parts [0] = bench_fleet_start (fleet, "broker", "broker", 1, error);
-    self->parts [CORE] = self->parts [0] ? bench_fleet_start (fleet, "core", "frontend", 1, error) : NULL;
-    self->parts [2] = self->parts [CORE] ? bench_fleet_start (fleet, "worker", "worker", plan->workers, error) : NULL;
-    if (!self->parts [2] || bench_fleet_ask (fleet, "frontend/0", "stator_frontend_port", &port, error) != STATUS_OK)
+    for (self->count = 0; self->count < PARTS; self->count++) {
+        size_t actors = self->count == WORKER ? plan->workers : 1;
+        self->parts [self->count] =
+            bench_fleet_start (fleet, s_parts [self->count].process, s_parts [self->count].service, actors, error);
+        if (!self->parts [self->count])
+            return error->status;
+    }
+    if (bench_fleet_ask (fleet, "frontend/0", "stator_frontend_port", &port, error) != STATUS_OK)
         return error->status;
-    self->count = 3;
-    self->speaker = self->parts [2];
+    self->speaker = self->parts [WORKER];
     self->port = (unsigned)port;
     return s_await_model (self, error);
 }
@@ -288,7 +315,7 @@ static const struct {
     const char *name;    //  Of the cell
     const char *unit;    //  Ending of the keys
     size_t plan;         //  Whose
-    bool core;           //  The ratio is that of the core alone
+    bool frontend;       //  The ratio is that of the frontend alone
     size_t offset;       //  In cost_t
 } s_cells [] = {
     { "request", "cpu_us", PLAN_ZERO, false, offsetof (cost_t, request_us) },
@@ -316,10 +343,10 @@ static void
 s_print (size_t position, const servers_t *servers)
 {
     bench_cell_t cell;
-    const cost_t *ours = s_cells [position].core ? &servers->fleet.core : &servers->fleet.cost;
+    const cost_t *ours = s_cells [position].frontend ? &servers->fleet.frontend : &servers->fleet.cost;
     bench_cell_begin (&cell, &bench_http, s_cells [position].name);
     s_add (&cell, "fleet", position, &servers->fleet.cost);
-    s_add (&cell, "core", position, &servers->fleet.core);
+    s_add (&cell, "frontend", position, &servers->fleet.frontend);
     s_add (&cell, "bare", position, &servers->bare.cost);
     if (servers->nginx.count)
         s_add (&cell, "nginx", position, &servers->nginx.cost);

@@ -23,6 +23,7 @@ enum {
     PATIENCE_MS = 30000,
     QUIET_MS = 300,
     SPARE_FILES = 64,
+    AWAITED_MAX = 32,
 };
 
 //  About a hundred tokens, none of them the same as in another prompt.
@@ -210,24 +211,24 @@ bench_load_run (bench_load_t *self, uint64_t requests, uint64_t tokens, error_t 
     return status;
 }
 
-//  True where an answer has not begun.
-static bool
-s_is_awaited (const bench_load_t *self)
+//  How many answers have not begun.
+static size_t
+s_awaited (const bench_load_t *self)
 {
+    size_t awaited = 0;
     for (size_t i = 0; i < self->count; i++)
-        if (!self->clients [i].size)
-            return true;
-    return false;
+        awaited += self->clients [i].busy && !self->clients [i].size;
+    return awaited;
 }
 
 status_t
 bench_load_hold (bench_load_t *self, uint64_t tokens, error_t *error)
 {
     status_t status = STATUS_OK;
-    for (size_t i = 0; i < self->count && !status; i++)
-        status = s_ask (self, i, tokens, error);
-    while (!status && s_is_awaited (self))
-        status = s_turn (self, error);
+    for (size_t asked = 0; !status && (asked < self->count || s_awaited (self));) {
+        bool more = asked < self->count && s_awaited (self) < AWAITED_MAX;
+        status = more ? s_ask (self, asked++, tokens, error) : s_turn (self, error);
+    }
     return status;
 }
 

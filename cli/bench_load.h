@@ -19,7 +19,7 @@ void bench_load_destroy (bench_load_t **self_p);
 //  Asks `requests` times for `tokens` tokens, and waits for all of it.  Every request has its own prompt.
 status_t bench_load_run (bench_load_t *self, uint64_t requests, uint64_t tokens, error_t *error);
 
-//  Asks once on every connection, and returns when each answer has begun.  They go on, but are not read.
+//  Asks once on every connection, of some at once, and returns when each answer has begun.  They go on.
 status_t bench_load_hold (bench_load_t *self, uint64_t tokens, error_t *error);
 
 //  Reads until nothing comes any more.
