@@ -94,7 +94,7 @@ typedef struct {
 } http_request_t;
 
 //  The exchange is the caller's until it is responded to, ended or aborted, also after the client has gone; the request
-//  and its body stay valid as long.
+//  and its body stay valid until its response begins.
 typedef void (listener_request_fn) (void *arg, port_exchange_t *exchange, const http_request_t *request);
 
 //  Appends the body of a refusal, and returns its media type (static).

@@ -29,16 +29,24 @@ http_exchange_new (port_listener_t *listener, http_connection_t *connection, con
     return self;
 }
 
+//  What is left of the head are its flags.
+static void
+s_free_request (port_exchange_t *self)
+{
+    budget_give (&self->listener->bodies, self->admitted);
+    self->admitted = 0;
+    http_head_fini (&self->head);
+    buffer_fini (&self->head_bytes);
+    buffer_fini (&self->body);
+}
+
 void
 http_exchange_destroy (port_exchange_t *self)
 {
     if (self->is_handed_over)
         self->listener->exchanges--;
-    budget_give (&self->listener->bodies, self->admitted);
     loop_undefer (self->listener->loop, &self->tell);
-    http_head_fini (&self->head);
-    buffer_fini (&self->head_bytes);
-    buffer_fini (&self->body);
+    s_free_request (self);
     memory_free (self);
 }
 
@@ -192,6 +200,7 @@ http_exchange_begin (port_exchange_t *self, int status, const http_header_t *hea
         .framing = http_response_has_body (status) ? framing : FRAMING_NONE };
     if (self->connection)
         s_write_head (self, &response);
+    s_free_request (self);
 }
 
 status_t
