@@ -48,9 +48,13 @@ void
 answer_set_header (answer_t *self, const char *name, span_t value)
 {
     size_t position = 0;
+    if (self->begun)
+        return;
+    if (!self->headers)
+        self->headers = arena_new (&self->arena, ANSWER_HEADERS_MAX * sizeof *self->headers);
     while (position < self->header_count && !span_equal_string (self->headers [position].name, name))
         position++;
-    span_t copy = self->begun || position == ANSWER_HEADERS_MAX ? SPAN ("") : arena_copy (&self->arena, value);
+    span_t copy = position == ANSWER_HEADERS_MAX ? SPAN ("") : arena_copy (&self->arena, value);
     if (copy.size == 0)
         return;
     self->headers [position] = (http_header_t){ span_from_string (name), copy };
@@ -68,6 +72,7 @@ s_begin (answer_t *self)
     answer_set_header (self, "cache-control", SPAN ("no-cache"));
     answer_set_header (self, "x-accel-buffering", SPAN ("no"));
     client_begin (self->client, 200, self->headers, self->header_count);
+    arena_fini (&self->arena);
     self->begun = true;
 }
 
@@ -94,11 +99,14 @@ s_write_opening (answer_t *self, buffer_t *events)
 static status_t
 s_stream (answer_t *self)
 {
-    buffer_t events = { 0 };
+    buffer_t *said = &self->speech.events;
     s_begin (self);
+    if (self->opened && said->size)
+        return s_write (self, said);
+    buffer_t events = { 0 };
     s_write_opening (self, &events);
-    buffer_append (&events, buffer_span (&self->speech.events));
-    buffer_clear (&self->speech.events);
+    buffer_append (&events, buffer_span (said));
+    buffer_fini (said);
     if (events.size)
         return s_write (self, &events);
     return self->blocked ? STATUS_AGAIN : STATUS_OK;

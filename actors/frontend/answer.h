@@ -17,23 +17,23 @@
 enum { ANSWER_HEADERS_MAX = 16, ANSWER_TEXT_MAX = 16 << 20 };
 
 typedef struct {
-    actor_t *actor;                                //  Whose
-    client_t *client;                              //  To whom; NULL once it has ended
-    bool stream;                                   //  In pieces
-    bool include_usage;                            //  With a chunk that counts
-    bool opened;                                   //  Streamed: the role was said
-    bool begun;                                    //  The response has begun
-    bool blocked;                                  //  The client reads more slowly than it is written to
-    uint64_t keep_alive_ns;                        //  Longest silence in a stream
-    uint64_t last_write_ns;                        //  When the client was written to last
-    actor_timer_t silence;                         //  Until it has heard nothing for too long
-    chat_writer_t writer;                          //  How it is written
-    text_gate_t gate;                              //  From bytes to text
-    speech_t speech;                               //  From text to what the client is told
-    uint64_t charged;                              //  Of the actor's budget, for the text
-    arena_t arena;                                 //  Values of headers
-    http_header_t headers [ANSWER_HEADERS_MAX];    //  Of the response
-    size_t header_count;                           //  How many
+    actor_t *actor;            //  Whose
+    client_t *client;          //  To whom; NULL once it has ended
+    bool stream;               //  In pieces
+    bool include_usage;        //  With a chunk that counts
+    bool opened;               //  Streamed: the role was said
+    bool begun;                //  The response has begun
+    bool blocked;              //  The client reads more slowly than it is written to
+    uint64_t keep_alive_ns;    //  Longest silence in a stream
+    uint64_t last_write_ns;    //  When the client was written to last
+    actor_timer_t silence;     //  Until it has heard nothing for too long
+    chat_writer_t writer;      //  How it is written
+    text_gate_t gate;          //  From bytes to text
+    speech_t speech;           //  From text to what the client is told
+    uint64_t charged;          //  Of the actor's budget, for the text
+    arena_t arena;             //  Headers, until the response begins
+    http_header_t *headers;    //  Of the response, ANSWER_HEADERS_MAX in the arena; NULL: none yet
+    size_t header_count;       //  How many
 } answer_t;
 
 //  Takes the client.  keep_alive_ns: of a stream.

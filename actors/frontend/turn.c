@@ -10,7 +10,7 @@
 span_t
 turn_session (const turn_t *self)
 {
-    return self->error.kind == API_OK && self->envelope.has_session ? self->envelope.session : SPAN ("");
+    return !self->error && self->envelope.has_session ? self->envelope.session : SPAN ("");
 }
 
 //  ---- The end ---------------------------------------------------------------------------------------------------------
@@ -100,7 +100,7 @@ static void
 s_end (turn_t *self, int code, const char *reason)
 {
     turn_leave_worker (self);
-    encoding_drop (&self->encoding);
+    turn_drop_encoding (self);
     local_work_drop (&self->local);
     hints_close (&self->hints);
     s_count_end (self, code);
@@ -233,9 +233,10 @@ static bool
 s_may_begin (turn_t *self, api_error_t *error)
 {
     frontend_t *frontend = self->frontend;
-    *error = self->error;
-    if (error->kind != API_OK)
+    if (self->error) {
+        *error = *self->error;
         return false;
+    }
     if (frontend->draining)
         return api_error_set (error, API_DRAINING, NULL, "This frontend is about to end; try again.");
     if (frontend->turns.count > (size_t)frontend->options.requests_max)
@@ -286,7 +287,7 @@ turn_start (frontend_t *frontend, client_t *client, const http_request_t *http, 
 static void
 s_leave_frontend (turn_t *self)
 {
-    encoding_drop (&self->encoding);
+    turn_drop_encoding (self);
     local_work_drop (&self->local);
     call_drop (&self->route);
     stream_drop (&self->generation);
@@ -313,6 +314,7 @@ turn_free (turn_t *self)
     array_fini (&self->failures);
     arena_fini (&self->hint_arena);
     chat_request_fini (&self->request);
+    memory_free (self->error);
     memory_free (self);
 }
 

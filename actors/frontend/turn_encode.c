@@ -1,6 +1,7 @@
 #include <inttypes.h>
 
 #include "actors/frontend/turn_private.h"
+#include "base/memory.h"
 
 //  Room for an answer that asks for more than there is, is what there is.
 static bool
@@ -43,14 +44,25 @@ s_check_and_route (turn_t *self, size_t tokens)
         turn_fail (self, &problem);
 }
 
+void
+turn_drop_encoding (turn_t *self)
+{
+    if (!self->encoding)
+        return;
+    encoding_drop (self->encoding);
+    memory_free (self->encoding);
+    self->encoding = NULL;
+}
+
 static void
 s_on_encoded (void *state, void *arg, const api_error_t *error)
 {
     turn_t *self = arg;
     self->prompt_tokens = (uint32_t)self->tokens.count;
-    if (!error)
+    if (!error) {
+        turn_drop_encoding (self);
         s_check_and_route (self, self->tokens.count);
-    else if (error->kind == API_INVALID_VALUE)
+    } else if (error->kind == API_INVALID_VALUE)
         turn_fail (self, error);
     else
         turn_encode_elsewhere (self, error);
@@ -81,15 +93,17 @@ s_ask_worker (turn_t *self)
     span_t worker = s_find_worker (self);
     if (worker.size == 0)
         return;
-    self->encoding = (encoding_t){ .actor = self->frontend->actor,
+    turn_drop_encoding (self);
+    encoding_t *encoding = self->encoding = memory_new (sizeof *encoding);
+    *encoding = (encoding_t){ .actor = self->frontend->actor,
         .encoder = self->encoder,
         .model = self->model_name,
         .tokens = &self->tokens,
         .done = s_on_encoded,
         .arg = self };
-    span_copy_string (worker, self->encoding.worker, sizeof self->encoding.worker);
-    call_trace (&self->encoding.call, span_from_string (self->trace));
-    encoding_start (&self->encoding, buffer_span (&self->conversation));
+    span_copy_string (worker, encoding->worker, sizeof encoding->worker);
+    call_trace (&encoding->call, span_from_string (self->trace));
+    encoding_start (encoding, buffer_span (&self->conversation));
     buffer_fini (&self->conversation);
 }
 

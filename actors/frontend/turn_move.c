@@ -164,7 +164,7 @@ turn_encode_elsewhere (turn_t *self, const api_error_t *why)
         return;
     }
     actor_log (frontend->actor, LOG_WARNING, "request %s has its prompt made elsewhere than at %s: %s",
-        self->request_id, self->encoding.worker, why->text);
+        self->request_id, self->encoding->worker, why->text);
     metric_add (self->metrics.metrics [COUNTS_RETRIES], 1);
     timer_start (&self->wait, frontend->actor, s_pause_ns (++self->encodings), s_on_encode_again, self);
 }

@@ -51,7 +51,7 @@ struct turn {
     arena_t hint_arena;        //  Texts of the hints
     hints_t hints;             //  What was said about the future
     envelope_t envelope;       //  The same, for router and worker
-    api_error_t error;         //  What is wrong with the request, once it is read
+    api_error_t *error;        //  What is wrong with the request, once it is read; NULL: nothing
     answer_t answer;           //  The client's side
 
     span_t model_name;           //  In the request's arena; empty until the model is known
@@ -68,7 +68,7 @@ struct turn {
     local_work_t *local;       //  Making it; NULL: nobody is
     bool local_failed;         //  It could not be made here
     buffer_t conversation;     //  Rendered for the worker that makes tokens of it
-    encoding_t encoding;       //  Making tokens
+    encoding_t *encoding;      //  Making tokens, or could not; NULL: nobody was asked
     unsigned encodings;        //  Workers that could not
     array_t tokens;            //  uint32_t: the prompt, then what is generated
     uint32_t prompt_tokens;    //  How many are prompt
@@ -104,6 +104,9 @@ void turn_read_head (turn_t *self, const http_request_t *http);
 //  Reads the body and then calls `read`, perhaps before this returns.  Borrows the body for the call.
 void turn_read (turn_t *self, span_t body);
 void turn_reading_destroy (turn_reading_t **self_p);
+
+//  Gives up the tokens that a worker is making.  Fine where nobody is.
+void turn_drop_encoding (turn_t *self);
 
 //  Bytes or tokens that are worked on at once: a millisecond.
 enum { TURN_WORK_MAX = 128 << 10 };

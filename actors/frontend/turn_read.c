@@ -36,6 +36,15 @@ s_take_trace (turn_t *self, const http_request_t *http)
         span_copy_string (given, self->trace, sizeof self->trace);
 }
 
+//  Where to say what is wrong.
+static api_error_t *
+s_wrong (turn_t *self)
+{
+    if (!self->error)
+        self->error = memory_new (sizeof *self->error);
+    return self->error;
+}
+
 static bool
 s_check_head (turn_t *self, const http_request_t *http)
 {
@@ -43,13 +52,13 @@ s_check_head (turn_t *self, const http_request_t *http)
     span_t type = http_header (http, "content-type");
     type = span_trim (span_slice (type, 0, span_find_byte (type, ';')));
     if (encoding.size && !span_equal_nocase (encoding, SPAN ("identity")))
-        return api_error_set (&self->error, API_MEDIA_TYPE, NULL,
+        return api_error_set (s_wrong (self), API_MEDIA_TYPE, NULL,
             "Bodies in content-encoding '%.*s' are not read here.", SPAN_ARG (span_slice (encoding, 0, 64)));
     bool read =
         type.size == 0 || span_equal_nocase (type, SPAN ("application/json")) ||
         span_equal_nocase (type, SPAN ("application/x-www-form-urlencoded"));    //  What curl -d says of any text
     if (!read)
-        return api_error_set (&self->error, API_MEDIA_TYPE, NULL,
+        return api_error_set (s_wrong (self), API_MEDIA_TYPE, NULL,
             "Bodies of content-type '%.*s' are not read here: send application/json.",
             SPAN_ARG (span_slice (type, 0, 64)));
     return true;
@@ -118,7 +127,8 @@ s_take_body (turn_t *self)
     self->request = reading->request;
     reading->request = (chat_request_t){ 0 };
     self->hints = reading->hints;
-    self->error = reading->error;
+    if (reading->error.kind != API_OK)
+        *s_wrong (self) = reading->error;
     turn_reading_destroy (&self->reading);
     s_say_read (self);
 }
@@ -133,9 +143,9 @@ s_charge (turn_t *self, span_t body)
     budget_t *budget = actor_budget (self->frontend->actor);
     if (memory > budget->limit)
         return api_error_set (
-            &self->error, API_TOO_LARGE, NULL, "A request of %zu bytes takes more memory than there is.", body.size);
+            s_wrong (self), API_TOO_LARGE, NULL, "A request of %zu bytes takes more memory than there is.", body.size);
     if (budget_take (budget, memory, NULL))
-        return api_error_set (&self->error, API_OVERLOADED, NULL,
+        return api_error_set (s_wrong (self), API_OVERLOADED, NULL,
             "This frontend has no memory for another request of %zu bytes now; try again later.", body.size);
     self->memory = memory;
     return true;
@@ -144,7 +154,7 @@ s_charge (turn_t *self, span_t body)
 void
 turn_read (turn_t *self, span_t body)
 {
-    if (self->error.kind != API_OK || !s_charge (self, body)) {
+    if (self->error || !s_charge (self, body)) {
         s_say_read (self);
         return;
     }
