@@ -56,9 +56,12 @@ s_on_request (void *arg, port_exchange_t *exchange, const http_request_t *reques
     } else if (last == 'a')
         http_exchange_abort (exchange);
     else if (last == 's') {
+        buffer_t body = { 0 };    //  The request goes when its response begins
+        buffer_append (&body, request->body);
         http_exchange_begin (exchange, 200, request->headers, request->header_count);
-        http_exchange_write (exchange, request->body);
+        http_exchange_write (exchange, buffer_span (&body));
         http_exchange_end (exchange);
+        buffer_fini (&body);
     } else
         http_exchange_respond (exchange, 200, request->headers, request->header_count, request->body);
 }
