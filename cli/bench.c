@@ -99,6 +99,13 @@ s_read (clockid_t clock)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
+void
+bench_cost_keep_least (bench_cost_t *least, const bench_cost_t *cost, bool first)
+{
+    least->cpu = first || cost->cpu < least->cpu ? cost->cpu : least->cpu;
+    least->wall = first || cost->wall < least->wall ? cost->wall : least->wall;
+}
+
 double
 bench_seconds (void)
 {

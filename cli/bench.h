@@ -71,6 +71,15 @@ bool bench_wants (const bench_run_t *run, const char *cell);
 
 //  ---- Measuring -----------------------------------------------------------------------------------------------------------
 
+//  What one call or message took, in us.
+typedef struct {
+    double cpu;     //  Processor time of what is measured
+    double wall;    //  Time passed
+} bench_cost_t;
+
+//  Keeps the least of each; in the first round, what there is.
+void bench_cost_keep_least (bench_cost_t *least, const bench_cost_t *cost, bool first);
+
 //  Seconds that all threads of this process have computed; seconds that pass.
 double bench_seconds (void);
 double bench_wall_seconds (void);

@@ -69,12 +69,6 @@ typedef struct {
     batch_t batch;                         //  The payload
 } message_t;
 
-//  What a message cost.
-typedef struct {
-    double cpu_us;     //  Processor time of the process measured
-    double wall_us;    //  Time passed
-} cost_t;
-
 //  ---- Messages --------------------------------------------------------------------------------------------------------------
 
 static void
@@ -243,8 +237,8 @@ s_feed (harness_t *self, message_t *message, uint64_t *sent, uint64_t last, erro
 
 //  What a message costs in the process `child`.
 static status_t
-s_measure (
-    harness_t *self, message_t *message, const bench_child_t *child, uint64_t messages, cost_t *cost, error_t *error)
+s_measure (harness_t *self, message_t *message, const bench_child_t *child, uint64_t messages, bench_cost_t *cost,
+    error_t *error)
 {
     uint64_t sent = 0;
     error_clear (error);
@@ -254,8 +248,8 @@ s_measure (
     double cpu_s = bench_child_seconds (child), wall_s = bench_wall_seconds ();
     if (s_feed (self, message, &sent, sent + messages, error) != STATUS_OK)
         return error->status;
-    cost->cpu_us = (bench_child_seconds (child) - cpu_s) * 1e6 / (double)messages;
-    cost->wall_us = (bench_wall_seconds () - wall_s) * 1e6 / (double)messages;
+    cost->cpu = (bench_child_seconds (child) - cpu_s) * 1e6 / (double)messages;
+    cost->wall = (bench_wall_seconds () - wall_s) * 1e6 / (double)messages;
     return STATUS_OK;
 }
 
@@ -284,7 +278,7 @@ s_register (const char *broker, uint64_t *incarnation, error_t *error)
 }
 
 static status_t
-s_measure_ours (const bench_run_t *run, size_t load, uint64_t messages, cost_t *cost, error_t *error)
+s_measure_ours (const bench_run_t *run, size_t load, uint64_t messages, bench_cost_t *cost, error_t *error)
 {
     bench_fleet_t fleet;
     uint64_t incarnation = 0;
@@ -307,7 +301,7 @@ s_measure_ours (const bench_run_t *run, size_t load, uint64_t messages, cost_t *
 
 static status_t
 s_measure_bare (
-    const bench_run_t *run, const char *folder, size_t load, uint64_t messages, cost_t *cost, error_t *error)
+    const bench_run_t *run, const char *folder, size_t load, uint64_t messages, bench_cost_t *cost, error_t *error)
 {
     char in [ENDPOINT_MAX], out [ENDPOINT_MAX];
     const char *words [] = { in, out, "3", NULL };
@@ -333,46 +327,39 @@ s_measure_bare (
 //  ---- Cells -----------------------------------------------------------------------------------------------------------------
 
 static void
-s_print (const char *name, size_t load, const cost_t *ours, const cost_t *bare)
+s_print (const char *name, size_t load, const bench_cost_t *ours, const bench_cost_t *bare)
 {
     bench_cell_t cell;
     double events = (double)s_loads [load].events;
     bench_cell_begin (&cell, &bench_fanout, name);
     bench_cell_count (&cell, "followers", s_loads [load].followers);
     bench_cell_count (&cell, "events_a_message", s_loads [load].events);
-    bench_cell_figure (&cell, "cpu_us", ours->cpu_us);
-    bench_cell_figure (&cell, "bare_cpu_us", bare->cpu_us);
-    bench_cell_figure (&cell, "events_per_cpu_s", events * 1e6 / ours->cpu_us);
-    bench_cell_figure (&cell, "bare_events_per_cpu_s", events * 1e6 / bare->cpu_us);
-    bench_cell_figure (&cell, "events_per_s", events * 1e6 / ours->wall_us);
-    bench_cell_ratio (&cell, bare->cpu_us, ours->cpu_us);
+    bench_cell_figure (&cell, "cpu_us", ours->cpu);
+    bench_cell_figure (&cell, "bare_cpu_us", bare->cpu);
+    bench_cell_figure (&cell, "events_per_cpu_s", events * 1e6 / ours->cpu);
+    bench_cell_figure (&cell, "bare_events_per_cpu_s", events * 1e6 / bare->cpu);
+    bench_cell_figure (&cell, "events_per_s", events * 1e6 / ours->wall);
+    bench_cell_ratio (&cell, bare->cpu, ours->cpu);
     bench_cell_print (&cell);
-}
-
-static void
-s_keep_least (cost_t *least, const cost_t *cost, bool first)
-{
-    least->cpu_us = first || cost->cpu_us < least->cpu_us ? cost->cpu_us : least->cpu_us;
-    least->wall_us = first || cost->wall_us < least->wall_us ? cost->wall_us : least->wall_us;
 }
 
 static status_t
 s_run_cell (const bench_run_t *run, const char *folder, size_t load, error_t *error)
 {
     char name [NAME_MAX_SIZE];
-    cost_t ours = { 0 }, bare = { 0 };
+    bench_cost_t ours = { 0 }, bare = { 0 };
     status_t status = STATUS_OK;
     uint64_t messages = run->quick ? s_loads [load].quick : s_loads [load].messages;
     snprintf (name, sizeof name, "%zu_followers_%zu_events", s_loads [load].followers, s_loads [load].events);
     if (!bench_wants (run, name))
         return STATUS_OK;
     for (int round = 0; round < (run->quick ? 1 : ROUNDS) && !status; round++) {
-        cost_t cost_ours = { 0 }, cost_bare = { 0 };
+        bench_cost_t cost_ours = { 0 }, cost_bare = { 0 };
         status = s_measure_ours (run, load, messages, &cost_ours, error);
         if (!status)
             status = s_measure_bare (run, folder, load, messages, &cost_bare, error);
-        s_keep_least (&ours, &cost_ours, round == 0);
-        s_keep_least (&bare, &cost_bare, round == 0);
+        bench_cost_keep_least (&ours, &cost_ours, round == 0);
+        bench_cost_keep_least (&bare, &cost_bare, round == 0);
     }
     if (!status)
         s_print (name, load, &ours, &bare);

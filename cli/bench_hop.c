@@ -55,19 +55,13 @@ static const struct {
 };
 enum { LOADS = sizeof s_loads / sizeof *s_loads };
 
-//  What a call took, in us.
-typedef struct {
-    double cpu;     //  Processor time of all threads
-    double wall;    //  Time passed, of all calls together
-} cost_t;
-
 //  ---- The caller ------------------------------------------------------------------------------------------------------------
 
 //  What it is told, and what it finds out.  It posts `done` last.
 typedef struct {
     uint64_t in_flight;    //  Calls at once
     uint64_t calls;        //  In all
-    cost_t cost;           //  Of one
+    bench_cost_t cost;     //  Of one
     error_t error;         //  Of the first call that failed
     sem_t done;            //  It has finished
 } task_t;
@@ -252,7 +246,7 @@ s_sizes (void)
 
 static status_t
 s_measure_bare (
-    const bench_run_t *run, const char *endpoint, bool curve, const task_t *task, cost_t *cost, error_t *error)
+    const bench_run_t *run, const char *endpoint, bool curve, const task_t *task, bench_cost_t *cost, error_t *error)
 {
     char text [6][32];
     sizes_t sizes = s_sizes ();
@@ -270,21 +264,14 @@ s_measure_bare (
         status = bench_child_read (&child, figures, 2, error);
     bench_child_stop (&child);
     if (status == STATUS_OK)
-        *cost = (cost_t){ figures [0], figures [1] };
+        *cost = (bench_cost_t){ figures [0], figures [1] };
     return status;
 }
 
 //  ---- Cells -----------------------------------------------------------------------------------------------------------------
 
 static void
-s_keep_least (cost_t *least, const cost_t *cost, bool first)
-{
-    least->cpu = first || cost->cpu < least->cpu ? cost->cpu : least->cpu;
-    least->wall = first || cost->wall < least->wall ? cost->wall : least->wall;
-}
-
-static void
-s_print (const char *name, const cost_t *ours, const cost_t *bare)
+s_print (const char *name, const bench_cost_t *ours, const bench_cost_t *bare)
 {
     bench_cell_t cell;
     bench_cell_begin (&cell, &bench_hop, name);
@@ -300,7 +287,7 @@ static status_t
 s_run_cell (const bench_run_t *run, const char *folder, size_t way, size_t load, error_t *error)
 {
     char name [NAME_MAX_SIZE], endpoint [ENDPOINT_MAX], bare_endpoint [ENDPOINT_MAX];
-    cost_t ours = { 0 }, bare = { 0 };
+    bench_cost_t ours = { 0 }, bare = { 0 };
     status_t status = STATUS_OK;
     snprintf (name, sizeof name, "%s_%s", s_ways [way].name, s_loads [load].name);
     if (!bench_wants (run, name))
@@ -308,14 +295,14 @@ s_run_cell (const bench_run_t *run, const char *folder, size_t way, size_t load,
     snprintf (endpoint, sizeof endpoint, s_ways [way].endpoint, folder);
     snprintf (bare_endpoint, sizeof bare_endpoint, s_ways [way].bare, folder);
     for (int round = 0; round < (run->quick ? 1 : ROUNDS) && status == STATUS_OK; round++) {
-        cost_t cost = { 0 };
+        bench_cost_t cost = { 0 };
         task_t task = { .in_flight = s_loads [load].in_flight,
             .calls = run->quick ? s_loads [load].quick : s_loads [load].calls };
         status = s_measure_ours (endpoint, folder, &task, error);
         if (status == STATUS_OK)
             status = s_measure_bare (run, bare_endpoint, s_ways [way].curve, &task, &cost, error);
-        s_keep_least (&ours, &task.cost, round == 0);
-        s_keep_least (&bare, &cost, round == 0);
+        bench_cost_keep_least (&ours, &task.cost, round == 0);
+        bench_cost_keep_least (&bare, &cost, round == 0);
     }
     if (status == STATUS_OK)
         s_print (name, &ours, &bare);
