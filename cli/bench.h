@@ -25,6 +25,8 @@ typedef struct {
     const char *program;         //  Path of this program
 } bench_run_t;
 
+enum { BENCH_CELLS = 63 };    //  The words_max of a bench whose words name cells, by bench_wants
+
 typedef struct {
     const char *name;         //  "tokenizer"
     const char *arguments;    //  "MODEL TEXT"; "" for none
@@ -66,7 +68,7 @@ void bench_cell_figure (bench_cell_t *self, const char *key, double value);
 void bench_cell_ratio (bench_cell_t *self, double ours, double theirs);
 
 //  For benches whose words name cells: is this one wanted?  A word stands for all cells that begin with it; without words
-//  all are.
+//  all are.  A word that stands for none makes `stator bench` fail in the end.
 bool bench_wants (const bench_run_t *run, const char *cell);
 
 //  ---- Measuring -----------------------------------------------------------------------------------------------------------

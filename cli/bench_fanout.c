@@ -385,6 +385,6 @@ const bench_t bench_fanout = {
     .name = "fanout",
     .arguments = "[CELL ...]",
     .doc = "An event through the broker to 1, 8 and 64 followers, 1 and 100 a message, beside a bare relay.",
-    .words_max = SIZE_MAX,
+    .words_max = BENCH_CELLS,
     .run = s_run,
 };

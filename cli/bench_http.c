@@ -385,6 +385,6 @@ const bench_t bench_http = {
     .arguments = "[CELL ...]",
     .doc =
         "A small streamed chat request, a token and an open stream, through a fleet, beside a bare server and nginx.",
-    .words_max = SIZE_MAX,
+    .words_max = BENCH_CELLS,
     .run = s_run,
 };

@@ -49,6 +49,6 @@ const bench_t bench_idle = {
     .name = "idle",
     .arguments = "[CELL ...]",
     .doc = "The core and the broker of a fleet of 64 mock workers that nobody asks.",
-    .words_max = SIZE_MAX,
+    .words_max = BENCH_CELLS,
     .run = s_run,
 };

@@ -133,6 +133,6 @@ const bench_t bench_parser = {
     .arguments = "[CELL ...]",
     .doc = "Text, reasoning and arguments of calls in several formats, in large pieces and token by token.",
     .words_min = 0,
-    .words_max = SIZE_MAX,
+    .words_max = BENCH_CELLS,
     .run = s_run,
 };
