@@ -1,18 +1,14 @@
 //  stator model inspect - what a model's files say about it
 
-#include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <time.h>
 
 #include "base/json_writer.h"
 #include "cli/brief.h"
 #include "cli/command.h"
-#include "cli/mapping.h"
-#include "model/bundle/bundle.h"
-#include "model/template/probe.h"
+#include "cli/model_files.h"
 
-enum { LABEL_COLUMN = 12, PROBE_COLUMN = 24, SPECIAL_SHOWN = 12, TEXT_SHOWN = 80, PATH_SIZE = 4096 };
+enum { LABEL_COLUMN = 12, PROBE_COLUMN = 24, SPECIAL_SHOWN = 12, TEXT_SHOWN = 80 };
 
 typedef struct {
     const char *chat_template;    //  File with another chat template; "": none
@@ -29,71 +25,13 @@ static const option_t s_flags [] = {
     OPTIONS_END,
 };
 
-//  ---- Files -----------------------------------------------------------------------------------------------------------
+//  ---- Trying ----------------------------------------------------------------------------------------------------------
 
+//  What the plainest conversation becomes.
 typedef struct {
-    mapping_t mappings [BUNDLE_FILES];    //  What is open
-    span_t files [BUNDLE_FILES];          //  The same, as the bundle takes them
-} files_t;
-
-static status_t
-s_open (files_t *self, bundle_file_t kind, const char *path, error_t *error)
-{
-    mapping_close (&self->mappings [kind]);
-    status_t status = mapping_open (&self->mappings [kind], path, error);
-    self->files [kind] = self->mappings [kind].bytes;
-    return status;
-}
-
-static void
-s_close (files_t *self)
-{
-    for (size_t i = 0; i < BUNDLE_FILES; i++)
-        mapping_close (&self->mappings [i]);
-}
-
-static status_t
-s_open_folder (files_t *self, const char *folder, error_t *error)
-{
-    for (bundle_file_t kind = 0; kind < BUNDLE_FILES; kind++) {
-        char path [PATH_SIZE];
-        if (!bundle_file_names [kind])
-            continue;
-        snprintf (path, sizeof path, "%s/%s", folder, bundle_file_names [kind]);
-        status_t status = s_open (self, kind, path, error);
-        if (status && (status != STATUS_NOT_FOUND || kind == BUNDLE_TOKENIZER))
-            return status;
-    }
-    return STATUS_OK;
-}
-
-static status_t
-s_open_model (files_t *self, const char *path, const char *template, error_t *error)
-{
-    struct stat about;
-    status_t status;
-    if (stat (path, &about) == 0 && S_ISDIR (about.st_mode))
-        status = s_open_folder (self, path, error);
-    else {
-        status = s_open (self, BUNDLE_GGUF, path, error);
-        if (!status && !span_starts_with (self->files [BUNDLE_GGUF], SPAN ("GGUF"))) {
-            self->files [BUNDLE_TOKENIZER] = self->files [BUNDLE_GGUF];
-            self->files [BUNDLE_GGUF] = SPAN ("");
-        }
-    }
-    if (!status && *template)
-        status = s_open (self, BUNDLE_TEMPLATE, template, error);
-    return status;
-}
-
-//  ---- Findings --------------------------------------------------------------------------------------------------------
-
-//  What is not read off the bundle but tried.
-typedef struct {
-    error_t problem;                 //  Why the plainest conversation cannot be rendered
-    buffer_t prompt;                 //  It, rendered
-    span_t start;                    //  What of the prompt the answer goes on from
-    template_findings_t findings;    //  What the template does with a conversation; empty where there is none
+    error_t problem;    //  Why it cannot be rendered
+    buffer_t prompt;    //  It, rendered
+    span_t start;       //  What of the prompt the answer goes on from
 } tried_t;
 
 static void
@@ -106,13 +44,13 @@ s_try (const bundle_t *bundle, tried_t *tried)
     tried->start = parser_prefill (bundle->format.format, buffer_span (&tried->prompt));
     if (!tried->start.size && bundle->format.reasoning)
         tried->start = parser_prefill (bundle->format.reasoning, buffer_span (&tried->prompt));
-    if (!bundle->plain)
-        return;
-    json_t *variables = json_new_object ();
-    json_put (variables, "bos_token", json_new_string (buffer_span (&bundle->bos)));
-    json_put (variables, "eos_token", json_new_string (buffer_span (&bundle->eos)));
-    template_probe (bundle->plain, variables, &tried->findings);
-    json_destroy (&variables);
+}
+
+//  The template of conversations with tools, where they have one of their own.
+static const bundle_template_t *
+s_tool_template (const bundle_t *bundle)
+{
+    return bundle->with_tools != bundle->plain ? bundle->with_tools : NULL;
 }
 
 //  ---- As text ---------------------------------------------------------------------------------------------------------
@@ -134,15 +72,34 @@ s_say_text (buffer_t *out, const char *before, span_t text)
 }
 
 static void
-s_say_template (const bundle_t *bundle, buffer_t *out)
+s_say_template (const char *label, const bundle_template_t *template, buffer_t *out)
 {
-    s_label (out, "template");
-    if (!bundle->plain) {
+    s_label (out, label);
+    if (template)
+        buffer_print (out, "%zu bytes from %s\n", template->source.size, template->origin);
+    else
         buffer_append_string (out, "none\n");
-        return;
+}
+
+//  Those that no conversation uses.
+static void
+s_say_other_templates (const bundle_t *bundle, buffer_t *out)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < bundle->templates.count; i++) {
+        const bundle_template_t *template = array_at (&bundle->templates, i);
+        if (template->compiled)
+            continue;
+        if (!count++)
+            s_label (out, "  not used");
+        s_say_text (out, count > 1 ? ", " : "", buffer_span (&template->name));
     }
-    buffer_print (out, "%zu bytes from %s%s\n", bundle->source.size, bundle->origin,
-        bundle->with_tools ? ", and another one for tools" : "");
+    buffer_append_string (out, count ? "\n" : "");
+}
+
+static void
+s_say_features (const bundle_t *bundle, buffer_t *out)
+{
     const char *feature;
     size_t cursor = 0, count = 0;
     s_label (out, "  uses");
@@ -152,13 +109,26 @@ s_say_template (const bundle_t *bundle, buffer_t *out)
 }
 
 static void
-s_say_probes (const tried_t *tried, buffer_t *out)
+s_say_templates (const bundle_t *bundle, buffer_t *out)
+{
+    s_say_template ("template", bundle->plain, out);
+    if (s_tool_template (bundle))
+        s_say_template ("  for tools", bundle->with_tools, out);
+    s_say_other_templates (bundle, out);
+    if (bundle->with_tools || bundle->plain)
+        s_say_features (bundle, out);
+}
+
+static void
+s_say_probes (const char *heading, const bundle_template_t *template, buffer_t *out)
 {
     size_t cursor = 0;
     const char *name;
     buffer_t value = { 0 };
-    buffer_append_string (out, "probes\n");
-    while (template_findings_next (&tried->findings, &cursor, &name, &value)) {
+    if (!template)
+        return;
+    buffer_print (out, "%s\n", heading);
+    while (template_findings_next (&template->findings, &cursor, &name, &value)) {
         buffer_print (out, "  %-*s", PROBE_COLUMN, name);
         s_say_text (out, "", value.size ? buffer_span (&value) : SPAN ("-"));
         buffer_append_byte (out, '\n');
@@ -221,11 +191,11 @@ s_say (const bundle_t *bundle, const tried_t *tried, buffer_t *out)
         s_say_text (out, "", buffer_span (&bundle->name));
         buffer_append_byte (out, '\n');
     }
-    s_say_template (bundle, out);
+    s_say_templates (bundle, out);
     s_say_vocabulary (bundle, out);
     s_say_answers (bundle, tried, out);
-    if (bundle->plain)
-        s_say_probes (tried, out);
+    s_say_probes ("probes", bundle->plain, out);
+    s_say_probes ("probes of the one for tools", s_tool_template (bundle), out);
 }
 
 //  ---- As JSON ---------------------------------------------------------------------------------------------------------
@@ -241,17 +211,29 @@ s_write_text (json_writer_t *json, const char *key, span_t text)
 }
 
 static void
+s_write_names (const bundle_t *bundle, json_writer_t *json)
+{
+    json_write_key (json, "names");
+    json_write_begin_array (json);
+    for (size_t i = 0; i < bundle->templates.count; i++)
+        json_write_string (json, buffer_span (&((const bundle_template_t *)array_at (&bundle->templates, i))->name));
+    json_write_end_array (json);
+}
+
+static void
 s_write_template (const bundle_t *bundle, json_writer_t *json)
 {
+    const bundle_template_t *template = bundle->plain ? bundle->plain : bundle->with_tools;
     const char *feature;
     size_t cursor = 0;
     json_write_key (json, "template");
     json_write_begin_object (json);
-    s_write_text (json, "source", span_from_string (bundle->origin ? bundle->origin : ""));
+    s_write_text (json, "source", span_from_string (template ? template->origin : ""));
     json_write_key (json, "bytes");
-    json_write_u64 (json, bundle->source.size);
+    json_write_u64 (json, template ? template->source.size : 0);
+    s_write_names (bundle, json);
     json_write_key (json, "has_tool_template");
-    json_write_bool (json, bundle->with_tools != NULL);
+    json_write_bool (json, s_tool_template (bundle) != NULL);
     json_write_key (json, "features");
     json_write_begin_array (json);
     while ((feature = bundle_next_feature (bundle, &cursor)))
@@ -261,14 +243,14 @@ s_write_template (const bundle_t *bundle, json_writer_t *json)
 }
 
 static void
-s_write_probes (const bundle_t *bundle, const tried_t *tried, json_writer_t *json)
+s_write_probes (const char *key, const bundle_template_t *template, json_writer_t *json)
 {
     size_t cursor = 0;
     const char *name;
     buffer_t value = { 0 };
-    json_write_key (json, "probes");
+    json_write_key (json, key);
     json_write_begin_object (json);
-    while (bundle->plain && template_findings_next (&tried->findings, &cursor, &name, &value)) {
+    while (template && template_findings_next (&template->findings, &cursor, &name, &value)) {
         json_write_key (json, name);
         json_write_string (json, buffer_span (&value));
         buffer_clear (&value);
@@ -322,7 +304,8 @@ s_write (const bundle_t *bundle, const tried_t *tried, buffer_t *out)
     s_write_template (bundle, &json);
     s_write_vocabulary (bundle, &json);
     s_write_answers (bundle, tried, &json);
-    s_write_probes (bundle, tried, &json);
+    s_write_probes ("probes", bundle->plain, &json);
+    s_write_probes ("tool_probes", s_tool_template (bundle), &json);
     json_write_end_object (&json);
     buffer_append_byte (out, '\n');
 }
@@ -332,10 +315,12 @@ s_write (const bundle_t *bundle, const tried_t *tried, buffer_t *out)
 static status_t
 s_inspect (const model_flags_t *flags, const char *path, buffer_t *out, error_t *error)
 {
-    files_t files = { 0 };
+    model_files_t files;
     bundle_t *bundle = NULL;
     tried_t tried = { 0 };
-    status_t status = s_open_model (&files, path, flags->chat_template, error);
+    status_t status = model_files_open (&files, path, BUNDLE_TOKENIZER, error);
+    if (!status && *flags->chat_template)
+        status = model_files_open_template (&files, flags->chat_template, error);
     if (!status && bundle_load (files.files, &bundle, error))
         status = error_prefix (error, "'%s'", path);
     if (!status) {
@@ -343,9 +328,8 @@ s_inspect (const model_flags_t *flags, const char *path, buffer_t *out, error_t 
         (flags->json ? s_write : s_say) (bundle, &tried, out);
     }
     buffer_fini (&tried.prompt);
-    template_findings_fini (&tried.findings);
     bundle_destroy (&bundle);
-    s_close (&files);
+    model_files_close (&files);
     return status;
 }
 
@@ -372,7 +356,9 @@ const command_t model_command = {
     .doc = "Say what a model brings: template, vocabulary, how it answers.",
     .essay =
         "MODEL is a GGUF file, a tokenizer.json, or a Hugging Face folder (tokenizer.json, tokenizer_config.json,\n"
-        "chat_template.jinja). Nothing is downloaded and nothing is run but the template, with one word to say.\n",
+        "chat_template.jinja, chat_template.json, additional_chat_templates/). Nothing is downloaded and nothing is "
+        "run\n"
+        "but the chat templates that conversations use, on a few words.\n",
     .table = s_flags,
     .flags_size = sizeof (model_flags_t),
     .words_min = 2,

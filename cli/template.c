@@ -6,14 +6,14 @@
 #include "base/json_writer.h"
 #include "cli/command.h"
 #include "cli/contexts.h"
-#include "cli/mapping.h"
-#include "model/gguf.h"
-#include "model/template/template.h"
+#include "cli/model_files.h"
+#include "model/bundle/templates.h"
 
 enum { NAME_SIZE = 4096 };
 
 typedef struct {
     const char *contexts;    //  File with the conversations
+    const char *name;        //  Of the templates that are rendered; "": of any
 } template_flags_t;
 
 static const option_t s_flags [] = {
@@ -22,11 +22,17 @@ static const option_t s_flags [] = {
         .offset = offsetof (template_flags_t, contexts),
         .example = "contexts.json",
         .doc = "File with the conversations to render, by name." },
+    { .name = "name",
+        .type = OPTION_STRING,
+        .offset = offsetof (template_flags_t, name),
+        .example = "tool_use",
+        .doc = "Render only templates of this name; one without a name is called default." },
     OPTIONS_END,
 };
 
 typedef struct {
     contexts_t contexts;    //  Conversations by name
+    span_t name;            //  Of the templates that are rendered; empty: of any
     buffer_t out;           //  Rows
 } rendering_t;
 
@@ -98,81 +104,42 @@ s_render_source (rendering_t *self, const char *name, span_t source)
 
 //  ---- Where templates come from -----------------------------------------------------------------------------------------
 
+//  A template that is alone goes by its file.
 static status_t
-s_render_named (rendering_t *self, const char *path, const json_t *entry, error_t *error)
+s_render_templates (rendering_t *self, const char *path, const array_t *templates, error_t *error)
 {
-    char name [NAME_SIZE];
-    span_t given = json_string (json_get (entry, "name"));
-    const json_t *source = json_get (entry, "template");
-    if (json_kind (source) != JSON_STRING)
-        return error_set (error, STATUS_INVALID, "%s: a named template has no \"template\"", path);
-    snprintf (name, sizeof name, "%s:%.*s", path, SPAN_ARG (given));
-    s_render_source (self, name, json_string (source));
-    return STATUS_OK;
-}
-
-//  tokenizer_config.json: one template, or a list of named ones.
-static status_t
-s_render_config (rendering_t *self, const char *path, span_t file, error_t *error)
-{
-    json_t *config = NULL;
-    status_t status = json_parse (file, &config, error);
-    if (status)
-        return error_prefix (error, "%s", path);
-    const json_t *templates = json_get (config, "chat_template");
-    if (json_kind (templates) == JSON_STRING)
-        s_render_source (self, path, json_string (templates));
-    else if (!json_count (templates))
-        status = error_set (error, STATUS_NOT_FOUND, "%s has no chat_template", path);
-    for (size_t i = 0; i < json_count (templates) && !status; i++)
-        status = s_render_named (self, path, json_at (templates, i), error);
-    json_destroy (&config);
-    return status;
-}
-
-//  GGUF: its template, and those it has beside with a name each.
-static status_t
-s_render_gguf (rendering_t *self, const char *path, span_t file, error_t *error)
-{
-    static const char key [] = "tokenizer.chat_template";
-    gguf_t gguf;
-    status_t status = gguf_init (&gguf, file, error);
-    size_t found = 0;
-    if (status)
-        return error_prefix (error, "%s", path);
-    for (size_t i = 0; i < gguf.entries.count; i++) {
+    size_t rendered = 0;
+    for (size_t i = 0; i < templates->count; i++) {
+        const bundle_template_t *template = array_at (templates, i);
         char name [NAME_SIZE];
-        const gguf_entry_t *entry = array_at (&gguf.entries, i);
-        span_t rest = span_slice (entry->key, sizeof key - 1, entry->key.size);
-        bool named = rest.size && rest.data [0] == '.';
-        if (!span_starts_with (entry->key, SPAN (key)) || entry->type != GGUF_STRING || (rest.size && !named))
+        if (self->name.size && !span_equal (buffer_span (&template->name), self->name))
             continue;
-        rest = span_slice (rest, 1, rest.size);
-        snprintf (name, sizeof name, "%s%s%.*s", path, named ? ":" : "", SPAN_ARG (rest));
-        s_render_source (self, name, entry->data);
-        found++;
+        snprintf (name, sizeof name, "%s:%.*s", path, SPAN_ARG (buffer_span (&template->name)));
+        s_render_source (self, templates->count > 1 ? name : path, buffer_span (&template->source));
+        rendered++;
     }
-    gguf_fini (&gguf);
-    return found ? STATUS_OK : error_set (error, STATUS_NOT_FOUND, "%s has no chat template", path);
+    if (rendered)
+        return STATUS_OK;
+    return error_set (error, STATUS_NOT_FOUND, "%s has no chat template%s%.*s", path, self->name.size ? " " : "",
+        SPAN_ARG (self->name));
 }
 
+//  JSON is tokenizer_config.json, or chat_template.json with the same member; what is no GGUF file, either, is a template.
 static status_t
 s_render_file (rendering_t *self, const char *path, error_t *error)
 {
-    mapping_t mapping = { 0 };
-    status_t status = mapping_open (&mapping, path, error);
-    if (status)
-        return status;
-    span_t json = SPAN (".json");
-    span_t name = span_from_string (path);
-    bool is_config = name.size > json.size && span_equal (span_slice (name, name.size - json.size, json.size), json);
-    if (span_starts_with (mapping.bytes, SPAN ("GGUF")))
-        status = s_render_gguf (self, path, mapping.bytes, error);
-    else if (is_config)
-        status = s_render_config (self, path, mapping.bytes, error);
-    else
-        s_render_source (self, path, mapping.bytes);
-    mapping_close (&mapping);
+    model_files_t files;
+    array_t templates;
+    const char *suffix = strrchr (path, '.');
+    bundle_file_t kind = suffix && strcmp (suffix, ".json") == 0 ? BUNDLE_CONFIG : BUNDLE_TEMPLATE;
+    status_t status = model_files_open (&files, path, kind, error);
+    templates_init (&templates);
+    if (!status && templates_read (&templates, files.files, error))
+        status = error_prefix (error, "%s", path);
+    if (!status)
+        status = s_render_templates (self, path, &templates, error);
+    templates_fini (&templates);
+    model_files_close (&files);
     return status;
 }
 
@@ -182,7 +149,7 @@ static result_t
 s_run (const invocation_t *invocation)
 {
     const template_flags_t *flags = invocation->flags;
-    rendering_t rendering = { 0 };
+    rendering_t rendering = { .name = span_from_string (flags->name) };
     error_t error = { 0 };
     if (strcmp (invocation->words [0], "render") != 0) {
         command_complain (invocation->command, "'%.100s' is not render", invocation->words [0]);
@@ -203,9 +170,10 @@ const command_t template_command = {
     .arguments = "render TEMPLATE ...",
     .doc = "Render chat templates, as Jinja2 under transformers would.",
     .essay =
-        "TEMPLATE is a file with a template, a tokenizer_config.json or a GGUF file; where one holds several named "
-        "templates,\n"
-        "all are rendered. The file of --contexts holds conversations by name, {\"NAME\": {\"messages\": [...], ...}, "
+        "TEMPLATE is a file with a template, a tokenizer_config.json, a GGUF file or a Hugging Face folder; where one "
+        "holds several\n"
+        "named templates, all are rendered. The file of --contexts holds conversations by name, {\"NAME\": "
+        "{\"messages\": [...], ...}, "
         "...}, at its\n"
         "top or under \"contexts\"; \"fixed\" beside that may give bos_token, eos_token,\n"
         "add_generation_prompt_default and the moment of strftime_now. A row is printed for each template and "

@@ -7,7 +7,8 @@ enum { PART_MAX = 256 << 10, SENDINGS_MAX = 64 };
 
 _Static_assert((int)MODEL_FILE_GGUF == (int)BUNDLE_GGUF && (int)MODEL_FILE_TOKENIZER == (int)BUNDLE_TOKENIZER &&
                    (int)MODEL_FILE_CONFIG == (int)BUNDLE_CONFIG && (int)MODEL_FILE_TEMPLATE == (int)BUNDLE_TEMPLATE &&
-                   (int)MODEL_FILE_ENGINE == (int)BUNDLE_ENGINE,
+                   (int)MODEL_FILE_ENGINE == (int)BUNDLE_ENGINE && (int)MODEL_FILE_PROCESSOR == (int)BUNDLE_PROCESSOR &&
+                   (int)MODEL_FILE_TEMPLATES == (int)BUNDLE_TEMPLATES,
     "files have the same numbers in a bundle and in messages");
 
 //  One reader on its way through the files.

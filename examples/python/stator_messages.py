@@ -29,7 +29,7 @@ class Message(typing.NamedTuple):
     fields: tuple                  # of Field, in the order of the schema
 
 
-SCHEMA_HASH = 0xd81088de4844f5e7
+SCHEMA_HASH = 0x84baa3f284ec3bd3
 
 
 class FrameKind(enum.IntEnum):
@@ -111,6 +111,8 @@ class ModelFile(enum.IntEnum):
     CONFIG = 2
     TEMPLATE = 3
     ENGINE = 4
+    PROCESSOR = 5
+    TEMPLATES = 6
 
 
 ENUMS = {

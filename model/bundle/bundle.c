@@ -1,13 +1,16 @@
-#include "model/bundle/bundle.h"
+#include "model/bundle/templates.h"
 
 #include "base/hash.h"
 #include "base/memory.h"
 #include "model/gguf.h"
 
+enum { PROBE_STEPS_MAX = 100000 };
+
 const char *const bundle_file_names [BUNDLE_FILES] = {
     [BUNDLE_TOKENIZER] = "tokenizer.json",
     [BUNDLE_CONFIG] = "tokenizer_config.json",
     [BUNDLE_TEMPLATE] = "chat_template.jinja",
+    [BUNDLE_PROCESSOR] = "chat_template.json",
 };
 
 typedef struct {
@@ -15,50 +18,6 @@ typedef struct {
     bundle_t *bundle;       //  What is filled
     error_t *error;         //  The caller's
 } loading_t;
-
-//  ---- Templates -------------------------------------------------------------------------------------------------------
-
-static status_t
-s_compile (loading_t *self, span_t source, const char *origin, template_t **compiled)
-{
-    *compiled = template_compile (source, self->error);
-    return *compiled ? STATUS_OK : error_prefix (self->error, "the chat template of %s", origin);
-}
-
-static status_t
-s_take_plain (loading_t *self, span_t source, const char *origin)
-{
-    if (self->bundle->plain || source.size == 0)
-        return STATUS_OK;
-    buffer_append (&self->bundle->source, source);
-    self->bundle->origin = origin;
-    return s_compile (self, source, origin, &self->bundle->plain);
-}
-
-static status_t
-s_take_with_tools (loading_t *self, span_t source, const char *origin)
-{
-    if (self->bundle->plain || self->bundle->with_tools || source.size == 0)
-        return STATUS_OK;
-    return s_compile (self, source, origin, &self->bundle->with_tools);
-}
-
-//  A list of {"name", "template"}, or one template.
-static status_t
-s_take_listed (loading_t *self, const json_t *list, const char *origin)
-{
-    span_t plain = json_string (list), with_tools = { 0 };
-    for (size_t i = 0; i < json_count (list); i++) {
-        span_t name = json_string (json_get (json_at (list, i), "name"));
-        span_t source = json_string (json_get (json_at (list, i), "template"));
-        if (span_equal_string (name, "default") || json_count (list) == 1)
-            plain = source;
-        else if (span_equal_string (name, "tool_use"))
-            with_tools = source;
-    }
-    status_t status = s_take_with_tools (self, with_tools, origin);
-    return status ? status : s_take_plain (self, plain, origin);
-}
 
 //  ---- Hugging Face ----------------------------------------------------------------------------------------------------
 
@@ -72,17 +31,15 @@ s_take_token (const json_t *token, buffer_t *text)
 static status_t
 s_read_config (loading_t *self)
 {
-    static const char origin [] = "tokenizer_config.json";
     json_t *config = NULL;
     if (self->files [BUNDLE_CONFIG].size == 0)
         return STATUS_OK;
     if (json_parse (self->files [BUNDLE_CONFIG], &config, self->error))
-        return error_prefix (self->error, origin);
+        return error_prefix (self->error, "%s", bundle_file_names [BUNDLE_CONFIG]);
     s_take_token (json_get (config, "bos_token"), &self->bundle->bos);
     s_take_token (json_get (config, "eos_token"), &self->bundle->eos);
-    status_t status = s_take_listed (self, json_get (config, "chat_template"), origin);
     json_destroy (&config);
-    return status;
+    return STATUS_OK;
 }
 
 //  The types of a pre-tokenizer and of those in it.
@@ -135,7 +92,6 @@ s_take_numbered (const gguf_t *gguf, const char *key, buffer_t *text)
 static status_t
 s_load_gguf (loading_t *self)
 {
-    static const char origin [] = "GGUF";
     bundle_t *bundle = self->bundle;
     gguf_t gguf;
     status_t status = tokenizer_load_gguf (self->files [BUNDLE_GGUF], &bundle->tokenizer, self->error);
@@ -148,99 +104,11 @@ s_load_gguf (loading_t *self)
     buffer_append (&bundle->cutting, gguf_string (&gguf, "tokenizer.ggml.pre"));
     s_take_numbered (&gguf, "tokenizer.ggml.bos_token_id", &bundle->bos);
     s_take_numbered (&gguf, "tokenizer.ggml.eos_token_id", &bundle->eos);
-    status = s_take_with_tools (self, gguf_string (&gguf, "tokenizer.chat_template.tool_use"), origin);
-    if (!status)
-        status = s_take_plain (self, gguf_string (&gguf, "tokenizer.chat_template"), origin);
     gguf_fini (&gguf);
-    return status;
-}
-
-//  ---- The whole -------------------------------------------------------------------------------------------------------
-
-static status_t
-s_read_engine (loading_t *self)
-{
-    json_t *engine = NULL;
-    if (self->files [BUNDLE_ENGINE].size == 0)
-        return STATUS_OK;
-    if (json_parse (self->files [BUNDLE_ENGINE], &engine, self->error))
-        return error_prefix (self->error, "what the engine does");
-    self->bundle->variables = json_share (json_get (engine, "variables"));
-    self->bundle->rendered = json_share (json_get (engine, "rendered"));
-    buffer_append (&self->bundle->begin, json_string (json_get (engine, "begin")));
-    json_destroy (&engine);
     return STATUS_OK;
 }
 
-//  A token of its own kind: many vocabularies have, say, ">>>" among their words.
-static bool
-s_has_token (void *context, span_t token)
-{
-    const tokenizer_t *tokenizer = ((const bundle_t *)context)->tokenizer;
-    uint32_t id = tokenizer_find (tokenizer, token);
-    return id != TOKEN_NONE && (tokenizer_is_special (tokenizer, id) || tokenizer_is_seam (tokenizer, id));
-}
-
-static status_t
-s_load (loading_t *self)
-{
-    status_t status = s_take_plain (self, self->files [BUNDLE_TEMPLATE], bundle_file_names [BUNDLE_TEMPLATE]);
-    if (status)
-        return status;
-    if (self->files [BUNDLE_GGUF].size)
-        status = s_load_gguf (self);
-    else if (self->files [BUNDLE_TOKENIZER].size)
-        status = s_load_folder (self);
-    else
-        status = error_set (self->error, STATUS_INVALID, "there is neither a GGUF file nor a tokenizer.json");
-    if (!status)
-        status = s_read_engine (self);
-    if (!status)
-        self->bundle->format = parser_choose (buffer_span (&self->bundle->source), s_has_token, self->bundle);
-    return status;
-}
-
-status_t
-bundle_load (const span_t files [BUNDLE_FILES], bundle_t **self, error_t *error)
-{
-    loading_t loading = { .files = files, .bundle = memory_new (sizeof (bundle_t)), .error = error };
-    status_t status = s_load (&loading);
-    if (status)
-        bundle_destroy (&loading.bundle);
-    else
-        *self = loading.bundle;
-    return status;
-}
-
-void
-bundle_destroy (bundle_t **self_p)
-{
-    bundle_t *self = *self_p;
-    if (!self)
-        return;
-    buffer_t *const texts [] = { &self->source, &self->name, &self->vocabulary, &self->cutting, &self->bos, &self->eos,
-        &self->begin };
-    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        buffer_fini (texts [i]);
-    json_destroy (&self->variables);
-    json_destroy (&self->rendered);
-    template_destroy (&self->plain);
-    template_destroy (&self->with_tools);
-    tokenizer_destroy (&self->tokenizer);
-    memory_free (self);
-    *self_p = NULL;
-}
-
-uint64_t
-bundle_fingerprint (const span_t files [BUNDLE_FILES])
-{
-    uint64_t hash = 0;
-    for (size_t i = 0; i < BUNDLE_FILES; i++)
-        hash = hash_bytes (files [i], hash ^ files [i].size);
-    return hash;
-}
-
-//  ---- Rendering -------------------------------------------------------------------------------------------------------
+//  ---- Variables -------------------------------------------------------------------------------------------------------
 
 static void
 s_put_missing (json_t *conversation, const char *key, json_t *value)
@@ -299,21 +167,161 @@ s_put_variables (const bundle_t *self, json_t *conversation)
             s_put_missing (conversation, name, json_share (value));
 }
 
+//  ---- The whole -------------------------------------------------------------------------------------------------------
+
+static status_t
+s_read_engine (loading_t *self)
+{
+    json_t *engine = NULL;
+    if (self->files [BUNDLE_ENGINE].size == 0)
+        return STATUS_OK;
+    if (json_parse (self->files [BUNDLE_ENGINE], &engine, self->error))
+        return error_prefix (self->error, "what the engine does");
+    self->bundle->variables = json_share (json_get (engine, "variables"));
+    self->bundle->rendered = json_share (json_get (engine, "rendered"));
+    buffer_append (&self->bundle->begin, json_string (json_get (engine, "begin")));
+    json_destroy (&engine);
+    return STATUS_OK;
+}
+
+//  What every conversation is given, for probes: the date is any.
+static json_t *
+s_any_variables (const bundle_t *bundle)
+{
+    json_t *variables = json_new_object ();
+    s_put_variables (bundle, variables);
+    s_put_all_rendered (bundle, variables, 0, PROBE_STEPS_MAX, NULL);
+    return variables;
+}
+
+static status_t
+s_choose_templates (loading_t *self)
+{
+    bundle_t *bundle = self->bundle;
+    bundle_template_t *plain = templates_find (&bundle->templates, SPAN (TEMPLATES_DEFAULT));
+    bundle_template_t *with_tools = templates_find (&bundle->templates, SPAN ("tool_use"));
+    json_t *variables = s_any_variables (bundle);
+    status_t status = templates_compile (plain, variables, self->error);
+    if (!status)
+        status = templates_compile (with_tools, variables, self->error);
+    bundle->plain = plain;
+    bundle->with_tools = with_tools ? with_tools : plain;
+    json_destroy (&variables);
+    return status;
+}
+
+//  A token of its own kind: many vocabularies have, say, ">>>" among their words.
+static bool
+s_has_token (void *context, span_t token)
+{
+    const tokenizer_t *tokenizer = ((const bundle_t *)context)->tokenizer;
+    uint32_t id = tokenizer_find (tokenizer, token);
+    return id != TOKEN_NONE && (tokenizer_is_special (tokenizer, id) || tokenizer_is_seam (tokenizer, id));
+}
+
+//  Calls are written where tools were given.
+static void
+s_choose_format (bundle_t *bundle)
+{
+    const bundle_template_t *template = bundle->with_tools;
+    bundle->format = parser_choose (template ? buffer_span (&template->source) : SPAN (""), s_has_token, bundle);
+}
+
+static status_t
+s_load (loading_t *self)
+{
+    status_t status = templates_read (&self->bundle->templates, self->files, self->error);
+    if (status)
+        return status;
+    if (self->files [BUNDLE_GGUF].size)
+        status = s_load_gguf (self);
+    else if (self->files [BUNDLE_TOKENIZER].size)
+        status = s_load_folder (self);
+    else
+        status = error_set (self->error, STATUS_INVALID, "there is neither a GGUF file nor a tokenizer.json");
+    if (!status)
+        status = s_read_engine (self);
+    if (!status)
+        status = s_choose_templates (self);
+    if (!status)
+        s_choose_format (self->bundle);
+    return status;
+}
+
+status_t
+bundle_load (const span_t files [BUNDLE_FILES], bundle_t **self, error_t *error)
+{
+    loading_t loading = { .files = files, .bundle = memory_new (sizeof (bundle_t)), .error = error };
+    templates_init (&loading.bundle->templates);
+    status_t status = s_load (&loading);
+    if (status)
+        bundle_destroy (&loading.bundle);
+    else
+        *self = loading.bundle;
+    return status;
+}
+
+void
+bundle_destroy (bundle_t **self_p)
+{
+    bundle_t *self = *self_p;
+    if (!self)
+        return;
+    buffer_t *const texts [] = { &self->name, &self->vocabulary, &self->cutting, &self->bos, &self->eos, &self->begin };
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        buffer_fini (texts [i]);
+    json_destroy (&self->variables);
+    json_destroy (&self->rendered);
+    templates_fini (&self->templates);
+    tokenizer_destroy (&self->tokenizer);
+    memory_free (self);
+    *self_p = NULL;
+}
+
+uint64_t
+bundle_fingerprint (const span_t files [BUNDLE_FILES])
+{
+    uint64_t hash = 0;
+    for (size_t i = 0; i < BUNDLE_FILES; i++)
+        hash = hash_bytes (files [i], hash ^ files [i].size);
+    return hash;
+}
+
+//  ---- Rendering -------------------------------------------------------------------------------------------------------
+
+//  What the model has instead, where no conversation without tools can be rendered.
+static status_t
+s_lack_template (const bundle_t *self, error_t *error)
+{
+    buffer_t names = { 0 };
+    for (size_t i = 0; i < self->templates.count; i++) {
+        const bundle_template_t *template = array_at (&self->templates, i);
+        buffer_append_string (&names, i ? ", " : "");
+        buffer_append (&names, buffer_span (&template->name));
+    }
+    status_t status = names.size
+                          ? error_set (error, STATUS_UNSUPPORTED, "no chat template of the model is called %s: %s",
+                                TEMPLATES_DEFAULT, buffer_string (&names))
+                          : error_set (error, STATUS_UNSUPPORTED, "the model has no chat template");
+    buffer_fini (&names);
+    return status;
+}
+
 status_t
 bundle_render (
     const bundle_t *self, json_t *conversation, int64_t now_s, uint64_t steps_max, buffer_t *out, error_t *error)
 {
-    bool has_tools = self->with_tools && json_count (json_get (conversation, "tools"));
-    const template_t *chosen = has_tools ? self->with_tools : self->plain;
+    bool has_tools = json_count (json_get (conversation, "tools"));
+    const bundle_template_t *chosen = has_tools ? self->with_tools : self->plain;
     if (!chosen)
-        return error_set (error, STATUS_UNSUPPORTED, "the model has no chat template");
+        return s_lack_template (self, error);
     s_put_variables (self, conversation);
     status_t status = s_put_all_rendered (self, conversation, now_s, steps_max, error);
     if (status)
         return status;
     buffer_t prompt = { 0 };
     template_input_t input = { .context = conversation, .now_s = now_s, .steps_max = steps_max };
-    status = template_render (chosen, &input, &prompt, NULL, error);
+    status = template_render (chosen->compiled, &input, &prompt, NULL, error);
     if (!status && !span_starts_with (buffer_span (&prompt), buffer_span (&self->begin)))
         buffer_append (out, buffer_span (&self->begin));
     if (!status)

@@ -81,7 +81,7 @@ test_a_folder_says_its_template_and_its_tokens (void **state)
         "{\"bos_token\":{\"content\":\"<s>\"},\"eos_token\":\"</s>\",\"chat_template\":\"" SAY "\"}");
     s_load (&house);
     s_check_render (&house, HELLO "}", "<s>user: hi</s>");
-    assert_string_equal (house.bundle->origin, "tokenizer_config.json");
+    assert_string_equal (house.bundle->plain->origin, "tokenizer_config.json");
     assert_string_equal (buffer_string (&house.bundle->vocabulary), "BPE");
     assert_string_equal (buffer_string (&house.bundle->cutting), "Digits, ByteLevel");
     s_close (&house);
@@ -108,12 +108,81 @@ test_conversations_with_tools_have_their_template (void **state)
     house_t house = { 0 };
     s_put (&house, BUNDLE_TOKENIZER, TOKENIZER);
     s_put (&house, BUNDLE_CONFIG,
-        "{\"chat_template\":[{\"name\":\"rag\",\"template\":\"rag\"},{\"name\":\"tool_use\",\"template\":\"tools\"},"
-        "{\"name\":\"default\",\"template\":\"plain\"}]}");
+        "{\"chat_template\":[{\"name\":\"rag\",\"template\":\"{% rag %}\"},{\"name\":\"tool_use\",\"template\":"
+        "\"tools <tool_call>{{ tools }}\"},{\"name\":\"default\",\"template\":\"plain\"}]}");
     s_load (&house);
     s_check_render (&house, HELLO "}", "plain");
     s_check_render (&house, HELLO ",\"tools\":[]}", "plain");
+    s_check_render (&house, HELLO ",\"tools\":[{}]}", "tools <tool_call>[{}]");
+    assert_int_equal (house.bundle->templates.count, 3);
+    assert_string_equal (house.bundle->format.format->name, "hermes");
+    s_close (&house);
+}
+
+static void
+test_without_a_default_only_conversations_with_tools_are_rendered (void **state)
+{
+    house_t house = { 0 };
+    s_put (&house, BUNDLE_TOKENIZER, TOKENIZER);
+    s_put (&house, BUNDLE_CONFIG,
+        "{\"chat_template\":[{\"name\":\"rag\",\"template\":\"rag\"},{\"name\":\"tool_use\",\"template\":\"tools\"}]}");
+    s_load (&house);
     s_check_render (&house, HELLO ",\"tools\":[{}]}", "tools");
+    assert_int_equal (s_render (&house, HELLO "}"), STATUS_UNSUPPORTED);
+    assert_string_equal (house.error.text, "no chat template of the model is called default: rag, tool_use");
+    s_close (&house);
+}
+
+//  Files of their own, then the processor's, then the tokenizer's: the first of them gives all.
+static void
+test_templates_come_from_the_first_place_that_has_any (void **state)
+{
+    house_t house = { 0 };
+    s_put (&house, BUNDLE_TOKENIZER, TOKENIZER);
+    s_put (&house, BUNDLE_CONFIG,
+        "{\"chat_template\":[{\"name\":\"default\",\"template\":\"config\"},{\"name\":\"tool_use\",\"template\":"
+        "\"config with tools\"}]}");
+    s_load (&house);
+    s_check_render (&house, HELLO "}", "config");
+    s_close (&house);
+    s_put (&house, BUNDLE_PROCESSOR, "{\"chat_template\":\"processor\"}");
+    s_load (&house);
+    s_check_render (&house, HELLO ",\"tools\":[{}]}", "processor");
+    assert_string_equal (house.bundle->plain->origin, "chat_template.json");
+    s_close (&house);
+    s_put (&house, BUNDLE_TEMPLATE, "file");
+    s_load (&house);
+    s_check_render (&house, HELLO ",\"tools\":[{}]}", "file");
+    s_close (&house);
+    s_put (&house, BUNDLE_TEMPLATES, "[{\"name\":\"tool_use\",\"template\":\"folder\"}]");
+    s_load (&house);
+    s_check_render (&house, HELLO "}", "file");
+    s_check_render (&house, HELLO ",\"tools\":[{}]}", "folder");
+    s_close (&house);
+}
+
+//  ---- What it does with conversations ---------------------------------------------------------------------------------
+
+static void
+test_a_template_that_is_used_is_tried_when_it_is_loaded (void **state)
+{
+    house_t house = { 0 };
+    s_put (&house, BUNDLE_TOKENIZER, TOKENIZER);
+    s_put (&house, BUNDLE_TEMPLATE,
+        "{% if not day or bos_token != '<s>' %}{{ raise_exception('incomplete') }}{% endif %}" SAY
+        "{% if add_generation_prompt %}assistant:{% endif %}");
+    s_put (&house, BUNDLE_TEMPLATES,
+        "[{\"name\":\"tool_use\",\"template\":\"{% for m in messages if m.role != 'system' %}{{ m.content }}{% endfor "
+        "%}\"}]");
+    s_put (&house, BUNDLE_CONFIG, "{\"bos_token\":\"<s>\"}");
+    s_put (&house, BUNDLE_ENGINE, "{\"rendered\":{\"day\":\"{{ strftime_now('%d %b') }}\"}}");
+    s_load (&house);
+    const template_findings_t *plain = &house.bundle->plain->findings;
+    const template_findings_t *with_tools = &house.bundle->with_tools->findings;
+    assert_int_equal (plain->system_middle, FATE_KEPT);
+    assert_true (span_equal_string (buffer_span (&plain->tail), "assistant:"));
+    assert_int_equal (with_tools->system_middle, FATE_DROPPED);
+    assert_int_equal (with_tools->tail.size, 0);
     s_close (&house);
 }
 
@@ -217,6 +286,8 @@ test_files_that_are_none_are_refused_by_name (void **state)
     s_check_refused (&house, "tokenizer_config.json: not JSON");
     s_put (&house, BUNDLE_CONFIG, "{\"chat_template\":\"{% if %}\"}");
     s_check_refused (&house, "the chat template of tokenizer_config.json: line 1");
+    s_put (&house, BUNDLE_CONFIG, "{\"chat_template\":[{\"name\":\"default\"}]}");
+    s_check_refused (&house, "tokenizer_config.json: a listed chat template needs \"name\" and \"template\"");
     s_put (&house, BUNDLE_CONFIG, "{}");
     s_put (&house, BUNDLE_ENGINE, "nothing");
     s_check_refused (&house, "what the engine does: not JSON");
@@ -236,6 +307,9 @@ main (void)
         cmocka_unit_test (test_a_folder_says_its_template_and_its_tokens),
         cmocka_unit_test (test_a_template_of_its_own_wins),
         cmocka_unit_test (test_conversations_with_tools_have_their_template),
+        cmocka_unit_test (test_without_a_default_only_conversations_with_tools_are_rendered),
+        cmocka_unit_test (test_templates_come_from_the_first_place_that_has_any),
+        cmocka_unit_test (test_a_template_that_is_used_is_tried_when_it_is_loaded),
         cmocka_unit_test (test_a_gguf_file_brings_all_in_one),
         cmocka_unit_test (test_the_engines_variables_give_way_to_the_conversations),
         cmocka_unit_test (test_what_begins_every_prompt_is_there_once),

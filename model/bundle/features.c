@@ -34,9 +34,16 @@ static const struct {
 enum { FEATURES = sizeof s_features / sizeof *s_features };
 
 static bool
+s_has (const bundle_template_t *template, const char *word)
+{
+    return template && text_find (buffer_span (&template->source), word) != SIZE_MAX;
+}
+
+static bool
 s_is_used (const bundle_t *self, size_t row)
 {
-    return text_find (buffer_span (&self->source), s_features [row].word) != SIZE_MAX;
+    const char *word = s_features [row].word;
+    return s_has (self->plain, word) || s_has (self->with_tools, word);
 }
 
 const char *
