@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "actors/frontend/turn_private.h"
+#include "runtime/directory.h"
 
 static const uint64_t MOVE_NS = 10000000;    //  Before another worker is looked for, doubled a few times
 
@@ -27,6 +28,29 @@ s_is_tried_enough (turn_t *self, status_t status)
 {
     return self->failures.count + self->encodings + 1 >= (size_t)self->frontend->options.attempts ||
            self->failures.count == TURN_FAILURES_MAX;
+}
+
+//  Whether a worker that failed it goes on as it is.  One that takes no work is about to be another one.
+static bool
+s_stays (const turn_t *self, const char *address, uint64_t incarnation)
+{
+    const actor_entry_t *worker = directory_find (self->frontend->actor, span_from_string (address));
+    return worker && worker->incarnation == incarnation && worker->state == ACTOR_STATE_ALIVE && !worker->draining;
+}
+
+//  Every worker of the model has failed it, and stays: there is nobody to wait for.
+static bool
+s_is_without_others (turn_t *self, status_t status)
+{
+    const model_t *model = models_get (self->frontend->models, self->model_name, self->fingerprint);
+    size_t staying = 1;
+    if (status == STATUS_UNREACHABLE || !model || !s_stays (self, self->worker, self->incarnation))
+        return false;
+    for (size_t i = 0; i < self->failures.count; i++) {
+        const turn_failure_t *failure = array_at (&self->failures, i);
+        staying += !failure->died && s_stays (self, failure->address, failure->incarnation);
+    }
+    return staying >= model->workers;
 }
 
 //  The client has the beginning of an answer that nobody else would have drawn.
@@ -55,6 +79,7 @@ static const struct {
 } s_obstacles [] = {
     { "hopeless", API_OK, "", s_is_hopeless },
     { "attempts", API_OK, "", s_is_tried_enough },
+    { "nobody_else", API_OK, "; no other worker serves this model", s_is_without_others },
     { "unseeded", API_CANNOT_MIGRATE,
         "; the answer does not go on elsewhere, because it is drawn without a seed (frontend.migrate_unseeded)",
         s_is_drawn_without_seed },
@@ -98,11 +123,12 @@ s_give_up (turn_t *self, size_t obstacle, status_t status, const char *why)
 //  ---- Going on ----------------------------------------------------------------------------------------------------------
 
 static void
-s_note_failure (turn_t *self)
+s_note_failure (turn_t *self, status_t status)
 {
     turn_failure_t *failure = array_add (&self->failures);
     span_copy_string (span_from_string (self->worker), failure->address, sizeof failure->address);
     failure->incarnation = self->incarnation;
+    failure->died = status == STATUS_UNREACHABLE;
 }
 
 //  News of the directory that were held up come in a burst: who moves in the middle of it uses up its attempts at once.
@@ -123,7 +149,7 @@ turn_move_on (turn_t *self, status_t status, const char *why)
     }
     actor_log (frontend->actor, LOG_WARNING, "request %s moves on from %s after %" PRIu32 " tokens: %s",
         self->request_id, self->worker, turn_generated (self), why);
-    s_note_failure (self);
+    s_note_failure (self, status);
     if (turn_generated (self))
         counts_migrated (&frontend->counts, self->model_name, status_name (status));
     else

@@ -24,6 +24,7 @@ enum { TURN_ID_SIZE = 128, TRACE_SIZE = 55, TURN_FAILURES_MAX = 64 };
 typedef struct {
     char address [ADDRESS_MAX];    //  Of the worker
     uint64_t incarnation;          //  Which one
+    bool died;                     //  It or its engine went, and is restarted where somebody looks after it
 } turn_failure_t;
 
 //  What is read of a body, by a job where it is large.

@@ -2,6 +2,20 @@
 
 #include "tests/frontend/fixture.h"
 
+//  The sum of a metric's values whose labels contain this.
+static int64_t
+s_metric (const char *metric, const char *label)
+{
+    metrics_t *metrics = actor_metrics (stage_find (fixture_stage, "frontend/0"));
+    size_t cursor = 0;
+    const char *name, *labels;
+    int64_t value, sum = 0;
+    while (metrics_next (metrics, &cursor, &name, &labels, &value))
+        if (strcmp (name, metric) == 0 && strstr (labels ? labels : "", label))
+            sum += value;
+    return sum;
+}
+
 //  ---- Workers that fail -------------------------------------------------------------------------------------------------
 
 //  Whoever goes on gets the tokens that are there; the client sees one text, without gap or repeat.
@@ -94,6 +108,53 @@ test_when_nobody_can_the_client_hears_it_in_the_stream (void **state)
     fixture_end ();
 }
 
+//  Every worker has failed it and stays: nobody is waited for, and the last one's own words say why.
+static void
+test_when_every_worker_has_failed_it_the_client_hears_it_at_once (void **state)
+{
+    static const struct {
+        status_t refusal;    //  Of both workers
+        int status;          //  Expected
+    } cases [] = { { STATUS_IO, 502 }, { STATUS_AGAIN, 529 }, { STATUS_LIMIT, 529 } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        fixture_begin (2);
+        fixture_scripts [0].refusal = fixture_scripts [1].refusal = cases [i].refusal;
+        chat_t *chat = fixture_ask (CHAT (""));
+        stage_run (fixture_stage, 100 * REALM_MS);
+        assert_true (chat->ended);
+        assert_int_equal (chat->status, cases [i].status);
+        assert_true (fixture_contains (chat, "not today; no other worker serves this model."));
+        assert_int_equal (fixture_scripts [0].requests + fixture_scripts [1].requests, 2);
+        assert_int_equal (s_metric ("stator_retries_refused_total", "reason=\"nobody_else\""), 1);
+        fixture_check_router_is_idle ();
+        fixture_end ();
+    }
+}
+
+//  The engine of one died and the other one fails it: the first one is restarted, and serves it.
+static void
+test_a_worker_that_died_is_waited_for_when_the_others_fail (void **state)
+{
+    fixture_begin (1);
+    fixture_scripts [0].refusal = STATUS_UNREACHABLE;
+    fixture_scripts [1].refusal = STATUS_IO;
+    chat_t *chat = fixture_ask (CHAT (",\"max_tokens\":3"));
+    stage_run (fixture_stage, 100 * REALM_MS);
+    fixture_add_worker (1, "tiny", 7);
+    stage_run (fixture_stage, 2 * REALM_SECOND);
+    assert_int_equal (fixture_scripts [0].requests, 1);
+    assert_int_equal (fixture_scripts [1].requests, 1);
+    assert_false (chat->ended);
+    fixture_scripts [0].refusal = STATUS_OK;
+    stage_crash (fixture_stage, "worker/a");
+    stage_start (fixture_stage, "worker/a");
+    stage_run (fixture_stage, 5 * REALM_SECOND);
+    assert_int_equal (chat->status, 200);
+    assert_string_equal (fixture_ended.worker, "worker/a");
+    fixture_check_router_is_idle ();
+    fixture_end ();
+}
+
 //  A request that is wrong for one worker is wrong for all.
 static void
 test_what_an_engine_refuses_is_not_tried_elsewhere (void **state)
@@ -135,19 +196,6 @@ test_workers_that_die_in_a_row_do_not_use_up_the_attempts (void **state)
 }
 
 //  ---- What is not tried elsewhere ---------------------------------------------------------------------------------------
-
-static int64_t
-s_metric (const char *metric, const char *label)
-{
-    metrics_t *metrics = actor_metrics (stage_find (fixture_stage, "frontend/0"));
-    size_t cursor = 0;
-    const char *name, *labels;
-    int64_t value, sum = 0;
-    while (metrics_next (metrics, &cursor, &name, &labels, &value))
-        if (strcmp (name, metric) == 0 && strstr (labels ? labels : "", label))
-            sum += value;
-    return sum;
-}
 
 //  A fleet in which everything fails is asked little more often than there are requests.
 static void
@@ -587,6 +635,8 @@ main (void)
         cmocka_unit_test (test_a_worker_restarted_in_the_middle_of_a_text_goes_on),
         cmocka_unit_test (test_a_worker_that_says_nothing_is_left),
         cmocka_unit_test (test_when_nobody_can_the_client_hears_it_in_the_stream),
+        cmocka_unit_test (test_when_every_worker_has_failed_it_the_client_hears_it_at_once),
+        cmocka_unit_test (test_a_worker_that_died_is_waited_for_when_the_others_fail),
         cmocka_unit_test (test_what_an_engine_refuses_is_not_tried_elsewhere),
         cmocka_unit_test (test_workers_that_die_in_a_row_do_not_use_up_the_attempts),
         cmocka_unit_test (test_retries_are_paid_from_a_budget),
