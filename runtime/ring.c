@@ -1,5 +1,7 @@
 #include "runtime/ring.h"
 
+#include <string.h>
+
 #include "base/memory.h"
 
 void
@@ -28,17 +30,19 @@ s_at (const ring_t *self, size_t position)
     return array_at (&self->batches, self->gone + position);
 }
 
-static void
-s_drop_first (ring_t *self)
+//  The oldest leaves; gives the memory of its payload.
+static void *
+s_take_first (ring_t *self)
 {
     ring_batch_t *first = s_at (self, 0);
+    void *memory = (void *)first->payload.data;
     self->bytes -= s_cost (first);
-    memory_free ((void *)first->payload.data);
     self->gone++;
     if (self->gone * 2 > self->batches.count) {
         array_drop_front (&self->batches, self->gone);
         self->gone = 0;
     }
+    return memory;
 }
 
 size_t
@@ -46,7 +50,7 @@ ring_clear (ring_t *self)
 {
     size_t count = s_count (self);
     while (s_count (self))
-        s_drop_first (self);
+        memory_free (s_take_first (self));
     return count;
 }
 
@@ -57,14 +61,25 @@ ring_fini (ring_t *self)
     array_fini (&self->batches);
 }
 
+//  The oldest leave until there is room for a batch of this cost, or only `kept` are there.  Gives the memory of the last
+//  payload that left; NULL where none did.
+static void *
+s_make_room (ring_t *self, uint64_t cost, size_t kept)
+{
+    void *memory = NULL;
+    while (self->bytes + cost > self->limit && s_count (self) > kept) {
+        memory_free (memory);
+        memory = s_take_first (self);
+        self->dropped++;
+    }
+    return memory;
+}
+
 void
 ring_set_limit (ring_t *self, uint64_t limit_bytes)
 {
     self->limit = limit_bytes;
-    while (self->bytes > self->limit && s_count (self) > 1) {
-        s_drop_first (self);
-        self->dropped++;
-    }
+    memory_free (s_make_room (self, 0, 1));
 }
 
 void
@@ -72,12 +87,14 @@ ring_push (ring_t *self, uint64_t sequence, uint64_t wall_ns, span_t payload)
 {
     if (sequence <= ring_last (self))
         return;
-    ring_batch_t *batch = array_add (&self->batches);
-    batch->sequence = sequence;
-    batch->wall_ns = wall_ns;
-    batch->payload = span_of (memory_copy (payload.data, payload.size), payload.size);
-    self->bytes += s_cost (batch);
-    ring_set_limit (self, self->limit);
+    ring_batch_t batch = { sequence, wall_ns, payload };
+    uint64_t cost = s_cost (&batch);
+    void *memory = memory_resize (s_make_room (self, cost, 0), payload.size);
+    if (payload.size)
+        memcpy (memory, payload.data, payload.size);
+    batch.payload.data = memory;
+    array_append (&self->batches, &batch, 1);
+    self->bytes += cost;
 }
 
 uint64_t

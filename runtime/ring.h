@@ -32,8 +32,8 @@ size_t ring_clear (ring_t *self);
 //  Another bound; the oldest leave until it holds, the newest always stays.
 void ring_set_limit (ring_t *self, uint64_t limit_bytes);
 
-//  Copies the payload.  A sequence number that is not higher than the last one is ignored.  The batch itself always stays,
-//  even where it is larger than the limit.
+//  Copies the payload, which must not lie in the ring.  A sequence number that is not higher than the last one is ignored.
+//  The batch itself always stays, even where it is larger than the limit.
 void ring_push (ring_t *self, uint64_t sequence, uint64_t wall_ns, span_t payload);
 
 //  The batch of this number; NULL where it is not there.  Borrowed until the next push.

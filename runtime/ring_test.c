@@ -61,6 +61,25 @@ test_who_empties_it_learns_of_how_much (void **state)
     ring_fini (&ring);
 }
 
+//  The memory of those that leave goes to those that come.
+static void
+test_what_is_kept_is_whole_whatever_sizes_come (void **state)
+{
+    ring_t ring;
+    uint8_t bytes [200];
+    ring_init (&ring, 2000);
+    for (uint64_t sequence = 1; sequence <= 1000; sequence++) {
+        ring_push (&ring, sequence, 0, span_of (memset (bytes, (int)sequence & 255, 200), sequence * 7919 % 200));
+        assert_true (ring.bytes <= 2000);
+        for (uint64_t kept = ring_first (&ring); kept <= sequence; kept++) {
+            span_t payload = ring_find (&ring, kept)->payload;
+            memset (bytes, (int)kept & 255, 200);
+            assert_true (span_equal (payload, span_of (bytes, kept * 7919 % 200)));
+        }
+    }
+    ring_fini (&ring);
+}
+
 int
 main (void)
 {
@@ -69,6 +88,7 @@ main (void)
         cmocka_unit_test (test_empty_batches_are_bounded_too),
         cmocka_unit_test (test_a_batch_larger_than_the_limit_stays),
         cmocka_unit_test (test_who_empties_it_learns_of_how_much),
+        cmocka_unit_test (test_what_is_kept_is_whole_whatever_sizes_come),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
