@@ -79,6 +79,15 @@ event_topic_append (buffer_t *out, uint16_t stream, span_t address)
 }
 
 bool
+event_topic_is (span_t topic, uint16_t stream, span_t address)
+{
+    span_t name = span_from_string (stream_name (stream));
+    return topic.size == name.size + address.size + 2 && topic.data [name.size] == '.' &&
+           topic.data [topic.size - 1] == '.' && span_starts_with (topic, name) &&
+           span_equal (span_slice (topic, name.size + 1, address.size), address);
+}
+
+bool
 event_topic_parse (span_t topic, uint16_t *stream, span_t *address)
 {
     size_t dot = span_find_byte (topic, '.');

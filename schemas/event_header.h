@@ -38,6 +38,9 @@ span_t event_key (uint64_t source, uint16_t stream, uint8_t bytes [EVENT_KEY_SIZ
 //  Appends "<stream>.<address>.".
 void event_topic_append (buffer_t *out, uint16_t stream, span_t address);
 
+//  Whether a topic is "<stream>.<address>.".
+bool event_topic_is (span_t topic, uint16_t stream, span_t address);
+
 //  Takes a topic apart; the address is borrowed from it.  False where it is none, or of a stream we do not know.
 bool event_topic_parse (span_t topic, uint16_t *stream, span_t *address);
 

@@ -39,12 +39,23 @@ test_a_topic_comes_apart_and_what_is_none_does_not (void **state)
     assert_int_equal (stream, STREAM_LOAD);
 }
 
+static void
+test_a_topic_is_that_of_one_stream_and_address_only (void **state)
+{
+    assert_true (event_topic_is (SPAN ("kv.worker/a."), STREAM_KV, SPAN ("worker/a")));
+    static const char *const others [] = { "", "kv.", "kv.worker/a", "kv.worker/b.", "kv.worker/ab.", "load.worker/a.",
+        "kvx.orker/a.", "kv.worker/aa", "xx.worker/a." };
+    for (size_t i = 0; i < sizeof others / sizeof others [0]; i++)
+        assert_false (event_topic_is (span_from_string (others [i]), STREAM_KV, SPAN ("worker/a")));
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_a_header_of_another_size_or_version_is_refused),
         cmocka_unit_test (test_a_topic_comes_apart_and_what_is_none_does_not),
+        cmocka_unit_test (test_a_topic_is_that_of_one_stream_and_address_only),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
