@@ -225,6 +225,9 @@ typedef struct {
     const char *(*socket_endpoint) (const port_socket_t *socket);
     //  OK, AGAIN (queue full, nothing sent) or UNREACHABLE (ROUTER: no such peer).
     status_t (*socket_send) (port_socket_t *socket, const span_t *frames, size_t count);
+    //  Inside on_message of `from`: sends the last `count` of the frames that are being handed over, uncopied.  They are gone
+    //  afterwards, whatever it returns.
+    status_t (*socket_forward) (port_socket_t *socket, port_socket_t *from, const span_t *frames, size_t count);
     void (*socket_subscribe) (port_socket_t *socket, span_t prefix);
     void (*socket_unsubscribe) (port_socket_t *socket, span_t prefix);
     //  Inside on_message: who sent the message.  Looked up for each message: what is taken off the keyring loses its roles

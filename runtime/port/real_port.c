@@ -183,6 +183,7 @@ static const port_table_t s_table = {
     .socket_connect = zmq_socket_connect,
     .socket_endpoint = zmq_socket_endpoint,
     .socket_send = zmq_socket_send,
+    .socket_forward = zmq_socket_forward,
     .socket_subscribe = zmq_socket_subscribe,
     .socket_unsubscribe = zmq_socket_unsubscribe,
     .socket_sender = zmq_socket_sender,

@@ -57,7 +57,7 @@ struct port_socket {
     bool reading;                           //  Inside s_read: a close waits for its end
     bool closed;                            //  Closed by the owner while reading
     zmq_msg_t parts [SOCKET_FRAMES_MAX];    //  Of the message that is being received
-    size_t part_count;                      //  Of the message that is being handed over
+    size_t part_count;                      //  Of the message that is being handed over, those that are still there
     span_t frames [SOCKET_FRAMES_MAX];      //  Over the parts
 };
 
@@ -85,6 +85,7 @@ s_close_parts (port_socket_t *self, size_t count)
         zmq_msg_close (&self->parts [i]);
 }
 
+//  Parts that were forwarded meanwhile are empty.
 static void
 s_hand_over (port_socket_t *self, size_t count)
 {
@@ -162,17 +163,25 @@ s_on_edge (evutil_socket_t fd, short what, void *arg)
 
 //  ---- Sending -------------------------------------------------------------------------------------------------------
 
+//  The part is empty afterwards where libzmq took it.
 static int
-s_send_part (port_socket_t *self, span_t frame, bool more)
+s_pass_on (port_socket_t *self, zmq_msg_t *part, bool more)
+{
+    int rc;
+    HAND_OVER (zmq_msg_data (part));
+    while ((rc = zmq_msg_send (part, self->socket, ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0))) < 0 && errno == EINTR)
+        ;
+    return rc;
+}
+
+static int
+s_send_copy (port_socket_t *self, span_t frame, bool more)
 {
     zmq_msg_t part;
     BUG_ON (zmq_msg_init_size (&part, frame.size) != 0);
     if (frame.size)
         memcpy (zmq_msg_data (&part), frame.data, frame.size);
-    HAND_OVER (zmq_msg_data (&part));
-    int rc;
-    while ((rc = zmq_msg_send (&part, self->socket, ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0))) < 0 && errno == EINTR)
-        ;
+    int rc = s_pass_on (self, &part, more);
     if (rc < 0) {
         int reason = errno;
         zmq_msg_close (&part);
@@ -181,23 +190,43 @@ s_send_part (port_socket_t *self, span_t frame, bool more)
     return rc;
 }
 
+//  parts: where the frames lie, to be passed on; NULL: they are copied.
+//
 //  libzmq refuses a message at its first frame, unless the peer goes away in the middle: then it drops the frames before
 //  and wants to be given those behind, which it drops too.
-status_t
-zmq_socket_send (port_socket_t *self, const span_t *frames, size_t count)
+static status_t
+s_send (port_socket_t *self, const span_t *frames, zmq_msg_t *parts, size_t count)
 {
     BUG_ON (count == 0 || count > SOCKET_FRAMES_MAX);
     if (!self->reading)
         loop_defer (self->loop, &self->again);
     status_t status = STATUS_OK;
     for (size_t i = 0; i < count; i++) {
-        if (s_send_part (self, frames [i], i + 1 < count) >= 0)
+        bool more = i + 1 < count;
+        if ((parts ? s_pass_on (self, &parts [i], more) : s_send_copy (self, frames [i], more)) >= 0)
             continue;
         status = errno == EHOSTUNREACH ? STATUS_UNREACHABLE : STATUS_AGAIN;
         if (i == 0)
             break;
     }
     return status;
+}
+
+status_t
+zmq_socket_send (port_socket_t *self, const span_t *frames, size_t count)
+{
+    return s_send (self, frames, NULL, count);
+}
+
+//  A frame that libzmq read together with others lies where they lie, and none of that is free before all of them are sent:
+//  up to 18 KB, which a frame that came alone has for itself.
+status_t
+zmq_socket_forward (port_socket_t *self, port_socket_t *from, const span_t *frames, size_t count)
+{
+    size_t first = (size_t)(frames - from->frames);
+    BUG_ON (first + count != from->part_count);
+    from->part_count = first;
+    return s_send (self, frames, &from->parts [first], count);
 }
 
 void

@@ -199,6 +199,7 @@ static const port_table_t s_table = {
     .socket_connect = sim_socket_connect,
     .socket_endpoint = sim_socket_endpoint,
     .socket_send = sim_socket_send,
+    .socket_forward = sim_socket_forward,
     .socket_subscribe = sim_socket_subscribe,
     .socket_unsubscribe = sim_socket_unsubscribe,
     .socket_sender = sim_socket_sender,

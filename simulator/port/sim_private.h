@@ -54,6 +54,7 @@ status_t sim_socket_bind (port_socket_t *socket, const char *endpoint, error_t *
 status_t sim_socket_connect (port_socket_t *socket, const char *endpoint, error_t *error);
 const char *sim_socket_endpoint (const port_socket_t *socket);
 status_t sim_socket_send (port_socket_t *socket, const span_t *frames, size_t count);
+status_t sim_socket_forward (port_socket_t *socket, port_socket_t *from, const span_t *frames, size_t count);
 void sim_socket_subscribe (port_socket_t *socket, span_t prefix);
 void sim_socket_unsubscribe (port_socket_t *socket, span_t prefix);
 socket_sender_t sim_socket_sender (const port_socket_t *socket);

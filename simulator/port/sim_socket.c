@@ -471,6 +471,12 @@ sim_socket_send (port_socket_t *self, const span_t *frames, size_t count)
     return entry ? s_link_send (LIST_ENTRY (entry, link_t, entry), frames, count) : STATUS_AGAIN;
 }
 
+status_t
+sim_socket_forward (port_socket_t *self, port_socket_t *from, const span_t *frames, size_t count)
+{
+    return sim_socket_send (self, frames, count);
+}
+
 static void
 s_tell_publishers (port_socket_t *self, uint32_t kind, parcel_t *prefix)
 {

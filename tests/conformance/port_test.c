@@ -383,6 +383,48 @@ s_taken_endpoint (scene_t *scene)
     s_close_both (scene);
 }
 
+enum { LONG_WORD = 100000 };
+
+//  The peer is one of the frames, so the message goes back to it.
+static void
+s_on_forwarded (void *arg, const span_t *frames, size_t count)
+{
+    scene_t *scene = arg;
+    assert_int_equal (count, 2);
+    assert_int_equal (PORT (scene)->socket_forward (scene->server, scene->server, frames, 2), STATUS_OK);
+}
+
+static void
+s_on_echo (void *arg, const span_t *frames, size_t count)
+{
+    scene_t *scene = arg;
+    assert_int_equal (count, 1);
+    s_hear_span (scene, frames [0].size == LONG_WORD ? span_slice (frames [0], LONG_WORD - 4, 4) : frames [0]);
+    if (++scene->count == 3)
+        s_close_both (scene);
+}
+
+static void
+s_echoes (scene_t *scene)
+{
+    char *word = memory_new (LONG_WORD + 1);
+    memset (word, '.', LONG_WORD);
+    memcpy (word + LONG_WORD - 4, "long", 4);
+    scene->server = s_open (scene, SOCKET_ROUTER, s_on_forwarded);
+    scene->client = s_open (scene, SOCKET_DEALER, s_on_echo);
+    s_bind_and_connect (scene);
+    s_send_word (scene, scene->client, "short");
+    s_send_word (scene, scene->client, word);
+    s_send_word (scene, scene->client, "a_word_that_fills_more_than_a_message_itself");
+    memory_free (word);
+}
+
+static void
+test_what_is_forwarded_arrives_as_it_came (void **state)
+{
+    s_play (s_echoes, "short long a_word_that_fills_more_than_a_message_itself ");
+}
+
 static void
 test_a_taken_endpoint_is_an_error_that_names_it (void **state)
 {
@@ -743,6 +785,7 @@ main (void)
         cmocka_unit_test (test_a_router_answers_who_asked_and_cannot_reach_a_stranger),
         cmocka_unit_test (test_a_dealer_queues_until_its_router_is_there),
         cmocka_unit_test (test_a_subscriber_hears_its_prefix_from_when_it_has_joined),
+        cmocka_unit_test (test_what_is_forwarded_arrives_as_it_came),
         cmocka_unit_test (test_a_taken_endpoint_is_an_error_that_names_it),
         cmocka_unit_test (test_a_streamed_response_arrives_in_order_and_whole),
         cmocka_unit_test (test_an_error_status_is_still_a_whole_response),
