@@ -119,7 +119,6 @@ s_on_turn_end (void *arg)
 {
     actor_t *self = arg;
     self->in_turn_end = false;
-    incoming_flush_ack (self);
     source_flush_all (self);
     link_free_doomed (self);
 }
@@ -286,7 +285,6 @@ s_free (actor_t *self)
     metrics_destroy (&self->metrics);
     arena_fini (&self->scratch);
     wire_fini (&self->wire);
-    buffer_fini (&self->ack.peer);
     heap_fini (&self->dues);
     for (size_t i = 0; i < self->capabilities.count; i++)
         memory_free (*(char **)array_at (&self->capabilities, i));
@@ -498,6 +496,12 @@ actor_note_counts (actor_t *self)
         metric_set (self->counts [COUNT_STRANGER], (int64_t)actor_table (self)->socket_refused (self->router));
     if (self->class->measure)
         self->class->measure (self->state, self);
+}
+
+void
+actor_forward (actor_t *self, port_socket_t *socket, const span_t frames [3])
+{
+    actor_table (self)->socket_forward (socket, self->router, frames, 3);
 }
 
 bool

@@ -220,7 +220,14 @@ bool actor_sender_may_speak (actor_t *self, span_t address);
 //  The broker's: raises its own incarnation, in init, before anything is published.
 void actor_set_incarnation (actor_t *self, uint64_t incarnation);
 
-//  The broker's: tells a source, at the end of the turn, that `sequence` of its stream and all before it are safe here.
+//  The broker's: inside on_handover, sends the batch on through another socket, uncopied.  Its frames are gone afterwards.
+void actor_forward (actor_t *self, port_socket_t *socket, const span_t frames [3]);
+
+//  Batches that a source hands over before it waits for an acknowledgement.
+enum { HANDOVER_WINDOW = 64 };
+
+//  The broker's: tells a source that `sequence` of its stream and all before it are safe here.  One in time is enough for
+//  many batches.
 void actor_acknowledge (actor_t *self, span_t peer, uint16_t stream, uint64_t sequence);
 
 //  ---- Snapshots (inside an actor_snapshot_fn) -------------------------------------------------------------------------

@@ -46,13 +46,6 @@ typedef enum {
     COUNT_COUNT
 } runtime_count_t;
 
-//  What is still to be said to a source.
-typedef struct {
-    buffer_t peer;        //  To whom; empty: nothing
-    uint16_t stream;      //  Of its streams
-    uint64_t sequence;    //  All of it up to here is safe
-} ack_t;
-
 struct actor {
     const actor_class_t *class;          //  What it is
     port_t *port;                        //  Its world
@@ -75,7 +68,6 @@ struct actor {
     map_t *handlers;                     //  Method -> actor_handler_t
     map_t *incomings;                    //  (peer, id) -> incoming_t, those that have outlived their handler
     incoming_t *serving;                 //  The one whose handler runs, until it is completed; NULL: none
-    ack_t ack;                           //  The broker's: for the end of the turn
     map_t *links;                        //  Address -> link_t
     list_t doomed_links;                 //  Replaced in the turn that is running; freed at its end
     uint64_t next_call;                  //  Id of the next call
@@ -151,7 +143,6 @@ void stream_take (call_t *self, const wire_message_t *message);
 
 void incoming_take (actor_t *self, const span_t *frames, size_t count);
 void incoming_refuse_large (actor_t *self, span_t peer);
-void incoming_flush_ack (actor_t *self);
 void incoming_destroy_all (actor_t *self);
 
 //  ---- Builtin methods (builtin.c) ----

@@ -351,13 +351,12 @@ s_take_credit (incoming_t *self, const wire_message_t *message)
 }
 
 static void
-s_take_handover (actor_t *actor, const wire_message_t *message)
+s_take_handover (actor_t *actor, span_t peer, const span_t *frames, size_t count)
 {
-    if (!actor->class->on_handover || message->body_count != 3) {
+    if (actor->class->on_handover && count == 3)
+        actor->class->on_handover (actor->state, actor, peer, frames);
+    else
         actor_count (actor, COUNT_MALFORMED);
-        return;
-    }
-    actor->class->on_handover (actor->state, actor, message->peer, message->body);
 }
 
 static void
@@ -396,6 +395,10 @@ incoming_take (actor_t *actor, const span_t *frames, size_t count)
 {
     wire_message_t message;
     error_t error;
+    if (wire_is_handover (&actor->wire, frames, count)) {
+        s_take_handover (actor, frames [0], frames + 3, count - 3);
+        return;
+    }
     status_t status = wire_parse (frames, count, true, &message, &error);
     if (!status && message.peer.size > PEER_MAX)
         status = error_set (&error, STATUS_INVALID, "the name of a peer has more than %d bytes", PEER_MAX);
@@ -413,7 +416,7 @@ incoming_take (actor_t *actor, const span_t *frames, size_t count)
         s_take_follow_up (actor, &message);
         break;
     case FRAME_KIND_EVENT:
-        s_take_handover (actor, &message);
+        s_take_handover (actor, message.peer, message.body, message.body_count);
         break;
     default:
         s_refuse (actor, &message, COUNT_MALFORMED, STATUS_INVALID,
@@ -433,32 +436,12 @@ incoming_destroy_all (actor_t *actor)
     }
 }
 
-//  ---- Acknowledgements: they are cumulative, so one answers all that a source handed over in a turn ----
-
-void
-incoming_flush_ack (actor_t *actor)
-{
-    ack_t *ack = &actor->ack;
-    frame_header_t header = { .version = WIRE_VERSION,
-        .kind = FRAME_KIND_ACK,
-        .id = ack->stream,
-        .has_position = true,
-        .position = ack->sequence };
-    if (ack->peer.size &&
-        wire_send_frames (&actor->wire, actor->router, buffer_span (&ack->peer), &header, NULL, 0) != STATUS_OK)
-        actor_count (actor, COUNT_PEER_LOST);
-    buffer_clear (&ack->peer);
-}
-
 void
 actor_acknowledge (actor_t *self, span_t peer, uint16_t stream, uint64_t sequence)
 {
-    ack_t *ack = &self->ack;
-    if (ack->stream != stream || !span_equal (buffer_span (&ack->peer), peer)) {
-        incoming_flush_ack (self);
-        buffer_append (&ack->peer, peer);
-        ack->stream = stream;
-    }
-    ack->sequence = sequence;
-    actor_want_turn_end (self);
+    frame_header_t header = {
+        .version = WIRE_VERSION, .kind = FRAME_KIND_ACK, .id = stream, .has_position = true, .position = sequence
+    };
+    if (wire_send_frames (&self->wire, self->router, peer, &header, NULL, 0) != STATUS_OK)
+        actor_count (self, COUNT_PEER_LOST);
 }

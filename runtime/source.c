@@ -1,8 +1,8 @@
 //  source - what this actor publishes
 //
 //  Events of one turn become one batch a stream at the turn's end.  A batch gets its number, goes into the ring, and is
-//  handed to the broker; it counts as handed over when the broker has acknowledged it.  At most WINDOW batches are under
-//  way.  When the broker is a new one, or has not acknowledged for a while, everything that is not acknowledged and still
+//  handed to the broker; it counts as handed over when the broker has acknowledged it.  At most HANDOVER_WINDOW batches
+//  are under way.  When the broker is a new one, or has not acknowledged for a while, everything that is not acknowledged and still
 //  in the ring is sent again: the broker drops what it has.  What left the ring before that is a gap, which those who
 //  follow notice and fill by snapshot.
 
@@ -12,7 +12,7 @@
 #include "schemas/batch.h"
 #include "schemas/event_header.h"
 
-enum { WINDOW = 64, BATCH_BYTES = 256 << 10 };
+enum { BATCH_BYTES = 256 << 10 };
 static const uint64_t ACK_PATIENCE_NS = 2000000000;
 
 struct source {
@@ -92,7 +92,7 @@ s_pump (source_t *self)
 {
     if (!directory_is_registered (self->actor))
         return;
-    while (self->sent < self->sequence && self->sent - self->acknowledged < WINDOW) {
+    while (self->sent < self->sequence && self->sent - self->acknowledged < HANDOVER_WINDOW) {
         const ring_batch_t *batch = s_next (self);
         if (!batch || !s_hand_over (self, batch))
             break;

@@ -8,6 +8,9 @@ wire_init (wire_t *self, port_t *port)
     self->port = port;
     buffer_init (&self->header);
     buffer_init (&self->body);
+    frame_header_t header = { .version = WIRE_VERSION, .kind = FRAME_KIND_EVENT };
+    buffer_init (&self->handover);
+    message_encode (&frame_header_message, &header, &self->handover);
 }
 
 void
@@ -15,6 +18,7 @@ wire_fini (wire_t *self)
 {
     buffer_fini (&self->header);
     buffer_fini (&self->body);
+    buffer_fini (&self->handover);
 }
 
 status_t
@@ -77,6 +81,12 @@ wire_parse (const span_t *frames, size_t count, bool routed, wire_message_t *mes
         return error_set (error, STATUS_UNSUPPORTED, "protocol version %u is not spoken here, only version %u",
             message->header.version, WIRE_VERSION);
     return STATUS_OK;
+}
+
+bool
+wire_is_handover (const wire_t *self, const span_t *frames, size_t count)
+{
+    return count > 2 && frames [1].size == 0 && span_equal (frames [2], buffer_span (&self->handover));
 }
 
 span_t

@@ -14,9 +14,10 @@ enum { WIRE_VERSION = 1, WIRE_BODY_FRAMES = 3 };
 
 //  Where frames are written before they are sent; one an actor, reused.
 typedef struct {
-    port_t *port;       //  Whose sockets these are
-    buffer_t header;    //  frame_header
-    buffer_t body;      //  The message behind it
+    port_t *port;         //  Whose sockets these are
+    buffer_t header;      //  frame_header
+    buffer_t body;        //  The message behind it
+    buffer_t handover;    //  The frame_header of every hand-over
 } wire_t;
 
 void wire_init (wire_t *self, port_t *port);
@@ -45,6 +46,9 @@ typedef struct {
 //  Takes a message apart; borrows the frames.  routed: the first frame is the peer (ROUTER).
 //  STATUS_INVALID for anything malformed, STATUS_UNSUPPORTED for another version (the header is filled in then).
 status_t wire_parse (const span_t *frames, size_t count, bool routed, wire_message_t *message, error_t *error);
+
+//  Whether what arrived at a ROUTER is a hand-over with the header that all actors write: then there is nothing to take apart.
+bool wire_is_handover (const wire_t *self, const span_t *frames, size_t count);
 
 //  The one body frame, empty where there is none.
 span_t wire_body (const wire_message_t *message);
