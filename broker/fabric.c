@@ -96,6 +96,13 @@ fabric_publish (fabric_t *self, const span_t frames [3])
 }
 
 void
+fabric_forward (fabric_t *self, const span_t frames [3])
+{
+    if (self->socket)
+        actor_forward (self->actor, self->socket, frames);
+}
+
+void
 fabric_renew (fabric_t *self)
 {
     if (!self->socket || !endpoint_leaves_machine (span_from_string (self->endpoint)))

@@ -29,6 +29,9 @@ void fabric_fini (fabric_t *self);
 //  frames: topic, header, payload.
 void fabric_publish (fabric_t *self, const span_t frames [3]);
 
+//  Inside on_handover: the batch that is handed over, whose frames are gone afterwards.
+void fabric_forward (fabric_t *self, const span_t frames [3]);
+
 //  The keys may have changed.
 void fabric_renew (fabric_t *self);
 

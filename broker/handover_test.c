@@ -1,0 +1,182 @@
+//  What the broker makes of batches, right and wrong ones, in raw frames.
+
+#include "schemas/call.h"
+#include "schemas/event_header.h"
+#include "tests/broker/fixture.h"
+
+//  Whoever hands over and listens in raw frames, beside an actor.
+typedef struct {
+    port_socket_t *broker;    //  DEALER
+    port_socket_t *events;    //  SUB
+    size_t acknowledged;      //  Acknowledgements that came
+    uint64_t position;        //  The last one's
+    size_t heard;             //  Batches on the bus
+} witness_t;
+
+static void
+s_on_acknowledged (void *arg, const span_t *frames, size_t count)
+{
+    witness_t *self = arg;
+    frame_header_t header;
+    assert_int_equal (frame_header_decode (&header, frames [count - 1], NULL, NULL), STATUS_OK);
+    self->position = header.position;
+    self->acknowledged++;
+}
+
+static void
+s_on_batch (void *arg, const span_t *frames, size_t count)
+{
+    ((witness_t *)arg)->heard++;
+}
+
+static void
+s_witness_open (witness_t *self)
+{
+    port_t *port = actor_port (stage_find (bus_stage, "source/0"));
+    const port_table_t *table = port->table;
+    socket_options_t dealer = { .kind = SOCKET_DEALER, .on_message = s_on_acknowledged, .arg = self };
+    socket_options_t sub = { .kind = SOCKET_SUB, .on_message = s_on_batch, .arg = self };
+    *self = (witness_t){ table->socket_open (port, &dealer, NULL), table->socket_open (port, &sub, NULL), 0, 0, 0 };
+    assert_int_equal (table->socket_connect (self->broker, STAGE_BROKER, NULL), STATUS_OK);
+    assert_int_equal (table->socket_connect (self->events, STAGE_EVENTS, NULL), STATUS_OK);
+    table->socket_subscribe (self->events, SPAN ("kv."));
+    bus_run (REALM_SECOND);
+}
+
+static void
+s_witness_close (witness_t *self)
+{
+    const port_table_t *table = actor_port (stage_find (bus_stage, "source/0"))->table;
+    table->socket_close (self->broker);
+    table->socket_close (self->events);
+}
+
+//  Hands over an empty batch in the name of the source.
+static void
+s_send_batch (witness_t *self, uint64_t incarnation, uint64_t sequence)
+{
+    uint8_t bytes [EVENT_HEADER_SIZE];
+    buffer_t header = { 0 }, topic = { 0 };
+    frame_header_t frame = { .version = 1, .kind = FRAME_KIND_EVENT };
+    event_header_t event = { .version = EVENT_VERSION,
+        .stream = STREAM_KV,
+        .source = event_source (SPAN ("source/0")),
+        .incarnation = incarnation,
+        .sequence = sequence };
+    frame_header_encode (&frame, &header);
+    event_header_encode (&event, bytes);
+    event_topic_append (&topic, STREAM_KV, SPAN ("source/0"));
+    span_t frames [] = { SPAN (""), buffer_span (&header), buffer_span (&topic), span_of (bytes, sizeof bytes),
+        SPAN ("\x90") };
+    const port_table_t *table = actor_port (stage_find (bus_stage, "source/0"))->table;
+    assert_int_equal (table->socket_send (self->broker, frames, 5), STATUS_OK);
+    buffer_fini (&header);
+    buffer_fini (&topic);
+}
+
+//  Long enough for all that follows from it.
+static void
+s_hand_over (witness_t *self, uint64_t incarnation, uint64_t sequence)
+{
+    s_send_batch (self, incarnation, sequence);
+    bus_run (REALM_SECOND);
+}
+
+static int64_t
+s_batches (const char *result)
+{
+    char label [64];
+    snprintf (label, sizeof label, "result=\"%s\"", result);
+    return bus_metric (BROKER, "stator_broker_batches_total", label);
+}
+
+//  A source that heard no acknowledgement hands over again; it is told once more, and nobody else.
+static void
+test_a_batch_that_is_handed_over_twice_is_fanned_out_once (void **state)
+{
+    witness_t witness;
+    bus_begin_all (20, RING);
+    bus_source ()->quiet = true;
+    s_witness_open (&witness);
+    const actor_t *source = stage_find (bus_stage, "source/0");
+    uint64_t next = actor_published (source, STREAM_KV) + 1;
+    s_hand_over (&witness, actor_incarnation (source), next);
+    assert_int_equal (witness.heard, 1);
+    s_hand_over (&witness, actor_incarnation (source), next);
+    assert_int_equal (witness.heard, 1);
+    assert_int_equal (witness.acknowledged, 2);
+    assert_int_equal (s_batches ("duplicate"), 1);
+    s_witness_close (&witness);
+    bus_end ();
+}
+
+//  Half of what a source may have under way is acknowledged as soon as it is there, less a moment later, and all by one.
+static void
+test_many_batches_are_acknowledged_by_one_message (void **state)
+{
+    witness_t witness;
+    bus_begin_all (23, RING);
+    bus_source ()->quiet = true;
+    s_witness_open (&witness);
+    const actor_t *source = stage_find (bus_stage, "source/0");
+    uint64_t next = actor_published (source, STREAM_KV) + 1;
+    for (int i = 0; i < HANDOVER_WINDOW / 2; i++)
+        s_send_batch (&witness, actor_incarnation (source), next++);
+    bus_run (20 * REALM_MS);
+    assert_int_equal (witness.acknowledged, 1);
+    for (int i = 0; i < HANDOVER_WINDOW / 4; i++)
+        s_send_batch (&witness, actor_incarnation (source), next++);
+    bus_run (REALM_SECOND);
+    assert_int_equal (witness.acknowledged, 2);
+    assert_int_equal (witness.position, next - 1);
+    s_witness_close (&witness);
+    bus_end ();
+}
+
+//  What was replaced may still be running somewhere.
+static void
+test_what_an_old_incarnation_publishes_reaches_nobody (void **state)
+{
+    witness_t witness;
+    bus_begin_all (21, RING);
+    bus_source ()->quiet = true;
+    s_witness_open (&witness);
+    const actor_t *source = stage_find (bus_stage, "source/0");
+    s_hand_over (&witness, actor_incarnation (source) - 1, actor_published (source, STREAM_KV) + 1);
+    assert_int_equal (witness.heard, 0);
+    assert_int_equal (witness.acknowledged, 0);
+    assert_int_equal (s_batches ("stale"), 1);
+    s_witness_close (&witness);
+    bus_end ();
+}
+
+//  Those who follow subscribe; whoever sends anything else there is heard of.
+static void
+test_stray_messages_to_the_bus_are_counted (void **state)
+{
+    bus_begin_all (22, RING);
+    port_t *port = actor_port (stage_find (bus_stage, "source/0"));
+    socket_options_t options = { .kind = SOCKET_DEALER };
+    port_socket_t *stray = port->table->socket_open (port, &options, NULL);
+    span_t frames [] = { SPAN ("\x01"), SPAN ("hello") };
+    assert_int_equal (port->table->socket_connect (stray, STAGE_EVENTS, NULL), STATUS_OK);
+    assert_int_equal (bus_metric (BROKER, "stator_broker_strays_total", ""), 0);
+    port->table->socket_send (stray, frames, 2);
+    port->table->socket_send (stray, frames + 1, 1);
+    bus_run (REALM_SECOND);
+    assert_int_equal (bus_metric (BROKER, "stator_broker_strays_total", ""), 2);
+    port->table->socket_close (stray);
+    bus_end ();
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_a_batch_that_is_handed_over_twice_is_fanned_out_once),
+        cmocka_unit_test (test_many_batches_are_acknowledged_by_one_message),
+        cmocka_unit_test (test_what_an_old_incarnation_publishes_reaches_nobody),
+        cmocka_unit_test (test_stray_messages_to_the_bus_are_counted),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
