@@ -7,25 +7,34 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "kv/index/index.h"
+#include "kv/index/pending.h"
 
-enum { NAMESPACES_MAX = 4096, PARKED_LIMIT = 100000, SWEEP_STEPS = 1000, SLICE = 256, BLOCK_BYTES = 100 };
+enum {
+    NAMESPACES_MAX = 4096,
+    PARKED_LIMIT = 100000,
+    PENDING_MAX = 4000000,
+    SWEEP_STEPS = 1000,
+    SLICE = 256,
+    BLOCK_BYTES = 100
+};
 
 //  Whoever sends events; its slot is the owner number of its holders.
 typedef struct {
     uint64_t source;    //  source id
     uint32_t slot;      //  Position in `sources`
-    map_t *seats;       //  Rank and tier of each holder it ever had, in some namespace; values mean nothing
+    map_t *seats;       //  Kind, rank and tier of each holder it ever had, in some namespace; values mean nothing
 } source_entry_t;
 
 typedef struct {
-    uint64_t id;       //  Public id of the namespace
-    index_t *index;    //  Its blocks
+    uint64_t id;           //  Public id of the namespace
+    index_t *index;        //  Its blocks
+    pending_t *pending;    //  Those that are being computed
 } namespace_entry_t;
 
 struct catalog {
     catalog_options_t options;    //  Defaults filled in
-    array_t namespaces;           //  namespace_entry_t, in order of first sight
-    map_t *by_namespace;          //  Namespace's id -> its index, borrowed
+    array_t namespaces;           //  namespace_entry_t *, owned, in order of first sight
+    map_t *by_namespace;          //  Namespace's id -> the same, borrowed
     array_t sources;              //  source_entry_t; forgotten ones keep their slot, source 0
     array_t free_slots;           //  uint32_t, of those
     map_t *by_source;             //  source -> slot + 1
@@ -33,6 +42,7 @@ struct catalog {
     array_t overlaps;             //  index_overlap_t, scratch
     index_match_t match;          //  Scratch
     uint64_t bytes;               //  Of all indexes
+    uint64_t pending;             //  Blocks that are pending, in all of them
     uint64_t refused;             //  Blocks kept out by a bound
 };
 
@@ -44,7 +54,9 @@ catalog_new (const catalog_options_t *options)
         self->options = *options;
     if (self->options.parked_limit == 0)
         self->options.parked_limit = PARKED_LIMIT;
-    array_init (&self->namespaces, sizeof (namespace_entry_t));
+    if (self->options.pending_max == 0)
+        self->options.pending_max = PENDING_MAX;
+    array_init (&self->namespaces, sizeof (namespace_entry_t *));
     array_init (&self->sources, sizeof (source_entry_t));
     array_init (&self->free_slots, sizeof (uint32_t));
     array_init (&self->hashes, sizeof (uint64_t));
@@ -58,7 +70,15 @@ catalog_new (const catalog_options_t *options)
 static namespace_entry_t *
 s_namespace_at (const catalog_t *self, size_t position)
 {
-    return array_at (&self->namespaces, position);
+    return *(namespace_entry_t **)array_at (&self->namespaces, position);
+}
+
+static void
+s_namespace_free (namespace_entry_t *space)
+{
+    pending_destroy (&space->pending);
+    index_destroy (&space->index);
+    memory_free (space);
 }
 
 void
@@ -68,7 +88,7 @@ catalog_destroy (catalog_t **self_p)
     if (!self)
         return;
     for (size_t i = 0; i < self->namespaces.count; i++)
-        index_destroy (&s_namespace_at (self, i)->index);
+        s_namespace_free (s_namespace_at (self, i));
     for (size_t i = 0; i < self->sources.count; i++)
         map_destroy (&((source_entry_t *)array_at (&self->sources, i))->seats);
     array_fini (&self->namespaces);
@@ -86,43 +106,55 @@ catalog_destroy (catalog_t **self_p)
 //  ---- Namespaces and sources ----
 
 static uint64_t
-s_bytes (const index_t *index)
+s_bytes (const namespace_entry_t *space)
 {
     index_stats_t stats;
-    index_stats (index, &stats);
+    index_stats (space->index, &stats);
     return stats.bytes;
 }
 
-//  An index is about to change: its bytes are out of the sum until s_end_change.  All namespaces together keep within one
-//  bound: it may take what the others leave of that.
+static uint64_t
+s_pending (const namespace_entry_t *space)
+{
+    pending_stats_t stats;
+    pending_stats (space->pending, &stats);
+    return stats.blocks;
+}
+
+//  A namespace is about to change: what it has is out of the sums until s_end_change.  All namespaces together keep within
+//  one bound: its index may take what the others leave of that.
 static void
-s_begin_change (catalog_t *self, index_t *index)
+s_begin_change (catalog_t *self, namespace_entry_t *space)
 {
     uint64_t limit = self->options.blocks_max * BLOCK_BYTES;
-    self->bytes -= s_bytes (index);
+    self->bytes -= s_bytes (space);
+    self->pending -= s_pending (space);
     if (limit)
-        index_set_memory_limit (index, limit > self->bytes ? limit - self->bytes : 1);
+        index_set_memory_limit (space->index, limit > self->bytes ? limit - self->bytes : 1);
 }
 
 static void
-s_end_change (catalog_t *self, const index_t *index)
+s_end_change (catalog_t *self, const namespace_entry_t *space)
 {
-    self->bytes += s_bytes (index);
+    self->bytes += s_bytes (space);
+    self->pending += s_pending (space);
 }
 
-static index_t *
-s_index (catalog_t *self, uint64_t namespace_id)
+static namespace_entry_t *
+s_namespace (catalog_t *self, uint64_t id)
 {
-    index_t *index = map_get_u64 (self->by_namespace, namespace_id);
-    if (index || self->namespaces.count == NAMESPACES_MAX)
-        return index;
+    namespace_entry_t *space = map_get_u64 (self->by_namespace, id);
+    if (space || self->namespaces.count == NAMESPACES_MAX)
+        return space;
     index_options_t options = { .parked_limit = self->options.parked_limit };
-    namespace_entry_t *entry = array_add (&self->namespaces);
-    entry->id = namespace_id;
-    entry->index = index_new (&options);
-    s_end_change (self, entry->index);
-    map_put_u64 (self->by_namespace, namespace_id, entry->index);
-    return entry->index;
+    space = memory_new (sizeof *space);
+    space->id = id;
+    space->index = index_new (&options);
+    space->pending = pending_new (space->index, UINT32_MAX);
+    s_end_change (self, space);
+    array_append (&self->namespaces, &space, 1);
+    map_put_u64 (self->by_namespace, id, space);
+    return space;
 }
 
 //  What an index has kept out stays counted when the index goes.
@@ -136,14 +168,14 @@ s_refused (const index_stats_t *stats)
 static bool
 s_forget_if_empty (catalog_t *self, size_t position)
 {
-    namespace_entry_t *entry = s_namespace_at (self, position);
+    namespace_entry_t *space = s_namespace_at (self, position);
     index_stats_t stats;
-    index_stats (entry->index, &stats);
+    index_stats (space->index, &stats);
     if (stats.blocks || stats.parked)
         return false;
     self->refused += s_refused (&stats);
-    map_remove_u64 (self->by_namespace, entry->id);
-    index_destroy (&entry->index);
+    map_remove_u64 (self->by_namespace, space->id);
+    s_namespace_free (space);
     array_remove (&self->namespaces, position);
     return true;
 }
@@ -181,15 +213,21 @@ s_source (catalog_t *self, uint64_t source)
     return entry;
 }
 
-static uint32_t
-s_holder (catalog_t *self, index_t *index, uint64_t source, uint16_t rank, tier_t tier)
+static uint64_t
+s_seat (const holder_t *holder)
+{
+    return (uint64_t)holder->kind << 24 | (uint64_t)holder->rank << 8 | holder->tier;
+}
+
+//  A holder of a source, which is remembered to have it.
+static holder_t
+s_holder (catalog_t *self, uint64_t source, uint16_t rank, tier_t tier, holder_kind_t kind)
 {
     source_entry_t *entry = s_source (self, source);
-    holder_t holder = { .owner = entry->slot, .rank = rank, .tier = (uint8_t)tier };
-    uint64_t seat = (uint64_t)rank << 8 | holder.tier;
-    if (!map_get_u64 (entry->seats, seat))
-        map_put_u64 (entry->seats, seat, self);
-    return index_holder_add (index, &holder);
+    holder_t holder = { .owner = entry->slot, .rank = rank, .tier = (uint8_t)tier, .kind = (uint8_t)kind };
+    if (!map_get_u64 (entry->seats, s_seat (&holder)))
+        map_put_u64 (entry->seats, s_seat (&holder), self);
+    return holder;
 }
 
 //  The first 64 bits of each hash, in scratch memory.
@@ -208,28 +246,31 @@ s_short_hashes (catalog_t *self, column_t hashes)
 void
 catalog_stored (catalog_t *self, uint64_t source, const kv_stored_t *event)
 {
-    index_t *index = s_index (self, event->namespace_id);
-    if (!index) {
+    namespace_entry_t *space = s_namespace (self, event->namespace_id);
+    if (!space) {
         self->refused += event->hashes.count;
         return;
     }
-    s_begin_change (self, index);
-    uint32_t holder = s_holder (self, index, source, event->rank, event->tier);
+    s_begin_change (self, space);
+    holder_t holder = s_holder (self, source, event->rank, event->tier, HOLDER_EXACT);
+    uint32_t number = index_holder_add (space->index, &holder);
     uint64_t parent = event->has_parent ? event->parent.high : INDEX_ROOT;
-    index_store (index, holder, parent, s_short_hashes (self, event->hashes), event->hashes.count, NULL);
-    s_end_change (self, index);
+    index_store (space->index, number, parent, s_short_hashes (self, event->hashes), event->hashes.count, NULL);
+    pending_arrived (space->pending, &holder);
+    s_end_change (self, space);
 }
 
 void
 catalog_removed (catalog_t *self, uint64_t source, const kv_removed_t *event)
 {
-    index_t *index = s_index (self, event->namespace_id);
-    if (!index)
+    namespace_entry_t *space = s_namespace (self, event->namespace_id);
+    if (!space)
         return;
-    s_begin_change (self, index);
-    uint32_t holder = s_holder (self, index, source, event->rank, event->tier);
-    index_remove (index, holder, s_short_hashes (self, event->hashes), event->hashes.count, NULL);
-    s_end_change (self, index);
+    s_begin_change (self, space);
+    holder_t holder = s_holder (self, source, event->rank, event->tier, HOLDER_EXACT);
+    uint32_t number = index_holder_add (space->index, &holder);
+    index_remove (space->index, number, s_short_hashes (self, event->hashes), event->hashes.count, NULL);
+    s_end_change (self, space);
 }
 
 void
@@ -237,13 +278,13 @@ catalog_cleared (catalog_t *self, uint64_t source, const kv_cleared_t *event)
 {
     holder_t holder = { .owner = s_source (self, source)->slot, .rank = event->rank, .tier = (uint8_t)event->tier };
     for (size_t i = 0; i < self->namespaces.count; i++) {
-        index_t *index = s_namespace_at (self, i)->index;
-        uint32_t number = index_holder_find (index, &holder);
+        namespace_entry_t *space = s_namespace_at (self, i);
+        uint32_t number = index_holder_find (space->index, &holder);
         if (number == HOLDER_NONE)
             continue;
-        s_begin_change (self, index);
-        index_clear (index, number, NULL);
-        s_end_change (self, index);
+        s_begin_change (self, space);
+        index_clear (space->index, number, NULL);
+        s_end_change (self, space);
     }
 }
 
@@ -253,9 +294,9 @@ s_by_number (const void *a, const void *b)
     return (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b);
 }
 
-//  Numbers of the holders a source has in an index, in place of what is in `numbers`.
+//  Numbers of the holders of a kind that a source has in an index, in place of what is in `numbers`.
 static void
-s_holders_of (const index_t *index, const source_entry_t *entry, array_t *numbers)
+s_holders_of (const index_t *index, const source_entry_t *entry, holder_kind_t kind, array_t *numbers)
 {
     size_t cursor = 0;
     span_t key;
@@ -264,12 +305,29 @@ s_holders_of (const index_t *index, const source_entry_t *entry, array_t *number
     while (map_next (entry->seats, &cursor, &key, &value)) {
         uint64_t seat;
         memcpy (&seat, key.data, sizeof seat);
-        holder_t holder = { .owner = entry->slot, .rank = (uint16_t)(seat >> 8), .tier = (uint8_t)seat };
+        if (seat >> 24 != kind)
+            continue;
+        holder_t holder = {
+            .owner = entry->slot, .rank = (uint16_t)(seat >> 8), .tier = (uint8_t)seat, .kind = (uint8_t)kind
+        };
         uint32_t number = index_holder_find (index, &holder);
         if (number != HOLDER_NONE)
             array_append (numbers, &number, 1);
     }
     array_sort (numbers, s_by_number);
+}
+
+static void
+s_forget_in (namespace_entry_t *space, const source_entry_t *entry, array_t *numbers)
+{
+    s_holders_of (space->index, entry, HOLDER_PENDING, numbers);
+    for (size_t i = 0; i < numbers->count; i++) {
+        holder_t worker = *index_holder (space->index, *(uint32_t *)array_at (numbers, i));
+        pending_forget (space->pending, &worker);
+    }
+    s_holders_of (space->index, entry, HOLDER_EXACT, numbers);
+    for (size_t i = 0; i < numbers->count; i++)
+        index_retire (space->index, *(uint32_t *)array_at (numbers, i), NULL);
 }
 
 void
@@ -281,18 +339,59 @@ catalog_forget (catalog_t *self, uint64_t source)
     array_t numbers;
     array_init (&numbers, sizeof (uint32_t));
     for (size_t i = 0; i < self->namespaces.count; i++) {
-        index_t *index = s_namespace_at (self, i)->index;
-        s_holders_of (index, entry, &numbers);
-        s_begin_change (self, index);
-        for (size_t k = 0; k < numbers.count; k++)
-            index_retire (index, *(uint32_t *)array_at (&numbers, k), NULL);
-        s_end_change (self, index);
+        s_begin_change (self, s_namespace_at (self, i));
+        s_forget_in (s_namespace_at (self, i), entry, &numbers);
+        s_end_change (self, s_namespace_at (self, i));
     }
     array_fini (&numbers);
     map_remove_u64 (self->by_source, source);
     map_destroy (&entry->seats);
     array_append (&self->free_slots, &entry->slot, 1);
     *entry = (source_entry_t){ .source = 0 };
+}
+
+//  ---- What is being computed ----
+
+catalog_ticket_t
+catalog_begin_prefill (catalog_t *self, const catalog_prefill_t *prefill)
+{
+    catalog_ticket_t ticket = { .namespace_id = prefill->namespace_id };
+    if (prefill->hashes.count > self->options.pending_max - self->pending)
+        return ticket;
+    namespace_entry_t *space = s_namespace (self, prefill->namespace_id);
+    if (!space)
+        return ticket;
+    s_begin_change (self, space);
+    holder_t worker = s_holder (self, prefill->source, prefill->rank, TIER_DEVICE, HOLDER_PENDING);
+    pending_add (space->pending, &worker, s_short_hashes (self, prefill->hashes), prefill->hashes.count,
+        prefill->expected_ns, prefill->expiry_ns, &ticket.id, NULL);
+    s_end_change (self, space);
+    return ticket;
+}
+
+bool
+catalog_settle (catalog_t *self, catalog_ticket_t ticket)
+{
+    namespace_entry_t *space = map_get_u64 (self->by_namespace, ticket.namespace_id);
+    if (!space)
+        return false;
+    s_begin_change (self, space);
+    bool was_pending = pending_settle (space->pending, ticket.id);
+    s_end_change (self, space);
+    return was_pending;
+}
+
+size_t
+catalog_expire (catalog_t *self, uint64_t now_ns)
+{
+    size_t expired = 0;
+    for (size_t i = 0; self->pending && i < self->namespaces.count; i++) {
+        namespace_entry_t *space = s_namespace_at (self, i);
+        s_begin_change (self, space);
+        expired += pending_expire (space->pending, now_ns);
+        s_end_change (self, space);
+    }
+    return expired;
 }
 
 //  ---- Questions ----
@@ -306,15 +405,18 @@ s_by_holder (const void *a_, const void *b_)
         return a->source < b->source ? -1 : 1;
     if (a->rank != b->rank)
         return a->rank < b->rank ? -1 : 1;
-    return (a->tier > b->tier) - (a->tier < b->tier);
+    if (a->tier != b->tier)
+        return a->tier < b->tier ? -1 : 1;
+    return (a->kind > b->kind) - (a->kind < b->kind);
 }
 
 void
 catalog_match (catalog_t *self, uint64_t namespace_id, column_t hashes, array_t *overlaps)
 {
-    const index_t *index = map_get_u64 (self->by_namespace, namespace_id);
-    if (!index)
+    const namespace_entry_t *space = map_get_u64 (self->by_namespace, namespace_id);
+    if (!space)
         return;
+    const index_t *index = space->index;
     index_match (index, s_short_hashes (self, hashes), hashes.count, &self->match);
     array_cut (&self->overlaps, 0);
     index_overlaps (index, &self->match, &self->overlaps);
@@ -325,6 +427,7 @@ catalog_match (catalog_t *self, uint64_t namespace_id, column_t hashes, array_t 
         overlap->source = ((source_entry_t *)array_at (&self->sources, holder->owner))->source;
         overlap->rank = holder->rank;
         overlap->tier = holder->tier;
+        overlap->kind = holder->kind;
         overlap->blocks = found->blocks;
     }
     array_sort (overlaps, s_by_holder);
@@ -394,7 +497,7 @@ catalog_snapshot (const catalog_t *self, uint64_t source, catalog_add_fn *add, v
     array_init (&numbers, sizeof (uint32_t));
     for (size_t i = 0; i < self->namespaces.count; i++) {
         const index_t *index = s_namespace_at (self, i)->index;
-        s_holders_of (index, entry, &numbers);
+        s_holders_of (index, entry, HOLDER_EXACT, &numbers);
         for (size_t k = 0; k < numbers.count; k++) {
             uint32_t number = *(uint32_t *)array_at (&numbers, k);
             const holder_t *holder = index_holder (index, number);
@@ -417,7 +520,7 @@ catalog_digest (const catalog_t *self, uint64_t source)
     array_init (&numbers, sizeof (uint32_t));
     for (size_t i = 0; entry && i < self->namespaces.count; i++) {
         const namespace_entry_t *place = s_namespace_at (self, i);
-        s_holders_of (place->index, entry, &numbers);
+        s_holders_of (place->index, entry, HOLDER_EXACT, &numbers);
         for (size_t k = 0; k < numbers.count; k++) {
             uint32_t number = *(uint32_t *)array_at (&numbers, k);
             const holder_t *holder = index_holder (place->index, number);
@@ -436,13 +539,13 @@ catalog_sweep (catalog_t *self)
     bool more = false;
     size_t position = 0;
     while (position < self->namespaces.count) {
-        index_t *index = s_namespace_at (self, position)->index;
-        s_begin_change (self, index);
-        bool unfinished = index_sweep (index, SWEEP_STEPS);
+        namespace_entry_t *space = s_namespace_at (self, position);
+        s_begin_change (self, space);
+        bool unfinished = index_sweep (space->index, SWEEP_STEPS);
         more |= unfinished;
         if (!unfinished && s_forget_if_empty (self, position))
             continue;
-        s_end_change (self, index);
+        s_end_change (self, space);
         position++;
     }
     return more;
@@ -451,9 +554,10 @@ catalog_sweep (catalog_t *self)
 void
 catalog_stats (const catalog_t *self, catalog_stats_t *stats)
 {
-    *stats = (catalog_stats_t){
-        .namespaces = self->namespaces.count, .sources = map_count (self->by_source), .refused = self->refused
-    };
+    *stats = (catalog_stats_t){ .namespaces = self->namespaces.count,
+        .sources = map_count (self->by_source),
+        .pending = self->pending,
+        .refused = self->refused };
     for (size_t i = 0; i < self->namespaces.count; i++) {
         index_stats_t index;
         index_stats (s_namespace_at (self, i)->index, &index);

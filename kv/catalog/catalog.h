@@ -6,19 +6,23 @@
 //
 //  A namespace is made by the first event that names it and goes with its last block, at a sweep.  There are at most 4096;
 //  blocks of further ones are counted and ignored (their requests have no overlap).
+//
+//  Beside what holders say they have stands what whoever decides has just sent them to compute (kv/index/pending.h): it is
+//  told apart in answers, and no part of snapshots and digests.
 
 #ifndef KV_CATALOG_CATALOG_H
 #define KV_CATALOG_CATALOG_H
 
 #include "base/array.h"
 #include "base/error.h"
-#include "schemas/kv.h"
+#include "kv/holder.h"
 
 typedef struct catalog catalog_t;
 
 typedef struct {
     uint64_t blocks_max;      //  Unique blocks of all namespaces, by the memory that indexes take for them; 0: no bound
     uint32_t parked_limit;    //  Blocks that wait for their parent, each namespace; 0: 100000
+    uint64_t pending_max;     //  Blocks of all prefills together that are pending; 0: 4000000
 } catalog_options_t;
 
 //  The overlap of one holder with a query.
@@ -26,8 +30,25 @@ typedef struct {
     uint64_t source;    //  Whose: source id of the actor
     uint16_t rank;      //  Data-parallel rank
     uint8_t tier;       //  tier_t
+    uint8_t kind;       //  holder_kind_t
     uint32_t blocks;    //  Leading blocks
 } catalog_overlap_t;
+
+//  A prompt that a worker was sent to compute.
+typedef struct {
+    uint64_t source;          //  Whose: source id of the worker
+    uint16_t rank;            //  Data-parallel rank
+    uint64_t namespace_id;    //  Of the blocks
+    column_t hashes;          //  hash128 column: from the prompt's first block on, those it has included; borrowed
+    uint64_t expected_ns;     //  Done at about this time, by the caller's clock
+    uint64_t expiry_ns;       //  Forgotten at this time
+} catalog_prefill_t;
+
+//  Names a prefill; all zero: none.
+typedef struct {
+    uint64_t namespace_id;    //  Where
+    uint64_t id;              //  Which; never 0 for one that is
+} catalog_ticket_t;
 
 typedef struct {
     uint64_t namespaces;     //  Now
@@ -35,6 +56,7 @@ typedef struct {
     uint64_t blocks;         //  Now, different ones
     uint64_t memberships;    //  Now, (holder, block) pairs
     uint64_t parked;         //  Now
+    uint64_t pending;        //  Now: blocks of all prefills that are pending
     uint64_t bytes;          //  Now
     uint64_t refused;        //  So far: blocks a bound kept out
 } catalog_stats_t;
@@ -48,10 +70,20 @@ void catalog_stored (catalog_t *self, uint64_t source, const kv_stored_t *event)
 void catalog_removed (catalog_t *self, uint64_t source, const kv_removed_t *event);
 void catalog_cleared (catalog_t *self, uint64_t source, const kv_cleared_t *event);
 
-//  Forgets all a source has said.
+//  Forgets all a source has said, and what it was to compute.
 void catalog_forget (catalog_t *self, uint64_t source);
 
-//  Appends catalog_overlap_t for every holder that has leading blocks of the query, by source, rank and tier.
+//  A prefill is pending from now on: until the last of its blocks is stored on the worker's device, it is settled, the
+//  worker is forgotten, or it expires.  Gives the ticket for catalog_settle, one of id 0 where a bound leaves no room.
+catalog_ticket_t catalog_begin_prefill (catalog_t *self, const catalog_prefill_t *prefill);
+
+//  It is done, or will not be.  False where it was pending no more.
+bool catalog_settle (catalog_t *self, catalog_ticket_t ticket);
+
+//  Forgets the prefills that expire at now_ns or before.  Returns how many.
+size_t catalog_expire (catalog_t *self, uint64_t now_ns);
+
+//  Appends catalog_overlap_t for every holder that has leading blocks of the query, by source, rank, tier and kind.
 //  hashes: hash128 column.
 void catalog_match (catalog_t *self, uint64_t namespace_id, column_t hashes, array_t *overlaps);
 

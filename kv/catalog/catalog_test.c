@@ -144,6 +144,91 @@ test_all_namespaces_share_one_bound (void **state)
     s_catalog = one;
 }
 
+//  ---- What is being computed ----
+
+//  A worker is sent to compute both blocks.
+static catalog_ticket_t
+s_begin_prefill (uint64_t source, uint64_t namespace_id, uint64_t expiry_ns)
+{
+    uint8_t bytes [2 * HASH128_SIZE];
+    s_hashes (bytes);
+    catalog_prefill_t prefill = { .source = source,
+        .namespace_id = namespace_id,
+        .hashes = { bytes, 2 },
+        .expected_ns = expiry_ns / 2,
+        .expiry_ns = expiry_ns };
+    return catalog_begin_prefill (s_catalog, &prefill);
+}
+
+static void
+test_what_is_computed_is_told_apart_until_it_is_stored (void **state)
+{
+    uint8_t bytes [2 * HASH128_SIZE];
+    array_t overlaps;
+    array_init (&overlaps, sizeof (catalog_overlap_t));
+    s_hashes (bytes);
+    catalog_ticket_t ticket = s_begin_prefill (WORKER, 1, 100);
+    s_store (OTHER, 1);
+    catalog_match (s_catalog, 1, (column_t){ bytes, 2 }, &overlaps);
+    assert_int_equal (overlaps.count, 2);
+    const catalog_overlap_t *first = array_at (&overlaps, 0), *second = array_at (&overlaps, 1);
+    assert_int_equal (first->source, WORKER);
+    assert_int_equal (first->kind, HOLDER_PENDING);
+    assert_int_equal (second->kind, HOLDER_EXACT);
+    assert_int_equal (s_stats ().pending, 2);
+    assert_int_equal (catalog_digest (s_catalog, WORKER), 0);
+    s_store (WORKER, 1);
+    assert_int_equal (s_stats ().pending, 0);
+    assert_int_equal (s_matches (1), 2);
+    assert_false (catalog_settle (s_catalog, ticket));
+    array_fini (&overlaps);
+}
+
+static void
+test_what_is_computed_ends (void **state)
+{
+    catalog_ticket_t ticket = s_begin_prefill (WORKER, 1, 100);
+    catalog_ticket_t late = s_begin_prefill (OTHER, 2, 200);
+    assert_int_equal (catalog_expire (s_catalog, 99), 0);
+    assert_true (catalog_settle (s_catalog, ticket));
+    assert_false (catalog_settle (s_catalog, ticket));
+    assert_int_equal (s_matches (1), 0);
+    assert_int_equal (s_matches (2), 1);
+    assert_int_equal (catalog_expire (s_catalog, 200), 1);
+    assert_false (catalog_settle (s_catalog, late));
+    assert_int_equal (s_matches (2), 0);
+    s_sweep ();
+    assert_int_equal (s_stats ().namespaces, 0);
+    assert_false (catalog_settle (s_catalog, ticket));
+}
+
+//  Whoever gets the slot of one that went inherits nothing that it was to compute.
+static void
+test_what_is_computed_goes_with_its_worker (void **state)
+{
+    s_begin_prefill (WORKER, 1, 100);
+    s_begin_prefill (WORKER, 2, 100);
+    catalog_forget (s_catalog, WORKER);
+    assert_int_equal (s_stats ().pending, 0);
+    s_store (OTHER, 3);
+    assert_int_equal (s_matches (1) + s_matches (2), 0);
+}
+
+static void
+test_no_more_is_computed_than_the_bound_allows (void **state)
+{
+    catalog_t *one = s_catalog;
+    s_catalog = catalog_new (&(catalog_options_t){ .pending_max = 5 });
+    assert_int_not_equal (s_begin_prefill (WORKER, 1, 100).id, 0);
+    assert_int_not_equal (s_begin_prefill (WORKER, 2, 100).id, 0);
+    assert_int_equal (s_begin_prefill (OTHER, 3, 100).id, 0);
+    assert_int_equal (s_matches (3), 0);
+    catalog_expire (s_catalog, 100);
+    assert_int_not_equal (s_begin_prefill (OTHER, 3, 200).id, 0);
+    catalog_destroy (&s_catalog);
+    s_catalog = one;
+}
+
 int
 main (void)
 {
@@ -152,6 +237,10 @@ main (void)
         cmocka_unit_test_setup_teardown (test_a_namespace_goes_with_its_last_block, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_there_is_room_again_where_it_was_full, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_all_namespaces_share_one_bound, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_what_is_computed_is_told_apart_until_it_is_stored, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_what_is_computed_ends, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_what_is_computed_goes_with_its_worker, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_no_more_is_computed_than_the_bound_allows, s_set_up, s_tear_down),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

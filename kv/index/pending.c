@@ -8,6 +8,9 @@
 #include "base/memory.h"
 #include "kv/index/index_private.h"
 
+//  Prefills of a worker that an event of it is held against.
+enum { ARRIVALS_MAX = 16 };
+
 typedef struct {
     heap_entry_t expiry;     //  First, so that the heap's entry is the prefill
     list_link_t sibling;     //  In its holder's list
@@ -143,6 +146,36 @@ pending_settle (pending_t *self, uint64_t id)
     s_forget (self, prefill);
     self->counters.settled++;
     return true;
+}
+
+static bool
+s_has_arrived (const pending_t *self, const prefill_t *prefill, uint32_t exact)
+{
+    return prefill->count && index_references (self->index, exact, prefill->hashes [prefill->count - 1]);
+}
+
+size_t
+pending_arrived (pending_t *self, const holder_t *worker)
+{
+    holder_t pending = s_pending (worker);
+    const list_t *list = s_list (self, index_holder_find (self->index, &pending));
+    uint32_t exact = index_holder_find (self->index, worker);
+    list_link_t *link = list ? list_first (list) : NULL;
+    size_t arrived = 0;
+    for (size_t i = 0; link && i < ARRIVALS_MAX; i++) {
+        prefill_t *prefill = LIST_ENTRY (link, prefill_t, sibling);
+        link = list_next (list, link);
+        arrived += s_has_arrived (self, prefill, exact) && pending_settle (self, prefill->id);
+    }
+    return arrived;
+}
+
+const uint64_t *
+pending_blocks (const pending_t *self, uint64_t id, size_t *count)
+{
+    const prefill_t *prefill = map_get_u64 (self->prefills, id);
+    *count = prefill ? prefill->count : 0;
+    return prefill ? prefill->hashes : NULL;
 }
 
 size_t

@@ -39,6 +39,13 @@ status_t pending_add (pending_t *self, const holder_t *worker, const uint64_t *h
 //  It is done, or will not be: events say more now.  False where it expired already.
 bool pending_settle (pending_t *self, uint64_t id);
 
+//  A worker has said that it stored blocks: settles its prefills of which it has the last block now.  Engines compute about
+//  in the order in which they were asked, so the oldest 16 are looked at; others end otherwise.  Returns how many.
+size_t pending_arrived (pending_t *self, const holder_t *worker);
+
+//  The blocks of a prefill, `*count` of them, until it is settled or expires; NULL, and 0, where it is not pending.
+const uint64_t *pending_blocks (const pending_t *self, uint64_t id, size_t *count);
+
 //  Forgets what expires at now_ns or before.  Returns how many prefills.
 size_t pending_expire (pending_t *self, uint64_t now_ns);
 

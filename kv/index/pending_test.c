@@ -145,6 +145,34 @@ test_a_worker_that_goes_takes_what_it_computes_with_it (void **state)
     index_destroy (&index);
 }
 
+//  What the worker says that it has is pending no more; two that wait for the same block end together, and one whose last
+//  block does not come stays.
+static void
+test_what_is_stored_is_not_pending (void **state)
+{
+    index_t *index = index_new (NULL);
+    pending_t *pending = pending_new (index, 100);
+    uint64_t first, twin, longer;
+    size_t count;
+    uint32_t exact = index_holder_add (index, &s_worker);
+    pending_add (pending, &s_worker, s_chain, 3, 10, 100, &first, NULL);
+    pending_add (pending, &s_worker, s_chain, 3, 20, 100, &twin, NULL);
+    pending_add (pending, &s_worker, s_chain, 5, 30, 100, &longer, NULL);
+    assert_ptr_not_equal (pending_blocks (pending, longer, &count), NULL);
+    assert_int_equal (count, 5);
+    index_store (index, exact, INDEX_ROOT, s_chain, 2, NULL);
+    assert_int_equal (pending_arrived (pending, &s_worker), 0);
+    index_store (index, exact, s_chain [1], s_chain + 2, 2, NULL);
+    assert_int_equal (pending_arrived (pending, &s_worker), 2);
+    assert_int_equal (pending_arrived (pending, &(holder_t){ .owner = 8 }), 0);
+    assert_false (pending_settle (pending, first));
+    assert_null (pending_blocks (pending, twin, &count));
+    assert_int_equal (count, 0);
+    assert_true (pending_settle (pending, longer));
+    pending_destroy (&pending);
+    index_destroy (&index);
+}
+
 //  --- against a list
 
 typedef struct {
@@ -251,6 +279,7 @@ main (void)
         cmocka_unit_test (test_prefills_end_once),
         cmocka_unit_test (test_what_is_refused_is_not_pending),
         cmocka_unit_test (test_a_worker_that_goes_takes_what_it_computes_with_it),
+        cmocka_unit_test (test_what_is_stored_is_not_pending),
         cmocka_unit_test (test_equals_a_list_of_prefills),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
