@@ -29,7 +29,7 @@ class Message(typing.NamedTuple):
     fields: tuple                  # of Field, in the order of the schema
 
 
-SCHEMA_HASH = 0x84baa3f284ec3bd3
+SCHEMA_HASH = 0x44497d6e7ad819d6
 
 
 class FrameKind(enum.IntEnum):
@@ -358,6 +358,8 @@ MESSAGES = {
         Field('cost', 'c', 'u64', None, False, False, 0, 0),
         Field('live_blocks', 'l', 'u64', None, False, True, 0, 0),
         Field('kv_capacity', 'kc', 'u64', None, False, True, 0, 0),
+        Field('guessed_blocks', 'g', 'u32', None, False, True, 0, 0),
+        Field('pending_blocks', 'pe', 'u32', None, False, True, 0, 0),
     )),
     'score_candidates': Message('call', False, None, 0, 'score_candidates_reply', None, None, (
         Field('request', 'rq', 'string', None, False, False, 128, 0),
