@@ -9,6 +9,9 @@
 
 static const uint64_t SILENCE_MAX_NS = (uint64_t)3600 * 1000000000;
 
+//  What a block takes until a worker has shown it, and bounds of what is expected.
+static const uint64_t BLOCK_NS = 100000000, BLOCK_MAX_NS = 10000000000, BLOCKS_MAX = 1000000;
+
 //  What one data-parallel rank of a worker has to do.
 typedef struct {
     worker_load_t load;         //  Last report
@@ -16,6 +19,8 @@ typedef struct {
     uint64_t prefill_blocks;    //  Of requests routed here whose first token is not there yet
     uint64_t active_blocks;     //  Of the prompts of all requests active here
     uint32_t active;            //  Requests
+    uint64_t took_ns;           //  From decisions to first tokens, older ones less and less
+    uint64_t took_blocks;       //  Computed in that time
 } rank_t;
 
 typedef struct {
@@ -28,6 +33,8 @@ typedef struct {
     message_memory_t memory;    //  Of the card
     rank_t *ranks;              //  card.ranks of them; owned
     uint16_t rank_count;        //  How many
+    uint64_t asked;             //  Number of the last question that it was a candidate for
+    size_t position;            //  Of its first rank among them
 } worker_t;
 
 typedef struct {
@@ -39,27 +46,29 @@ typedef struct {
     uint16_t rank;                 //  Where
     uint32_t new_blocks;           //  Not in its cache when it was routed
     uint32_t prompt_blocks;        //  Of the prompt
+    uint64_t ahead_blocks;         //  To compute there until its first token, when it was routed
+    catalog_ticket_t prefill;      //  For on_ended
     bool prefilled;                //  The first token is there
+    uint64_t began_ns;             //  Routed
     uint64_t heard_ns;             //  Last progress
 } active_t;
 
 struct fleet {
-    uint64_t load_stale_ns;    //  Age at which a report says nothing
-    size_t active_max;         //  Requests at most
-    size_t dropped;            //  Of these, before their end, since somebody asked
-    map_t *workers;            //  Address -> worker_t, owned
-    map_t *by_source;          //  Source -> worker_t
-    map_t *requests;           //  Request id -> active_t, owned
-    list_t order;              //  The same, least recently heard of first
+    fleet_options_t options;    //  As given
+    size_t dropped;             //  Requests, before their end, since somebody asked
+    array_t workers;            //  worker_t *, owned, by address
+    map_t *by_source;           //  Source -> the same
+    uint64_t asked;             //  Questions for candidates so far
+    map_t *requests;            //  Request id -> active_t, owned
+    list_t order;               //  The same, least recently heard of first
 };
 
 fleet_t *
-fleet_new (uint64_t load_stale_ns, size_t active_max)
+fleet_new (const fleet_options_t *options)
 {
     fleet_t *self = memory_new (sizeof *self);
-    self->load_stale_ns = load_stale_ns;
-    self->active_max = active_max;
-    self->workers = map_new (0);
+    self->options = *options;
+    array_init (&self->workers, sizeof (worker_t *));
     self->by_source = map_new (0);
     self->requests = map_new (0);
     list_init (&self->order);
@@ -69,7 +78,7 @@ fleet_new (uint64_t load_stale_ns, size_t active_max)
 void
 fleet_set_stale (fleet_t *self, uint64_t load_stale_ns)
 {
-    self->load_stale_ns = load_stale_ns;
+    self->options.load_stale_ns = load_stale_ns;
 }
 
 //  ---- Active requests ----
@@ -88,6 +97,8 @@ s_end (fleet_t *self, active_t *active)
 {
     rank_t *rank = &active->worker->ranks [active->rank];
     s_end_prefill (active);
+    if (self->options.on_ended)
+        self->options.on_ended (self->options.arg, active->prefill);
     rank->active_blocks -= active->prompt_blocks;
     rank->active--;
     list_remove (&self->order, &active->in_order);
@@ -118,11 +129,11 @@ s_drop_oldest (fleet_t *self)
 void
 fleet_begin (fleet_t *self, const fleet_request_t *request, const policy_candidate_t *choice, uint64_t now_ns)
 {
-    worker_t *worker = map_get (self->workers, choice->worker);
+    worker_t *worker = map_get_u64 (self->by_source, choice->source);
     active_t *before = map_get (self->requests, request->request);
     if (before)
         s_end (self, before);    //  Routed again: it no longer runs where it was
-    if (self->order.count == self->active_max)
+    if (self->order.count == self->options.active_max)
         s_drop_oldest (self);
     active_t *active = memory_new (sizeof *active);
     active->request = memory_copy (request->request.data, request->request.size);
@@ -132,7 +143,9 @@ fleet_begin (fleet_t *self, const fleet_request_t *request, const policy_candida
     active->rank = choice->rank;
     active->new_blocks = request->new_blocks;
     active->prompt_blocks = request->prompt_blocks;
-    active->heard_ns = now_ns;
+    active->ahead_blocks = choice->prefill_blocks + request->new_blocks;
+    active->prefill = request->prefill;
+    active->began_ns = active->heard_ns = now_ns;
     worker->ranks [choice->rank].prefill_blocks += request->new_blocks;
     worker->ranks [choice->rank].active_blocks += request->prompt_blocks;
     worker->ranks [choice->rank].active++;
@@ -158,6 +171,24 @@ fleet_see_asker (fleet_t *self, const actor_entry_t *entry)
     }
 }
 
+//  What it took, as far as it says how fast the worker computes.
+static void
+s_learn (const active_t *active, uint64_t now_ns)
+{
+    rank_t *rank = &active->worker->ranks [active->rank];
+    if (active->prefilled || active->ahead_blocks == 0)
+        return;
+    rank->took_ns += now_ns - active->began_ns - rank->took_ns / 8;
+    rank->took_blocks += active->ahead_blocks - rank->took_blocks / 8;
+}
+
+static uint64_t
+s_block_ns (const rank_t *rank)
+{
+    uint64_t ns = rank->took_blocks ? rank->took_ns / rank->took_blocks : BLOCK_NS;
+    return ns < BLOCK_MAX_NS ? ns : BLOCK_MAX_NS;
+}
+
 bool
 fleet_progress (fleet_t *self, span_t request, span_t worker, bool finished, uint64_t now_ns)
 {
@@ -168,6 +199,7 @@ fleet_progress (fleet_t *self, span_t request, span_t worker, bool finished, uin
         s_end (self, active);
         return true;
     }
+    s_learn (active, now_ns);
     s_end_prefill (active);
     active->heard_ns = now_ns;
     list_remove (&self->order, &active->in_order);
@@ -199,12 +231,28 @@ s_drop_card (worker_t *self)
     self->has_card = false;
 }
 
+static worker_t *
+s_worker_at (const fleet_t *self, size_t position)
+{
+    return *(worker_t **)array_at (&self->workers, position);
+}
+
+static int
+s_by_address (const void *a, const void *b)
+{
+    const worker_t *first = *(worker_t *const *)a, *second = *(worker_t *const *)b;
+    return span_compare (span_from_string (first->address), span_from_string (second->address));
+}
+
 static void
 s_worker_free (fleet_t *self, worker_t *worker)
 {
     s_end_all_of (self, worker);
     map_remove_u64 (self->by_source, worker->source);
-    map_remove (self->workers, span_from_string (worker->address));
+    size_t position = 0;
+    while (s_worker_at (self, position) != worker)
+        position++;
+    array_remove (&self->workers, position);
     s_drop_card (worker);
     message_memory_fini (&worker->memory);
     memory_free (worker->address);
@@ -217,11 +265,9 @@ fleet_destroy (fleet_t **self_p)
     fleet_t *self = *self_p;
     if (!self)
         return;
-    size_t cursor = 0;
-    void *worker;
-    while (map_next (self->workers, &cursor, NULL, &worker))
-        s_worker_free (self, worker);
-    map_destroy (&self->workers);
+    while (self->workers.count)
+        s_worker_free (self, s_worker_at (self, self->workers.count - 1));
+    array_fini (&self->workers);
     map_destroy (&self->by_source);
     map_destroy (&self->requests);
     memory_free (self);
@@ -231,14 +277,15 @@ fleet_destroy (fleet_t **self_p)
 static worker_t *
 s_worker (fleet_t *self, span_t address)
 {
-    worker_t *worker = map_get (self->workers, address);
+    worker_t *worker = map_get_u64 (self->by_source, event_source (address));
     if (worker)
         return worker;
     worker = memory_new (sizeof *worker);
     worker->address = memory_copy (address.data, address.size);
     worker->source = event_source (address);
     message_memory_init (&worker->memory);
-    map_put (self->workers, address, worker);
+    array_append (&self->workers, &worker, 1);
+    array_sort (&self->workers, s_by_address);
     map_put_u64 (self->by_source, worker->source, worker);
     return worker;
 }
@@ -322,11 +369,13 @@ s_most (uint64_t a, uint64_t b)
 //  What was routed here since the last report is in our own count; what others routed there only in the report: the
 //  higher one is nearer to the truth.
 static void
-s_add_candidates (const fleet_t *self, const worker_t *worker, uint64_t now_ns, array_t *candidates)
+s_add_candidates (const fleet_t *self, worker_t *worker, uint64_t now_ns, array_t *candidates)
 {
+    worker->asked = self->asked;
+    worker->position = candidates->count;
     for (uint16_t i = 0; i < worker->rank_count; i++) {
         const rank_t *rank = &worker->ranks [i];
-        bool fresh = rank->reported_ns && now_ns - rank->reported_ns <= self->load_stale_ns;
+        bool fresh = rank->reported_ns && now_ns - rank->reported_ns <= self->options.load_stale_ns;
         uint64_t reported_blocks = fresh ? rank->load.prefill_tokens / worker->card.block_size : 0;
         policy_candidate_t *candidate = array_add (candidates);
         candidate->worker = span_from_string (worker->address);
@@ -354,16 +403,11 @@ candidate_from_policy (const policy_candidate_t *candidate)
         .kv_capacity = candidate->kv_capacity,
         .has_live_blocks = true,
         .live_blocks = candidate->live_blocks,
+        .has_guessed_blocks = candidate->guessed_blocks > 0,
+        .guessed_blocks = candidate->guessed_blocks,
+        .has_pending_blocks = candidate->pending_blocks > 0,
+        .pending_blocks = candidate->pending_blocks,
         .cost = candidate->cost };
-}
-
-static int
-s_by_address (const void *a_, const void *b_)
-{
-    const policy_candidate_t *a = a_;
-    const policy_candidate_t *b = b_;
-    int order = span_compare (a->worker, b->worker);
-    return order ? order : a->rank - b->rank;
 }
 
 void
@@ -371,10 +415,10 @@ fleet_candidates (fleet_t *self, const route_t *request, uint64_t now_ns, array_
 {
     size_t serving = 0;
     size_t excluded = 0;
-    size_t cursor = 0;
-    void *value;
-    while (map_next (self->workers, &cursor, NULL, &value)) {
-        const worker_t *worker = value;
+    array_cut (candidates, 0);
+    self->asked++;
+    for (size_t i = 0; i < self->workers.count; i++) {
+        worker_t *worker = s_worker_at (self, i);
         if (!s_serves (worker, request))
             continue;
         serving++;
@@ -383,7 +427,6 @@ fleet_candidates (fleet_t *self, const route_t *request, uint64_t now_ns, array_
         else if (worker->takes_work)
             s_add_candidates (self, worker, now_ns, candidates);
     }
-    array_sort (candidates, s_by_address);
     if (candidates->count == 0 && serving == 0)
         error_set (reason, STATUS_NOT_FOUND, "no worker serves %.*s", SPAN_ARG (request->model));
     else if (candidates->count == 0)
@@ -393,9 +436,26 @@ fleet_candidates (fleet_t *self, const route_t *request, uint64_t now_ns, array_
 }
 
 size_t
+fleet_position (const fleet_t *self, uint64_t source, uint16_t rank)
+{
+    const worker_t *worker = map_get_u64 (self->by_source, source);
+    bool asked = worker && worker->asked == self->asked && rank < worker->rank_count;
+    return asked ? worker->position + rank : POLICY_NONE;
+}
+
+uint64_t
+fleet_expected_ns (const fleet_t *self, const policy_candidate_t *candidate, uint32_t new_blocks)
+{
+    const worker_t *worker = map_get_u64 (self->by_source, candidate->source);
+    uint64_t blocks = candidate->prefill_blocks + new_blocks;
+    uint64_t block_ns = s_block_ns (&worker->ranks [candidate->rank]);
+    return (blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX) * block_ns;
+}
+
+size_t
 fleet_workers (const fleet_t *self)
 {
-    return map_count (self->workers);
+    return self->workers.count;
 }
 
 size_t

@@ -6,13 +6,14 @@
 #include <cmocka.h>
 
 #include "actors/router/fleet.h"
+#include "schemas/event_header.h"
 #include "schemas/worker.h"
 
 enum { ACTIVE_MAX = 2 };
 static const uint64_t SECOND = 1000000000;
 
 static fleet_t *
-s_fleet_of_one (void)
+s_fleet (const fleet_options_t *options)
 {
     model_card_t card = { .model = SPAN ("tiny"),
         .block_size = 64,
@@ -27,21 +28,28 @@ s_fleet_of_one (void)
         .state = ACTOR_STATE_ALIVE,
         .has_card = true,
         .card = buffer_span (&bytes) };
-    fleet_t *fleet = fleet_new (SECOND, ACTIVE_MAX);
+    fleet_t *fleet = fleet_new (options);
     assert_int_equal (fleet_see (fleet, &entry, NULL), STATUS_OK);
     buffer_fini (&bytes);
     return fleet;
 }
 
+static fleet_t *
+s_fleet_of_one (void)
+{
+    return s_fleet (&(fleet_options_t){ .load_stale_ns = SECOND, .active_max = ACTIVE_MAX });
+}
+
 static void
 s_begin (fleet_t *fleet, const char *request, uint64_t now_ns)
 {
-    policy_candidate_t choice = { .worker = SPAN ("worker/a") };
+    policy_candidate_t choice = { .worker = SPAN ("worker/a"), .source = event_source (SPAN ("worker/a")) };
     fleet_request_t routed = { .request = span_from_string (request),
         .asker = SPAN ("frontend/0"),
         .asker_incarnation = now_ns ? 5 : 0,
         .new_blocks = 3,
-        .prompt_blocks = 10 };
+        .prompt_blocks = 10,
+        .prefill = { 4, 2 } };
     fleet_begin (fleet, &routed, &choice, now_ns);
 }
 
@@ -103,6 +111,61 @@ test_beyond_the_bound_the_one_unheard_of_for_longest_goes (void **state)
     fleet_destroy (&fleet);
 }
 
+//  ---- What it was to compute ----
+
+static size_t s_ended;
+
+static void
+s_on_ended (void *arg, catalog_ticket_t prefill)
+{
+    assert_int_equal (prefill.namespace_id, 4);
+    *(uint64_t *)arg += prefill.id;
+    s_ended++;
+}
+
+//  However a request ends, somebody is told once which prefill was its own.
+static void
+test_every_end_is_told_once (void **state)
+{
+    uint64_t sum = 0;
+    fleet_t *fleet = s_fleet (
+        &(fleet_options_t){ .load_stale_ns = SECOND, .active_max = ACTIVE_MAX, .on_ended = s_on_ended, .arg = &sum });
+    s_ended = 0;
+    s_begin (fleet, "r1", 0);
+    s_begin (fleet, "r2", 0);
+    fleet_progress (fleet, SPAN ("r1"), SPAN (""), false, 1);
+    assert_int_equal (s_ended, 0);
+    fleet_progress (fleet, SPAN ("r1"), SPAN (""), true, 2);
+    assert_int_equal (s_ended, 1);
+    s_begin (fleet, "r2", 3);
+    assert_int_equal (s_ended, 2);
+    s_begin (fleet, "r3", 4);
+    s_begin (fleet, "r4", 5);
+    assert_int_equal (s_ended, 3);
+    fleet_destroy (&fleet);
+    assert_int_equal (s_ended, 5);
+    assert_int_equal (sum, 2 + 2 + 2 + 2 + 2);
+}
+
+//  A worker shows how fast it computes: 100 ms a block until it did, then what it took, whatever waited before.
+static void
+test_what_is_expected_is_what_it_took (void **state)
+{
+    fleet_t *fleet = s_fleet_of_one ();
+    policy_candidate_t candidate = s_candidate (fleet, 0);
+    assert_int_equal (fleet_expected_ns (fleet, &candidate, 5), SECOND / 2);
+    s_begin (fleet, "r1", 0);
+    fleet_progress (fleet, SPAN ("r1"), SPAN (""), false, 3 * SECOND);
+    fleet_progress (fleet, SPAN ("r1"), SPAN (""), true, 90 * SECOND);
+    candidate = s_candidate (fleet, 90 * SECOND);
+    assert_int_equal (fleet_expected_ns (fleet, &candidate, 5), 5 * SECOND);
+    candidate.prefill_blocks = 2;
+    assert_int_equal (fleet_expected_ns (fleet, &candidate, 5), 7 * SECOND);
+    candidate.prefill_blocks = UINT32_MAX;
+    assert_int_equal (fleet_expected_ns (fleet, &candidate, 5), 1000000 * SECOND);
+    fleet_destroy (&fleet);
+}
+
 //  A dead one can say no more that its requests ended; a living one that changes its state has not ended them.
 static void
 test_what_was_asked_for_ends_with_the_asker (void **state)
@@ -135,6 +198,8 @@ main (void)
         cmocka_unit_test (test_active_requests_weigh_until_they_end),
         cmocka_unit_test (test_what_is_not_heard_of_for_an_hour_is_dropped),
         cmocka_unit_test (test_beyond_the_bound_the_one_unheard_of_for_longest_goes),
+        cmocka_unit_test (test_every_end_is_told_once),
+        cmocka_unit_test (test_what_is_expected_is_what_it_took),
         cmocka_unit_test (test_what_was_asked_for_ends_with_the_asker),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

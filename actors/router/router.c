@@ -17,6 +17,10 @@
 enum { RECORDED_CANDIDATES = 16, ACTIVE_MAX = 1000000 };
 static const uint64_t SWEEP_NS = 100000000;
 
+//  What is being computed is believed in for so many times as long as it should take, and at least for so long.
+enum { PATIENCE = 4 };
+static const uint64_t PATIENCE_MIN_NS = 10000000000;
+
 //  The name in decision records of a policy that is a program of its own.
 static const char OUTSIDE [] = "outside";
 
@@ -35,6 +39,7 @@ typedef struct {
     metric_t *decided;           //  Requests that got a worker
     metric_t *refused;           //  Requests nobody could serve
     metric_t *expired;           //  Active requests nothing was heard of
+    metric_t *overdue;           //  Prefills that were believed in for too long
     metric_t *overlap_blocks;    //  Of all decisions
     metric_t *prompt_blocks;     //  Of all decisions
     metric_t *kept_out;          //  Blocks its index had no room for
@@ -56,6 +61,9 @@ static const metric_desc_t s_decisions_metric = {
 };
 static const metric_desc_t s_expired_metric = { .name = "stator_router_expired_total",
     .help = "Active requests dropped because nothing was heard of them for an hour, or of too many.",
+    .kind = METRIC_COUNTER };
+static const metric_desc_t s_overdue_metric = { .name = "stator_router_prefills_overdue_total",
+    .help = "Prefills that were neither stored nor ended in four times the time that they should have taken.",
     .kind = METRIC_COUNTER };
 static const metric_desc_t s_overlap_metric = { .name = "stator_router_overlap_blocks_total",
     .help = "Leading blocks the chosen workers were believed to have.",
@@ -128,38 +136,44 @@ s_on_sweep (void *self_, actor_t *actor, void *arg)
     metric_set (self->kept_out, (int64_t)stats.refused);
     sessions_expire (self->sessions, actor_now (actor));
     metric_add (self->expired, (int64_t)fleet_expire (self->fleet, actor_now (actor)));
+    metric_add (self->overdue, (int64_t)catalog_expire (self->catalog, actor_now (actor)));
     timer_start (&self->sweep, actor, SWEEP_NS, s_on_sweep, NULL);
 }
 
 //  ---- Deciding ----
 
+//  Whether the policy looks at what is being computed.  For one that does not, nothing is.
 static bool
-s_is_before (const catalog_overlap_t *overlap, const policy_candidate_t *candidate)
+s_foresees (const router_t *self)
 {
-    return overlap->source != candidate->source ? overlap->source < candidate->source : overlap->rank < candidate->rank;
+    return self->policy->foresees || adviser_is_on (self->adviser);
 }
 
-//  The most leading blocks that a candidate holds in any tier.  The overlaps are by source, rank and tier, so its own are
-//  found by halving.
 static uint32_t
-s_overlap (const array_t *overlaps, const policy_candidate_t *candidate)
+s_most (uint32_t a, uint32_t b)
 {
-    size_t first = 0, end = overlaps->count;
-    while (first < end) {
-        size_t middle = first + (end - first) / 2;
-        if (s_is_before (array_at (overlaps, middle), candidate))
-            first = middle + 1;
-        else
-            end = middle;
-    }
-    uint32_t most = 0;
-    for (; first < overlaps->count; first++) {
-        const catalog_overlap_t *overlap = array_at (overlaps, first);
-        if (overlap->source != candidate->source || overlap->rank != candidate->rank)
-            break;
-        most = overlap->blocks > most ? overlap->blocks : most;
-    }
-    return most;
+    return a > b ? a : b;
+}
+
+//  What a candidate has in several tiers is the most that it has in one.
+static void
+s_add_overlap (policy_candidate_t *candidate, const catalog_overlap_t *overlap)
+{
+    uint32_t *blocks = overlap->kind == HOLDER_EXACT         ? &candidate->overlap_blocks
+                       : overlap->kind == HOLDER_APPROXIMATE ? &candidate->guessed_blocks
+                                                             : &candidate->pending_blocks;
+    *blocks = s_most (*blocks, overlap->blocks);
+}
+
+//  Each block counts once: as one that is there, else as a guess, else as one that is being computed.
+static void
+s_count_once (policy_candidate_t *candidate)
+{
+    uint32_t exact = candidate->overlap_blocks;
+    uint32_t there = s_most (exact, candidate->guessed_blocks);
+    candidate->overlap_blocks = there;
+    candidate->guessed_blocks = there - exact;
+    candidate->pending_blocks = s_most (candidate->pending_blocks, there) - there;
 }
 
 //  What the fleet does not know of its candidates.
@@ -168,9 +182,15 @@ s_complete_candidates (router_t *self, const route_t *request)
 {
     array_cut (&self->overlaps, 0);
     catalog_match (self->catalog, request->namespace_id, request->hashes, &self->overlaps);
+    for (size_t i = 0; i < self->overlaps.count; i++) {
+        const catalog_overlap_t *overlap = array_at (&self->overlaps, i);
+        size_t position = fleet_position (self->fleet, overlap->source, overlap->rank);
+        if (position != POLICY_NONE)
+            s_add_overlap (array_at (&self->candidates, position), overlap);
+    }
     for (size_t i = 0; i < self->candidates.count; i++) {
         policy_candidate_t *candidate = array_at (&self->candidates, i);
-        candidate->overlap_blocks = s_overlap (&self->overlaps, candidate);
+        s_count_once (candidate);
         candidate->live_blocks = sessions_live_blocks (self->sessions, candidate->source, candidate->rank);
     }
 }
@@ -186,36 +206,48 @@ static size_t
 s_find_last (router_t *self, const route_t *request)
 {
     session_place_t place = sessions_get (self->sessions, s_session (request));
-    for (size_t i = 0; place.worker.size && i < self->candidates.count; i++) {
-        policy_candidate_t *candidate = array_at (&self->candidates, i);
-        if (candidate->rank != place.rank || !span_equal (candidate->worker, place.worker))
-            continue;
-        candidate->live_blocks -= place.blocks;
-        return i;
-    }
-    return POLICY_NONE;
+    if (!place.worker.size)
+        return POLICY_NONE;
+    size_t last = fleet_position (self->fleet, event_source (place.worker), place.rank);
+    if (last != POLICY_NONE)
+        ((policy_candidate_t *)array_at (&self->candidates, last))->live_blocks -= place.blocks;
+    return last;
 }
 
-static int
-s_by_cost (const void *a_, const void *b_)
+static bool
+s_is_better (const policy_candidate_t *a, const policy_candidate_t *b)
 {
-    const policy_candidate_t *a = a_;
-    const policy_candidate_t *b = b_;
     if (a->cost != b->cost)
-        return a->cost < b->cost ? -1 : 1;
-    if (a->active != b->active)
-        return a->active < b->active ? -1 : 1;
-    int order = span_compare (a->worker, b->worker);
-    return order ? order : a->rank - b->rank;
+        return a->cost < b->cost;
+    return a->active < b->active;
 }
 
-//  The decision record.  choice: NULL where nobody could.  Sorts the candidates, best first.
+//  The best candidates, best first, equals in their order, as others are shown them.  Returns how many.
+static size_t
+s_best (const array_t *candidates, candidate_t shown [RECORDED_CANDIDATES])
+{
+    const policy_candidate_t *best [RECORDED_CANDIDATES];
+    size_t count = 0;
+    for (size_t i = 0; i < candidates->count; i++) {
+        const policy_candidate_t *candidate = array_at (candidates, i);
+        if (count == RECORDED_CANDIDATES && !s_is_better (candidate, best [count - 1]))
+            continue;
+        size_t place = count < RECORDED_CANDIDATES ? count++ : count - 1;
+        for (; place && s_is_better (candidate, best [place - 1]); place--)
+            best [place] = best [place - 1];
+        best [place] = candidate;
+    }
+    for (size_t i = 0; i < count; i++)
+        shown [i] = candidate_from_policy (best [i]);
+    return count;
+}
+
+//  The decision record.  choice: NULL where nobody could.
 static void
 s_record (
     router_t *self, const route_t *request, const char *policy, const policy_candidate_t *choice, const char *reason)
 {
     candidate_t shown [RECORDED_CANDIDATES];
-    size_t count = 0;
     route_decided_t record = {
         .request = request->request,
         .model = request->model,
@@ -226,14 +258,11 @@ s_record (
         .prompt_tokens = request->prompt_tokens,
         .prompt_blocks = (uint32_t)request->hashes.count,
         .candidates = shown,
+        .candidates_count = s_best (&self->candidates, shown),
         .candidate_count = (uint32_t)self->candidates.count,
         .has_session = s_session (request).size > 0,
         .session = s_session (request),
     };
-    array_sort (&self->candidates, s_by_cost);
-    for (; count < self->candidates.count && count < RECORDED_CANDIDATES; count++)
-        shown [count] = candidate_from_policy (array_at (&self->candidates, count));
-    record.candidates_count = count;
     actor_publish (self->actor, &route_decided_message, &record);
 }
 
@@ -245,32 +274,80 @@ s_refuse (router_t *self, incoming_t *incoming, const route_t *request, const er
     incoming_fail (incoming, reason->status, "%s", reason->text);
 }
 
-//  advised: what the policy outside had to do with it; NULL where there is none.
+//  From now on the chosen worker is known to compute what it does not have of the prompt.
+static catalog_ticket_t
+s_begin_prefill (router_t *self, const route_t *request, const policy_candidate_t *choice, uint32_t new_blocks)
+{
+    uint32_t missing = (uint32_t)request->hashes.count - choice->overlap_blocks;
+    if (!missing || !s_foresees (self))
+        return (catalog_ticket_t){ 0 };
+    uint64_t now = actor_now (self->actor);
+    uint64_t expected = fleet_expected_ns (self->fleet, choice, new_blocks);
+    uint64_t patience = expected * PATIENCE;
+    catalog_prefill_t prefill = { .source = choice->source,
+        .rank = choice->rank,
+        .namespace_id = request->namespace_id,
+        .hashes = request->hashes,
+        .expected_ns = now + expected,
+        .expiry_ns = now + (patience < PATIENCE_MIN_NS ? PATIENCE_MIN_NS : patience) };
+    return catalog_begin_prefill (self->catalog, &prefill);
+}
+
 static void
-s_accept (router_t *self, incoming_t *incoming, const route_t *request, const policy_candidate_t *choice,
-    const advice_kind_t *advised)
+s_on_ended (void *self, catalog_ticket_t prefill)
+{
+    catalog_settle (((router_t *)self)->catalog, prefill);
+}
+
+//  Counts the request where it goes, and what it brings there.
+static void
+s_begin (router_t *self, const incoming_t *incoming, const route_t *request, const policy_candidate_t *choice)
 {
     uint32_t blocks = (uint32_t)request->hashes.count;
-    bool outside = advised && *advised == ADVICE_GIVEN;
-    bool instead = advised && !outside;
+    uint32_t new_blocks = blocks - choice->overlap_blocks - choice->pending_blocks;
     span_t asker = span_from_string (incoming_sender (incoming));
     const actor_entry_t *known = directory_find (self->actor, asker);
     fleet_request_t routed = { .request = request->request,
         .asker = asker,
         .asker_incarnation = known ? known->incarnation : 0,
-        .new_blocks = blocks - choice->overlap_blocks,
-        .prompt_blocks = blocks };
-    char reason [128];
-    snprintf (reason, sizeof reason, "%u of %u blocks there, cost %" PRIu64 "%s%s", choice->overlap_blocks, blocks,
-        choice->cost, instead ? "; the policy outside was passed over: " : "", instead ? advice_reason (*advised) : "");
+        .new_blocks = new_blocks,
+        .prompt_blocks = blocks,
+        .prefill = s_begin_prefill (self, request, choice, new_blocks) };
     fleet_begin (self->fleet, &routed, choice, actor_now (self->actor));
     if (s_session (request).size)
         sessions_put (
             self->sessions, s_session (request), choice->worker, choice->rank, blocks, actor_now (self->actor));
     metric_add (self->decided, 1);
-    metric_add (self->overlap_blocks, choice->overlap_blocks);
+    metric_add (self->overlap_blocks, choice->overlap_blocks + choice->pending_blocks);
     metric_add (self->prompt_blocks, blocks);
-    route_reply_t reply = { .worker = choice->worker, .rank = choice->rank, .overlap_blocks = choice->overlap_blocks };
+}
+
+//  Why, in words.
+static void
+s_explain (
+    const route_t *request, const policy_candidate_t *choice, const advice_kind_t *advised, char *text, size_t size)
+{
+    bool instead = advised && *advised != ADVICE_GIVEN;
+    char pending [48] = "";
+    if (choice->pending_blocks)
+        snprintf (pending, sizeof pending, " and %u on their way", choice->pending_blocks);
+    snprintf (text, size, "%u of %u blocks there%s, cost %" PRIu64 "%s%s", choice->overlap_blocks,
+        (uint32_t)request->hashes.count, pending, choice->cost, instead ? "; the policy outside was passed over: " : "",
+        instead ? advice_reason (*advised) : "");
+}
+
+//  advised: what the policy outside had to do with it; NULL where there is none.
+static void
+s_accept (router_t *self, incoming_t *incoming, const route_t *request, const policy_candidate_t *choice,
+    const advice_kind_t *advised)
+{
+    bool outside = advised && *advised == ADVICE_GIVEN;
+    char reason [160];
+    s_explain (request, choice, advised, reason, sizeof reason);
+    s_begin (self, incoming, request, choice);
+    route_reply_t reply = { .worker = choice->worker,
+        .rank = choice->rank,
+        .overlap_blocks = choice->overlap_blocks + choice->pending_blocks };
     s_record (self, request, outside ? OUTSIDE : self->policy->name, choice, reason);
     incoming_reply (incoming, &reply);
 }
@@ -280,7 +357,6 @@ static bool
 s_choose (router_t *self, incoming_t *incoming, const route_t *request, policy_request_t *asked, size_t *position)
 {
     error_t reason = { 0 };
-    array_cut (&self->candidates, 0);
     fleet_candidates (self->fleet, request, actor_now (self->actor), &self->candidates, &reason);
     if (self->candidates.count == 0) {
         s_refuse (self, incoming, request, &reason);
@@ -307,8 +383,7 @@ s_decide (router_t *self, incoming_t *incoming, const route_t *request, const ad
     advice_kind_t kind = advice ? adviser_take (self->adviser, advice, &self->candidates) : ADVICE_GIVEN;
     if (advice && kind == ADVICE_GIVEN)
         position = policy_cheapest (&asked, self->candidates.data, self->candidates.count);
-    policy_candidate_t choice = *(policy_candidate_t *)array_at (&self->candidates, position);
-    s_accept (self, incoming, request, &choice, advice ? &kind : NULL);
+    s_accept (self, incoming, request, array_at (&self->candidates, position), advice ? &kind : NULL);
 }
 
 //  ---- Waiting for the policy outside ----
@@ -361,12 +436,14 @@ s_park (router_t *self, incoming_t *incoming, const route_t *request)
     incoming_watch (incoming, &watch);
 }
 
+//  A request that is asked for again no longer runs where it was: it must not follow itself there.
 static void
 s_on_route (void *self_, actor_t *actor, incoming_t *incoming, const void *request)
 {
     router_t *self = self_;
     policy_request_t asked;
     size_t position;
+    fleet_progress (self->fleet, ((const route_t *)request)->request, SPAN (""), true, actor_now (actor));
     if (!adviser_is_on (self->adviser))
         s_decide (self, incoming, request, NULL);
     else if (s_choose (self, incoming, request, &asked, &position))
@@ -401,6 +478,7 @@ s_make_metrics (router_t *self)
     self->decided = metrics_get (metrics, &s_decisions_metric, "result=\"routed\"");
     self->refused = metrics_get (metrics, &s_decisions_metric, "result=\"refused\"");
     self->expired = metrics_get (metrics, &s_expired_metric, NULL);
+    self->overdue = metrics_get (metrics, &s_overdue_metric, NULL);
     self->overlap_blocks = metrics_get (metrics, &s_overlap_metric, NULL);
     self->prompt_blocks = metrics_get (metrics, &s_prompt_metric, NULL);
     self->kept_out = metrics_get (metrics, &s_kept_out_metric, NULL);
@@ -412,11 +490,14 @@ s_init (void *self_, actor_t *actor, const void *options_, error_t *error)
     router_t *self = self_;
     const router_options_t *options = options_;
     catalog_options_t catalog = { .blocks_max = (uint64_t)options->blocks_max };
+    fleet_options_t fleet = {
+        .load_stale_ns = options->load_stale_ns, .active_max = ACTIVE_MAX, .on_ended = s_on_ended, .arg = self
+    };
     self->actor = actor;
     list_init (&self->parked);
     self->adviser = adviser_new (actor);
     s_take_options (self, options);
-    self->fleet = fleet_new (options->load_stale_ns, ACTIVE_MAX);
+    self->fleet = fleet_new (&fleet);
     self->catalog = catalog_new (&catalog);
     self->sessions = sessions_new ((size_t)options->sessions_max, actor_random (actor));
     random_init (&self->random, actor_random (actor));
@@ -471,8 +552,8 @@ s_describe (void *self_, actor_t *actor, buffer_t *out)
     catalog_stats (self->catalog, &stats);
     buffer_print (out, "policy %s", self->policy->name);
     adviser_describe (self->adviser, out);
-    buffer_print (out, ", %zu workers, %zu requests active, %" PRIu64 " blocks in its index",
-        fleet_workers (self->fleet), fleet_active (self->fleet), stats.blocks);
+    buffer_print (out, ", %zu workers, %zu requests active, %" PRIu64 " blocks in its index, %" PRIu64 " on their way",
+        fleet_workers (self->fleet), fleet_active (self->fleet), stats.blocks, stats.pending);
 }
 
 const catalog_t *

@@ -116,16 +116,136 @@ test_a_new_session_begins_where_others_want_least (void **state)
     fixture_end ();
 }
 
+//  ---- What is being computed ----
+
+//  Asks where a prompt goes of which nobody has anything; says its answer.
+static void
+s_ask_anew (const char *request, const char *exclude)
+{
+    span_t excluded = span_from_string (exclude);
+    route_t route = { .request = span_from_string (request),
+        .model = SPAN ("tiny"),
+        .fingerprint = FINGERPRINT,
+        .namespace_id = NAMESPACE + 1,
+        .hashes = { fixture_chain, CHAIN },
+        .prompt_tokens = CHAIN * 64,
+        .exclude = &excluded,
+        .exclude_count = exclude != NULL };
+    s_call_router (&route_message, &route);
+}
+
+static void
+s_tell_end (const char *request, bool finished)
+{
+    route_progress_t progress = { .request = span_from_string (request), .finished = finished };
+    s_call_router (&route_progress_message, &progress);
+}
+
+//  Two siblings that come before the first event about either go to one worker, and the record says why.
+static void
+test_siblings_go_where_the_first_of_them_is_computed (void **state)
+{
+    char first [128];
+    fixture_begin (true);
+    s_ask_anew ("r1", NULL);
+    fixture_check_answer (fixture_asker ()->worker, 0);
+    assert_int_equal (fixture_asker ()->pending, 0);
+    snprintf (first, sizeof first, "%s", fixture_asker ()->worker);
+    s_ask_anew ("r2", NULL);
+    fixture_check_answer (first, CHAIN);
+    assert_int_equal (fixture_asker ()->pending, CHAIN);
+    assert_string_equal (fixture_asker ()->reason, "0 of 10 blocks there and 10 on their way, cost 10000000");
+    s_tell_end ("r1", false);
+    s_ask_anew ("r3", NULL);
+    fixture_check_answer (first, CHAIN);
+    fixture_end ();
+}
+
+//  Whether it succeeded, failed or was cancelled: what it was to bring is not waited for any more.
+static void
+test_what_ended_is_not_waited_for (void **state)
+{
+    fixture_begin (true);
+    s_ask_anew ("r1", NULL);
+    s_tell_end ("r1", true);
+    s_ask_anew ("r2", NULL);
+    fixture_check_answer (fixture_asker ()->worker, 0);
+    fixture_end ();
+}
+
+//  A request that is routed again computes nothing where it was.
+static void
+test_what_moved_is_waited_for_where_it_went (void **state)
+{
+    fixture_begin (true);
+    s_ask_anew ("r1", "worker/b");
+    s_ask_anew ("r1", NULL);
+    fixture_check_answer (fixture_asker ()->worker, 0);
+    s_ask_anew ("r1", "worker/a");
+    fixture_check_answer ("worker/b", 0);
+    s_ask_anew ("r2", NULL);
+    fixture_check_answer ("worker/b", CHAIN);
+    s_ask_anew ("r3", "worker/b");
+    fixture_check_answer ("worker/a", 0);
+    fixture_end ();
+}
+
 static int64_t
-s_refused_blocks (void)
+s_figure (const char *wanted)
 {
     size_t cursor = 0;
     const char *name, *labels;
     int64_t value;
     while (metrics_next (actor_metrics (stage_find (fixture_stage, "router/0")), &cursor, &name, &labels, &value))
-        if (strcmp (name, "stator_router_blocks_refused_total") == 0)
+        if (strcmp (name, wanted) == 0)
             return value;
     return -1;
+}
+
+//  Whoever is never heard of again is believed in for a while only.
+static void
+test_what_is_overdue_is_not_waited_for (void **state)
+{
+    fixture_begin (true);
+    s_ask_anew ("r1", NULL);
+    stage_run (fixture_stage, 8 * REALM_SECOND);
+    s_ask_anew ("r2", NULL);
+    fixture_check_answer (fixture_asker ()->worker, CHAIN);
+    assert_int_equal (s_figure ("stator_router_prefills_overdue_total"), 0);
+    stage_run (fixture_stage, 12 * REALM_SECOND);
+    assert_int_equal (s_figure ("stator_router_prefills_overdue_total"), 2);
+    s_ask_anew ("r3", NULL);
+    fixture_check_answer (fixture_asker ()->worker, 0);
+    fixture_end ();
+}
+
+static void
+test_what_a_dead_worker_was_to_compute_is_not_waited_for (void **state)
+{
+    fixture_begin (true);
+    s_ask_anew ("r1", "worker/a");
+    stage_crash (fixture_stage, "worker/b");
+    stage_start (fixture_stage, "worker/b");
+    stage_run (fixture_stage, 2 * REALM_SECOND);
+    s_ask_anew ("r2", "worker/a");
+    fixture_check_answer ("worker/b", 0);
+    fixture_end ();
+}
+
+//  For policies that decide by what is there, nothing else is looked at.
+static void
+test_a_reference_policy_waits_for_nothing (void **state)
+{
+    router_options_t options = fixture_options;
+    while (strcmp (router_modes [fixture_options.mode], "affinity") != 0)
+        fixture_options.mode++;
+    fixture_begin (true);
+    s_ask_anew ("r1", "worker/a");
+    s_ask_anew ("r2", "worker/a");
+    fixture_check_answer ("worker/b", 0);
+    assert_int_equal (fixture_asker ()->pending, 0);
+    fixture_end ();
+    fixture_options = options;
 }
 
 //  What does not fit the index is not known, and that shows.
@@ -135,13 +255,13 @@ test_blocks_beyond_the_bound_are_counted (void **state)
     router_options_t options = fixture_options;
     fixture_options.blocks_max = 1;
     fixture_begin (true);
-    assert_true (s_refused_blocks () > 0);
+    assert_true (s_figure ("stator_router_blocks_refused_total") > 0);
     fixture_ask ("r1", "tiny", 10, NULL);
     fixture_check_answer (fixture_asker ()->worker, 0);
     fixture_end ();
     fixture_options = options;
     fixture_begin (true);
-    assert_int_equal (s_refused_blocks (), 0);
+    assert_int_equal (s_figure ("stator_router_blocks_refused_total"), 0);
     fixture_end ();
 }
 
@@ -175,6 +295,12 @@ main (void)
         cmocka_unit_test (test_a_dead_worker_is_not_chosen),
         cmocka_unit_test (test_a_restarted_worker_is_believed_only_what_it_says_itself),
         cmocka_unit_test (test_a_new_session_begins_where_others_want_least),
+        cmocka_unit_test (test_siblings_go_where_the_first_of_them_is_computed),
+        cmocka_unit_test (test_what_ended_is_not_waited_for),
+        cmocka_unit_test (test_what_moved_is_waited_for_where_it_went),
+        cmocka_unit_test (test_what_is_overdue_is_not_waited_for),
+        cmocka_unit_test (test_what_a_dead_worker_was_to_compute_is_not_waited_for),
+        cmocka_unit_test (test_a_reference_policy_waits_for_nothing),
         cmocka_unit_test (test_blocks_beyond_the_bound_are_counted),
         cmocka_unit_test (test_an_unknown_model_is_refused_and_recorded),
         cmocka_unit_test (test_every_mode_is_a_policy),

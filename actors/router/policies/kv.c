@@ -7,6 +7,9 @@
 //  traffic it pays only when it saves some 15 seconds of waiting, which is about as many blocks of prefill.  Where it would
 //  not fit beside what live conversations want, each block that is too many costs CROWDING more: a fleet that is full
 //  collapses by moving.
+//  Blocks that it was sent to compute count like those it has: what of them is not there yet is in the prefill that it owes,
+//  so waiting for them costs what computing them would.  So siblings that begin together with one new prompt go where the
+//  first of them went, as long as the queue there is shorter than a move.
 //  What has no home begins where the least is to be computed and wanted by live conversations, because it will come back
 //  there: what is in flight now says little about that, as most conversations are waiting for a tool at any time.
 
@@ -15,18 +18,25 @@
 enum { MOVE_BLOCKS = 4096, CROWDING = 4 };
 static const uint64_t UNIT = 1000000;
 
+//  Leading blocks that will be there when its turn comes.
+static uint64_t
+s_foreseen (const policy_candidate_t *candidate)
+{
+    return (uint64_t)candidate->overlap_blocks + candidate->pending_blocks;
+}
+
 //  The position of the home; POLICY_NONE where there is none.
 static size_t
 s_home (const policy_request_t *request, const policy_candidate_t *candidates, size_t count)
 {
     size_t home = 0;
     for (size_t i = 1; i < count; i++)
-        if (candidates [i].overlap_blocks > candidates [home].overlap_blocks)
+        if (s_foreseen (&candidates [i]) > s_foreseen (&candidates [home]))
             home = i;
-    uint64_t most = candidates [home].overlap_blocks;
+    uint64_t most = s_foreseen (&candidates [home]);
     if (most && most * 2 >= request->prompt_blocks)
         return home;
-    return request->last != POLICY_NONE && candidates [request->last].overlap_blocks ? request->last : POLICY_NONE;
+    return request->last != POLICY_NONE && s_foreseen (&candidates [request->last]) ? request->last : POLICY_NONE;
 }
 
 //  Blocks that will be wanted there again, or are in use by requests of no conversation.
@@ -48,7 +58,7 @@ static uint64_t
 s_cost (const policy_request_t *request, const policy_weights_t *weights, const policy_candidate_t *candidate)
 {
     uint64_t prompt = request->prompt_blocks * UNIT;
-    uint64_t saved = candidate->overlap_blocks * weights->overlap_weight;
+    uint64_t saved = s_foreseen (candidate) * weights->overlap_weight;
     return (saved < prompt ? prompt - saved : 0) + candidate->prefill_blocks * weights->load_weight;
 }
 
@@ -62,7 +72,7 @@ s_choose (
         candidate->cost = s_cost (request, weights, candidate);
         if (home == POLICY_NONE)
             candidate->cost += s_wanted (candidate) * weights->load_weight;
-        else if (candidate->overlap_blocks < candidates [home].overlap_blocks)
+        else if (s_foreseen (candidate) < s_foreseen (&candidates [home]))
             candidate->cost += (MOVE_BLOCKS + s_crowded_out (request, candidate) * CROWDING) * weights->overlap_weight;
     }
     return policy_cheapest (request, candidates, count);
@@ -72,5 +82,6 @@ const policy_t policy_kv = {
     .name = "kv",
     .doc = "Weighs what is in a worker's cache against its load and room, and moves a conversation only when that "
            "clearly wins.",
+    .foresees = true,
     .choose = s_choose,
 };

@@ -21,7 +21,9 @@ typedef struct {
     span_t worker;              //  Address
     uint64_t source;            //  Event source of the worker
     uint16_t rank;              //  Data-parallel rank
-    uint32_t overlap_blocks;    //  Leading blocks of the request that it reaches
+    uint32_t overlap_blocks;    //  Leading blocks of the request that it has, of which
+    uint32_t guessed_blocks;    //  are known by a guess only
+    uint32_t pending_blocks;    //  Those behind them that it was sent to compute; 0 for a policy that does not foresee
     uint64_t prefill_blocks;    //  Blocks of prompts it still has to compute for others
     uint64_t active_blocks;     //  Blocks of the prompts of its running requests
     uint32_t active;            //  Requests routed there and not finished
@@ -51,6 +53,7 @@ typedef struct {
 typedef struct {
     const char *name;    //  As in the configuration
     const char *doc;     //  One sentence
+    bool foresees;       //  It looks at what is being computed
     //  Sets every cost and returns the position of the choice.  count: at least 1.
     size_t (*choose) (
         const policy_request_t *request, const policy_weights_t *weights, policy_candidate_t *candidates, size_t count);
