@@ -20,12 +20,6 @@ buffer_fini (buffer_t *self)
     buffer_init (self);
 }
 
-void
-buffer_clear (buffer_t *self)
-{
-    self->size = 0;
-}
-
 uint8_t *
 buffer_grow (buffer_t *self, size_t size)
 {
@@ -50,13 +44,6 @@ void
 buffer_append_string (buffer_t *self, const char *string)
 {
     buffer_append (self, span_from_string (string));
-}
-
-void
-buffer_append_byte (buffer_t *self, uint8_t byte)
-{
-    *buffer_reserve (self, 1) = byte;
-    self->size++;
 }
 
 static void
@@ -102,12 +89,6 @@ buffer_drop_front (buffer_t *self, size_t size)
     if (size)
         memmove (self->data, self->data + size, self->size - size);
     self->size -= size;
-}
-
-span_t
-buffer_span (const buffer_t *self)
-{
-    return span_of (self->data, self->size);
 }
 
 const char *

@@ -17,7 +17,11 @@ void buffer_init (buffer_t *self);
 void buffer_fini (buffer_t *self);
 
 //  Empties it and keeps the memory.
-void buffer_clear (buffer_t *self);
+static inline void
+buffer_clear (buffer_t *self)
+{
+    self->size = 0;
+}
 
 //  What buffer_reserve does where there is no room.
 uint8_t *buffer_grow (buffer_t *self, size_t size);
@@ -41,7 +45,14 @@ buffer_append (buffer_t *self, span_t bytes)
 }
 
 void buffer_append_string (buffer_t *self, const char *string);
-void buffer_append_byte (buffer_t *self, uint8_t byte);
+
+static inline void
+buffer_append_byte (buffer_t *self, uint8_t byte)
+{
+    *buffer_reserve (self, 1) = byte;
+    self->size++;
+}
+
 void buffer_append_u32_le (buffer_t *self, uint32_t value);
 void buffer_append_u64_le (buffer_t *self, uint64_t value);
 
@@ -52,7 +63,11 @@ void buffer_print (buffer_t *self, const char *format, ...) __attribute__ ((form
 void buffer_drop_front (buffer_t *self, size_t size);
 
 //  All of it.  Borrowed.
-span_t buffer_span (const buffer_t *self);
+static inline span_t
+buffer_span (const buffer_t *self)
+{
+    return span_of (self->data, self->size);
+}
 
 //  All of it as a C string: a NUL is kept behind the last byte.  Borrowed.
 const char *buffer_string (buffer_t *self);

@@ -4,16 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-span_t
-span_slice (span_t self, size_t start, size_t size)
-{
-    if (start > self.size)
-        start = self.size;
-    if (size > self.size - start)
-        size = self.size - start;
-    return size ? span_of (self.data + start, size) : (span_t){ NULL, 0 };
-}
-
 bool
 span_starts_with (span_t self, span_t prefix)
 {

@@ -37,7 +37,15 @@ span_from_string (const char *string)
 }
 
 //  The bytes from `start` on, at most `size` of them; both are cut to what is there.
-span_t span_slice (span_t self, size_t start, size_t size);
+static inline span_t
+span_slice (span_t self, size_t start, size_t size)
+{
+    if (start > self.size)
+        start = self.size;
+    if (size > self.size - start)
+        size = self.size - start;
+    return size ? span_of (self.data + start, size) : SPAN ("");
+}
 
 static inline bool
 span_equal (span_t a, span_t b)
