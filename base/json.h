@@ -33,6 +33,9 @@ typedef enum {
 //  STATUS_INVALID with what is wrong and at which byte.
 status_t json_parse (span_t text, json_t **tree, error_t *error);
 
+//  Whether json_parse would read a text, and what kind of value it is; without a tree of it.
+bool json_recognize (span_t text, json_kind_t *kind);
+
 //  Frees a tree that json_parse gave and nulls the caller's pointer.
 void json_destroy (json_t **self_p);
 

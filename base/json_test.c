@@ -244,6 +244,53 @@ test_noise_is_refused_or_read (void **state)
     assert_in_range (read, 100, 15000);
 }
 
+//  A tree and no tree are told apart without building one; tokens thrown together at random are the texts.
+static void
+test_what_is_recognized_is_what_is_read (void **state)
+{
+    static const char *const tokens [] = { "{", "}", "[", "]", ",", ":", "\"a\"", "\"\\u00e9\"", "\"\\x\"", "\"\\u12\"",
+        "1", "-0", "2.5", "1e3", "01", "-", "true", "false", "null", "nul", " ", "\n", "\"\\u0000\"", "{\"k\":", "[1,",
+        "}]" };
+    uint64_t seed = 13;
+    print_message ("seed %llu\n", (unsigned long long)seed);
+    random_t random;
+    random_init (&random, seed);
+    size_t read = 0;
+    for (int round = 0; round < 200000; round++) {
+        buffer_t text = { 0 };
+        json_t *tree = NULL;
+        json_kind_t kind = JSON_NULL;
+        for (uint64_t left = random_below (&random, 7); left; left--)
+            buffer_append_string (&text, tokens [random_below (&random, sizeof tokens / sizeof *tokens)]);
+        bool parsed = json_parse (buffer_span (&text), &tree, NULL) == STATUS_OK;
+        if (json_recognize (buffer_span (&text), &kind) != parsed || (parsed && kind != json_kind (tree)))
+            fail_msg ("%s", buffer_string (&text));
+        read += parsed;
+        json_destroy (&tree);
+        buffer_fini (&text);
+    }
+    assert_true (read > 5000);
+}
+
+static void
+test_depth_is_recognized (void **state)
+{
+    for (size_t depth = 60; depth < 70; depth++) {
+        buffer_t text = { 0 };
+        json_t *tree = NULL;
+        json_kind_t kind;
+        for (size_t i = 0; i < depth; i++)
+            buffer_append_string (&text, i % 2 ? "{\"a\":" : "[");
+        buffer_append_string (&text, depth % 3 ? "1" : depth % 2 ? "[]" : "{}");
+        for (size_t i = depth; i > 0; i--)
+            buffer_append_byte (&text, i % 2 ? ']' : '}');
+        bool parsed = json_parse (buffer_span (&text), &tree, NULL) == STATUS_OK;
+        assert_int_equal (json_recognize (buffer_span (&text), &kind), parsed);
+        json_destroy (&tree);
+        buffer_fini (&text);
+    }
+}
+
 //  What is built is what would be read.
 static void
 test_a_tree_of_our_own_is_a_tree (void **state)
@@ -313,6 +360,8 @@ main (void)
         cmocka_unit_test (test_members_are_found_and_walked_in_order),
         cmocka_unit_test (test_all_that_is_written_reads_back),
         cmocka_unit_test (test_noise_is_refused_or_read),
+        cmocka_unit_test (test_what_is_recognized_is_what_is_read),
+        cmocka_unit_test (test_depth_is_recognized),
         cmocka_unit_test (test_a_tree_of_our_own_is_a_tree),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -60,15 +60,23 @@ json_write_end_array (json_writer_t *self)
     s_end (self, ']');
 }
 
-//  Bytes that stand for themselves inside a string.
-static bool
-s_is_plain (uint8_t byte)
+//  ---- Strings ---------------------------------------------------------------------------------------------------------
+
+//  Bytes at the start that stand for themselves: those below `end`, but for what JSON escapes.
+static size_t
+s_plain (span_t text, unsigned end)
 {
-    return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\';
+    size_t at = 0;
+    for (; at < text.size; at++) {
+        unsigned byte = text.data [at];
+        if (byte - ' ' >= end - ' ' || byte == '"' || byte == '\\')
+            break;
+    }
+    return at;
 }
 
-void
-json_escape_byte (buffer_t *out, uint8_t byte)
+static void
+s_escape_byte (buffer_t *out, uint8_t byte)
 {
     static const char short_forms [] = "\"\"\\\\\bb\ff\nn\rr\tt";
     for (size_t i = 0; i + 1 < sizeof short_forms; i += 2)
@@ -87,24 +95,34 @@ s_escape_one (buffer_t *out, span_t text)
     if (size > 1)
         buffer_append (out, span_slice (text, 0, size));
     else if (size == 1)
-        json_escape_byte (out, text.data [0]);
+        s_escape_byte (out, text.data [0]);
     else
         buffer_append (out, SPAN ("\xef\xbf\xbd"));
     return size ? size : 1;
 }
 
+static void
+s_escape (buffer_t *out, span_t text, unsigned plain_end)
+{
+    while (text.size) {
+        size_t size = s_plain (text, plain_end);
+        buffer_append (out, span_slice (text, 0, size));
+        text = span_slice (text, size, text.size);
+        if (text.size)
+            text = span_slice (text, s_escape_one (out, text), text.size);
+    }
+}
+
 void
 json_escape (buffer_t *out, span_t text)
 {
-    size_t at = 0;
-    while (at < text.size) {
-        size_t start = at;
-        while (at < text.size && s_is_plain (text.data [at]))
-            at++;
-        buffer_append (out, span_slice (text, start, at - start));
-        if (at < text.size)
-            at += s_escape_one (out, span_slice (text, at, text.size));
-    }
+    s_escape (out, text, 0x80);
+}
+
+void
+json_escape_bytes (buffer_t *out, span_t text)
+{
+    s_escape (out, text, UINT8_MAX + 1);
 }
 
 static void

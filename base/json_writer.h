@@ -40,7 +40,7 @@ void json_write_raw (json_writer_t *self, span_t json);
 //  The escaped text without quotes, for whoever writes a string in pieces.
 void json_escape (buffer_t *out, span_t text);
 
-//  A byte of ASCII that cannot stand in a string as it is: a quote, a backslash, a control character.
-void json_escape_byte (buffer_t *out, uint8_t byte);
+//  The same for text that is cut anywhere, also inside a character: bytes from 0x80 on stay as they are.
+void json_escape_bytes (buffer_t *out, span_t text);
 
 #endif

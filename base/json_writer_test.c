@@ -73,6 +73,16 @@ test_strings_are_escaped_and_made_utf8 (void **state)
     s_assert_string (SPAN ("\xed\xa0\x80"), "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"");
 }
 
+//  A character that is cut in two is whole again when both parts were written.
+static void
+test_text_is_escaped_in_pieces (void **state)
+{
+    buffer_clear (&out);
+    json_escape_bytes (&out, SPAN ("\"\xf0\x9f"));
+    json_escape_bytes (&out, SPAN ("\x98\x80\n"));
+    assert_string_equal (buffer_string (&out), "\\\"\xf0\x9f\x98\x80\\n");
+}
+
 static void
 test_reals_are_as_short_as_they_can_be (void **state)
 {
@@ -94,6 +104,7 @@ main (void)
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_commas_stand_between_values_and_nowhere_else),
         cmocka_unit_test (test_strings_are_escaped_and_made_utf8),
+        cmocka_unit_test (test_text_is_escaped_in_pieces),
         cmocka_unit_test (test_reals_are_as_short_as_they_can_be),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
