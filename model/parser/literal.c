@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/json_writer.h"
 #include "model/parser/text.h"
 
 #define REST SIZE_MAX
@@ -85,8 +86,10 @@ s_pop (literal_t *self, buffer_t *out)
 static bool
 s_is_number (span_t word)
 {
-    double ignored;
-    return span_to_double (word, &ignored);
+    uint64_t whole;
+    double real;
+    bool plain = word.data [0] >= '1' && word.data [0] <= '9' && span_to_u64 (word, &whole);
+    return plain || span_to_double (word, &real);
 }
 
 static void
@@ -104,7 +107,7 @@ s_word_value (span_t word, buffer_t *out)
         return;
     }
     buffer_append_byte (out, '"');
-    text_escape (out, word);
+    json_escape_bytes (out, word);
     buffer_append_byte (out, '"');
 }
 
@@ -117,7 +120,7 @@ s_end_word (literal_t *self, buffer_t *out)
     s_separate (self, out);
     if (self->in_key) {
         buffer_append_byte (out, '"');
-        text_escape (out, word);
+        json_escape_bytes (out, word);
         buffer_append_byte (out, '"');
     } else
         s_word_value (word, out);
@@ -126,12 +129,39 @@ s_end_word (literal_t *self, buffer_t *out)
 }
 
 static bool
-s_add_to_word (literal_t *self, uint8_t byte)
+s_ends_word (uint8_t byte)
 {
-    if (self->word_size == LITERAL_WORD_MAX)
-        return false;
-    self->word [self->word_size++] = (char)byte;
-    return true;
+    switch (byte) {
+    case '[':
+    case ']':
+    case '(':
+    case ')':
+    case '{':
+    case '}':
+    case ',':
+    case ':':
+    case '=':
+    case '\'':
+    case '"':
+        return true;
+    default:
+        return text_is_blank (byte);
+    }
+}
+
+//  Takes bytes of a word: the first, which is one, and those behind it that end none and begin no quote.  Returns how many; 0
+//  where the word becomes too long.
+static size_t
+s_add_to_word (literal_t *self, span_t text)
+{
+    size_t room = LITERAL_WORD_MAX - self->word_size, size = 1;
+    while (size < text.size && !s_ends_word (text.data [size]) &&
+           !(self->quote && text.data [size] == (uint8_t)*self->quote))
+        size++;
+    size = size < room ? size : room;
+    memcpy (self->word + self->word_size, text.data, size);
+    self->word_size += (uint32_t)size;
+    return size;
 }
 
 //  ---- Strings ---------------------------------------------------------------------------------------------------------
@@ -203,7 +233,7 @@ s_escaped (literal_t *self, uint8_t byte, buffer_t *out)
         return;
     for (size_t i = 0; i + 1 < sizeof plain; i += 2)
         if ((uint8_t)plain [i] == byte) {
-            text_escape (out, span_of (plain + i + 1, 1));
+            json_escape_bytes (out, span_of (plain + i + 1, 1));
             return;
         }
     if (byte == 'x' || byte == 'u' || byte == 'U')
@@ -212,7 +242,7 @@ s_escaped (literal_t *self, uint8_t byte, buffer_t *out)
         s_begin_digits (self, 3, 8);
         self->digits [self->digits_size++] = (char)byte;
     } else
-        text_escape (out, span_of ((uint8_t []){ '\\', byte }, 2));
+        json_escape_bytes (out, span_of ((uint8_t []){ '\\', byte }, 2));
 }
 
 //  Takes one digit of a numeric escape.  False where the escape ended before this byte.
@@ -232,9 +262,9 @@ static size_t
 s_plain (const literal_t *self, span_t text)
 {
     uint8_t end = self->open_quote == QUOTE_OWN ? (uint8_t)*self->quote : self->open_quote;
-    bool escapes = self->open_quote != QUOTE_OWN;
+    uint8_t escape = self->open_quote == QUOTE_OWN ? end : '\\';
     size_t at = 0;
-    while (at < text.size && text.data [at] != end && (!escapes || text.data [at] != '\\'))
+    while (at < text.size && text.data [at] != end && text.data [at] != escape)
         at++;
     return at;
 }
@@ -243,14 +273,14 @@ s_plain (const literal_t *self, span_t text)
 static size_t
 s_string (literal_t *self, span_t text, bool last, buffer_t *out)
 {
-    if (self->digits_want)
-        return s_digit (self, text.data [0], out);
+    if (self->digits_want && s_digit (self, text.data [0], out))
+        return 1;
     if (self->escaped) {
         s_escaped (self, text.data [0], out);
         return 1;
     }
     size_t plain = s_plain (self, text);
-    text_escape (out, span_slice (text, 0, plain));
+    json_escape_bytes (out, span_slice (text, 0, plain));
     if (plain)
         return plain;
     if (self->open_quote != QUOTE_OWN) {
@@ -268,7 +298,7 @@ s_string (literal_t *self, span_t text, bool last, buffer_t *out)
     }
     if (last && text_is_cut (text, span_from_string (self->quote)))
         return text.size;
-    text_escape (out, span_slice (text, 0, 1));
+    json_escape_bytes (out, span_slice (text, 0, 1));
     return 1;
 }
 
@@ -282,8 +312,6 @@ s_structure (literal_t *self, uint8_t byte, buffer_t *out)
         s_open_string (self, byte, out);
         return true;
     }
-    if (!text_is_blank (byte) && !strchr ("[](){},:=", byte))
-        return s_add_to_word (self, byte);
     s_end_word (self, out);
     if (self->done)
         return true;
@@ -306,32 +334,34 @@ s_structure (literal_t *self, uint8_t byte, buffer_t *out)
     }
 }
 
+//  Goes on outside strings.  Returns the bytes taken; REST where a quote may be unfinished, 0 where nothing can be made of it.
+static size_t
+s_between (literal_t *self, span_t text, bool last, buffer_t *out)
+{
+    text_match_t own = text_match (text, self->quote, last);
+    if (own == TEXT_PARTIAL)
+        return REST;
+    if (own == TEXT_WHOLE) {
+        s_open_string (self, QUOTE_OWN, out);
+        return strlen (self->quote);
+    }
+    if (last && self->quote && text_is_cut (text, span_from_string (self->quote)))
+        return text.size;
+    return s_ends_word (text.data [0]) ? s_structure (self, text.data [0], out) : s_add_to_word (self, text);
+}
+
 size_t
 literal_feed (literal_t *self, span_t text, bool last, buffer_t *out, bool *broken)
 {
-    size_t at = 0;
-    *broken = false;
-    while (at < text.size && !self->done) {
+    size_t at = 0, taken = 1;
+    while (at < text.size && taken && !self->done) {
         span_t rest = span_slice (text, at, text.size);
-        text_match_t own = self->open_quote ? TEXT_DIFFERS : text_match (rest, self->quote, last);
-        size_t taken = 1;
-        if (own == TEXT_PARTIAL)
-            break;
-        if (last && !self->open_quote && self->quote && text_is_cut (rest, span_from_string (self->quote)))
-            taken = rest.size;
-        else if (self->open_quote)
-            taken = s_string (self, rest, last, out);
-        else if (own == TEXT_WHOLE) {
-            s_open_string (self, QUOTE_OWN, out);
-            taken = strlen (self->quote);
-        } else if (!s_structure (self, rest.data [0], out)) {
-            *broken = true;
-            break;
-        }
+        taken = self->open_quote ? s_string (self, rest, last, out) : s_between (self, rest, last, out);
         if (taken == REST)
             break;
         at += taken;
     }
+    *broken = !taken;
     return at;
 }
 

@@ -46,9 +46,10 @@ typedef enum {
 } mark_kind_t;
 
 typedef struct {
-    const char *text;              //  What is looked for
+    span_t text;                   //  What is looked for
     mark_kind_t kind;              //  What it does
     const parser_format_t *row;    //  Whose it is
+    bool bracket;                  //  A mere bracket, opening what its row alone reads
 } mark_t;
 
 struct parser {
@@ -58,11 +59,11 @@ struct parser {
     parser_sink_t sink;               //  As given
     parser_counts_t counts;           //  So far
 
-    mark_t marks [MARKS_MAX];          //  What ends plain text
-    size_t mark_count;                 //  How many
-    bool is_first [UINT8_MAX + 1];     //  Bytes that begin a mark
-    bool is_second [UINT8_MAX + 1];    //  Bytes that go on with one; all, where a mark is a single byte
-    int only_first;                    //  The only such byte; -1: there are several
+    mark_t marks [MARKS_MAX];           //  What ends plain text
+    size_t mark_count;                  //  How many
+    uint8_t firsts [UINT8_MAX + 1];     //  Bytes that begin a mark, a bit for each; the last bit for all beyond
+    uint8_t seconds [UINT8_MAX + 1];    //  Bytes that go on with one: the bits of what they may follow
+    int only_first;                     //  The only byte that begins one; -1: there are several
 
     place_t place;             //  Where we are
     channel_t channel;         //  Where text goes
@@ -72,6 +73,7 @@ struct parser {
     bool skip_newlines;        //  Line ends behind a marker belong to it
     bool end_owed;             //  A call ended reasoning: its closer may come
     bool section_owed;         //  SECTION_END may come
+    bool opened;               //  No call came since the section began
     bool array;                //  Inside the brackets of an array of calls
     bool guarded;              //  Opened by a mere bracket: only the request's tools are believed
     uint32_t section_calls;    //  Calls in this section
@@ -123,6 +125,10 @@ void machine_end_call (parser_t *self);
 //  It was no call: what was taken since its opener is text.  Returns 0, for a step.
 size_t machine_release (parser_t *self);
 
+//  Keeps in `word`, up to `max` bytes, what stands before the next of some markers: the first byte, which is no marker, and
+//  those behind it that begin none.  Returns what was taken, for a step.
+size_t machine_keep (parser_t *self, span_t text, const char *const markers [], size_t count, size_t max);
+
 //  Whether one of the markers that end a call stands at the start of a text.
 text_match_t machine_match_end (const parser_t *self, span_t text, bool last);
 
@@ -133,7 +139,9 @@ size_t machine_read_object (parser_t *self, span_t text, bool last, bool *ended)
 //  Delivers what makes them whole.
 void machine_close_object (parser_t *self);
 
-//  Characters that names of tools have.
+//  Bytes at the start that names of tools have.
+size_t machine_name_size (span_t text);
+
 bool machine_is_name (span_t name);
 
 //  ---- One machine a file ------------------------------------------------------------------------------------------------

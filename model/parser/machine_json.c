@@ -169,14 +169,13 @@ s_value (parser_t *self, uint8_t byte)
 static void
 s_deliver (parser_t *self, span_t piece)
 {
-    if (!self->has_arguments && !self->word.size && piece.size && (piece.data [0] == '{' || piece.data [0] == '['))
-        self->has_arguments = true;
-    if (!self->has_arguments && self->word.size + piece.size <= PARSER_HOLD_MAX)
+    bool starts = !self->word.size && piece.size && (piece.data [0] == '{' || piece.data [0] == '[');
+    if (!self->has_arguments && !starts && self->word.size + piece.size <= PARSER_HOLD_MAX)
         buffer_append (&self->word, piece);
     else {
         machine_arguments (self, buffer_span (&self->word));
-        buffer_clear (&self->word);
         machine_arguments (self, piece);
+        buffer_clear (&self->word);
     }
     if (self->has_arguments || !self->extent.done)
         return;

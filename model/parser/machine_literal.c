@@ -12,19 +12,18 @@ s_begin (parser_t *self)
 }
 
 static size_t
-s_name (parser_t *self, uint8_t byte)
+s_name (parser_t *self, span_t text)
 {
-    if (byte == '(' || byte == '{') {
-        if (!machine_begin_call (self, buffer_span (&self->word), (span_t){ 0 }))
-            return machine_release (self);
-        machine_arguments (self, SPAN ("{"));
-        literal_init (&self->literal, self->row->quote, true);
-        self->phase = ARGUMENTS;
-        return 1;
-    }
-    if (self->word.size == NAME_MAX_BYTES || !machine_is_name (span_of (&byte, 1)))
+    size_t size = machine_name_size (span_slice (text, 0, NAME_MAX_BYTES - self->word.size));
+    buffer_append (&self->word, span_slice (text, 0, size));
+    if (size)
+        return size;
+    bool opens = text.data [0] == '(' || text.data [0] == '{';
+    if (!opens || !machine_begin_call (self, buffer_span (&self->word), (span_t){ 0 }))
         return machine_release (self);
-    buffer_append_byte (&self->word, byte);
+    machine_arguments (self, SPAN ("{"));
+    literal_init (&self->literal, self->row->quote, true);
+    self->phase = ARGUMENTS;
     return 1;
 }
 
@@ -33,7 +32,7 @@ s_step (parser_t *self, span_t text, bool last)
 {
     bool broken;
     if (self->phase == NAME)
-        return s_name (self, text.data [0]);
+        return s_name (self, text);
     size_t taken = literal_feed (&self->literal, text, last, &self->out, &broken);
     bool done = self->literal.done;
     if (broken)

@@ -21,12 +21,6 @@ s_begin (parser_t *self)
     extent_init (&self->extent);
 }
 
-static bool
-s_is_name_byte (uint8_t byte)
-{
-    return machine_is_name (span_of (&byte, 1));
-}
-
 //  The name at the front of a header; empty where a separator does not follow it.
 static span_t
 s_name_of (const parser_t *self, span_t header)
@@ -35,9 +29,7 @@ s_name_of (const parser_t *self, span_t header)
     span_t start = span_from_string (self->row->header_start);
     if (start.size && span_starts_with (name, start))
         name = span_slice (name, start.size, name.size);
-    size_t size = 0;
-    while (size < name.size && s_is_name_byte (name.data [size]))
-        size++;
+    size_t size = machine_name_size (name);
     span_t rest = span_trim (span_slice (name, size, name.size));
     bool separated = !rest.size || memchr ("<[`>", rest.data [0], 4);
     return span_slice (name, 0, separated ? size : 0);
@@ -90,8 +82,8 @@ s_header (parser_t *self, span_t text, bool last)
         return s_begin_call (self) ? 0 : machine_release (self);
     if (self->word.size == HEADER_MAX)
         return machine_release (self);
-    buffer_append_byte (&self->word, text.data [0]);
-    return 1;
+    const char *const stops [] = { "{", self->row->call_end, self->row->section_end };
+    return machine_keep (self, text, stops, 3, HEADER_MAX);
 }
 
 static size_t

@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#include "base/json_writer.h"
 #include "model/parser/machine.h"
 #include "model/parser/nested.h"
 
@@ -93,8 +94,8 @@ s_name (parser_t *self, span_t text, bool last)
         return s_begin_call (self) == 0 && self->open && which == 0 ? strlen (row->name_end) : 0;
     if (self->word.size == NAME_MAX_BYTES || text.data [0] == '{')
         return machine_release (self);
-    buffer_append_byte (&self->word, text.data [0]);
-    return 1;
+    const char *const stops [] = { row->name_end, row->key_start, row->call_end, row->section_end, "{" };
+    return machine_keep (self, text, stops, 5, NAME_MAX_BYTES);
 }
 
 //  ---- Between arguments -------------------------------------------------------------------------------------------------
@@ -221,7 +222,7 @@ s_begin_value (parser_t *self, size_t size)
     buffer_clear (&self->value);
     if (whole) {
         buffer_append_string (&self->out, self->has_arguments ? ", \"" : "{\"");
-        text_escape (&self->out, key);
+        json_escape_bytes (&self->out, key);
         buffer_append_string (&self->out, "\": ");
         machine_flush (self);
     }
@@ -240,10 +241,8 @@ s_key (parser_t *self, span_t text, bool last)
         self->phase = BODY;
         return 0;
     }
-    if (match != TEXT_WHOLE) {
-        buffer_append_byte (&self->word, text.data [0]);
-        return 1;
-    }
+    if (match != TEXT_WHOLE)
+        return machine_keep (self, text, &end, 1, HEADER_MAX);
     if (self->phase == KEY)
         self->early_size = self->word.size;
     if (self->phase == KEY && row->value_start)
@@ -265,10 +264,10 @@ s_value_piece (parser_t *self, span_t piece)
     if (!self->value_string) {
         self->value_string = true;
         buffer_append_byte (&self->out, '"');
-        text_escape (&self->out, buffer_span (&self->value));
+        json_escape_bytes (&self->out, buffer_span (&self->value));
         buffer_clear (&self->value);
     }
-    text_escape (&self->out, piece);
+    json_escape_bytes (&self->out, piece);
     machine_flush (self);
 }
 

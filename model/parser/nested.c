@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/json_writer.h"
 #include "model/parser/text.h"
 
 //  A part of a value.
@@ -95,7 +96,7 @@ s_render_text (span_t text, schema_types_t types, buffer_t *out)
         buffer_append_string (out, types & SCHEMA_OBJECT ? "{}" : "[]");
     else if (types == SCHEMA_STRING) {
         buffer_append_byte (out, '"');
-        text_escape (out, text);
+        json_escape_bytes (out, text);
         buffer_append_byte (out, '"');
     } else
         schema_render (out, text, types);
@@ -125,7 +126,7 @@ s_render_member (const parser_format_t *row, part_t *part, schema_t schema, uint
     if (list && schema_types (member) & SCHEMA_ARRAY)
         member = schema_of_element (member);
     buffer_append_byte (out, '"');
-    text_escape (out, key);
+    json_escape_bytes (out, key);
     buffer_append_string (out, list ? "\": [" : "\": ");
     s_render (row, part->value, member, depth + 1, out);
     for (; more && span_equal (next.key, key); more = s_next_part (row, next.rest, &next)) {

@@ -8,16 +8,30 @@
 
 //  ---- Marks -----------------------------------------------------------------------------------------------------------
 
-static void
-s_add_mark (parser_t *self, const char *text, mark_kind_t kind, const parser_format_t *row)
+//  Whether a further row opens what it reads in the same words.
+static bool
+s_is_shared (const parser_format_t *row, span_t opener)
 {
-    if (!text || !*text)
-        return;
+    for (const parser_format_t *also = row->also; also; also = also->also)
+        if (span_equal_string (opener, also->section_start) || span_equal_string (opener, also->call_start))
+            return true;
+    return false;
+}
+
+static void
+s_add_mark (parser_t *self, const char *string, mark_kind_t kind, const parser_format_t *row)
+{
+    span_t text = span_from_string (string);
     for (size_t i = 0; i < self->mark_count; i++)
-        if (self->marks [i].kind == kind && strcmp (self->marks [i].text, text) == 0)
+        if (self->marks [i].kind == kind && span_equal (self->marks [i].text, text))
             return;
-    BUG_ON (self->mark_count == MARKS_MAX || strlen (text) > PARSER_MARKER_MAX);
-    self->marks [self->mark_count++] = (mark_t){ .text = text, .kind = kind, .row = row };
+    if (!text.size)
+        return;
+    BUG_ON (self->mark_count == MARKS_MAX || text.size > PARSER_MARKER_MAX);
+    self->marks [self->mark_count++] = (mark_t){ .text = text,
+        .kind = kind,
+        .row = row,
+        .bracket = text.size == 1 && (kind == MARK_SECTION || kind == MARK_CALL) && !s_is_shared (row, text) };
 }
 
 static void
@@ -44,6 +58,24 @@ s_add_text_marks (parser_t *self)
     s_add_mark (self, self->format->label_start, MARK_LABEL, self->format);
 }
 
+//  How marks begin, so that text need not be compared with them.
+static void
+s_learn_marks (parser_t *self)
+{
+    unsigned bits = 0;
+    for (size_t i = 0; i < self->mark_count; i++) {
+        span_t text = self->marks [i].text;
+        uint8_t *bit = &self->firsts [text.data [0]];
+        if (!*bit)
+            *bit = (uint8_t)(1u << (bits < 7 ? bits++ : 7));
+        if (text.size > 1)
+            self->seconds [text.data [1]] |= *bit;
+        for (size_t byte = 0; text.size == 1 && byte <= UINT8_MAX; byte++)
+            self->seconds [byte] |= *bit;
+    }
+    self->only_first = bits == 1 ? self->marks [0].text.data [0] : -1;
+}
+
 static void
 s_add_marks (parser_t *self)
 {
@@ -56,23 +88,13 @@ s_add_marks (parser_t *self)
         s_add_mark (self, opens [i], MARK_MESSAGE, self->format);
     for (size_t i = 0; self->format->machine == PARSER_HARMONY && i < sizeof ends / sizeof *ends; i++)
         s_add_mark (self, ends [i], MARK_MESSAGE_END, self->format);
-    self->only_first = self->mark_count ? (uint8_t)*self->marks [0].text : -1;
-    for (size_t i = 0; i < self->mark_count; i++) {
-        uint8_t first = (uint8_t)*self->marks [i].text;
-        self->is_first [first] = true;
-        if (self->marks [i].text [1])
-            self->is_second [(uint8_t)self->marks [i].text [1]] = true;
-        else
-            memset (self->is_second, true, sizeof self->is_second);
-        if (first != self->only_first)
-            self->only_first = -1;
-    }
+    s_learn_marks (self);
 }
 
 static bool
 s_is_start_of_calls (const parser_t *self, const mark_t *mark)
 {
-    bool bracket = strlen (mark->text) == 1;
+    bool bracket = mark->text.size == 1;
     if (self->channel == TO_REASONING)
         return self->format->calls_end_thinking && !bracket;
     return self->channel == TO_CONTENT && (!bracket || self->fresh || self->options.tools);
@@ -105,12 +127,12 @@ s_is_live (const parser_t *self, const mark_t *mark)
 static text_match_t
 s_match_mark (const parser_t *self, span_t text, const mark_t *mark, bool last)
 {
-    text_match_t match = text_match (text, mark->text, last);
+    text_match_t match = text_match_span (text, mark->text, last);
     if (self->channel != TO_ARGUMENTS || !self->extent.in_string || match == TEXT_DIFFERS)
         return match;
     if (mark->kind != MARK_MESSAGE_END)
         return TEXT_DIFFERS;
-    span_t rest = span_slice (text, strlen (mark->text), text.size);
+    span_t rest = span_slice (text, mark->text.size, text.size);
     if (match == TEXT_PARTIAL || (!rest.size && last))
         return match;
     return text_match (rest, "<|start|>", last);
@@ -124,13 +146,15 @@ s_find_mark (const parser_t *self, span_t text, bool last, const mark_t **found)
     size_t longest = 0;
     for (size_t i = 0; i < self->mark_count; i++) {
         const mark_t *mark = &self->marks [i];
+        if (mark->text.data [0] != text.data [0] || !s_is_live (self, mark))
+            continue;
         text_match_t match = s_match_mark (self, text, mark, last);
-        if (match == TEXT_DIFFERS || !s_is_live (self, mark))
+        if (match == TEXT_DIFFERS)
             continue;
         if (match == TEXT_PARTIAL)
             return TEXT_PARTIAL;
-        if (strlen (mark->text) > longest) {
-            longest = strlen (mark->text);
+        if (mark->text.size > longest) {
+            longest = mark->text.size;
             *found = mark;
             result = TEXT_WHOLE;
         }
@@ -172,16 +196,23 @@ machine_say (parser_t *self, span_t text)
         self->sink.content (self->sink.context, text);
 }
 
+size_t
+machine_name_size (span_t text)
+{
+    size_t at = 0;
+    for (; at < text.size; at++) {
+        uint8_t byte = text.data [at], letter = byte | 0x20;
+        bool known = (letter >= 'a' && letter <= 'z') || (byte >= '0' && byte <= '9') || byte >= 0x80;
+        if (!known && !memchr ("_-.:/", byte, 5))
+            break;
+    }
+    return at;
+}
+
 bool
 machine_is_name (span_t name)
 {
-    for (size_t i = 0; i < name.size; i++) {
-        uint8_t byte = name.data [i];
-        bool letter = (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') || (byte >= '0' && byte <= '9');
-        if (!letter && byte < 0x80 && !strchr ("_-.:/", byte))
-            return false;
-    }
-    return name.size > 0 && name.size <= NAME_MAX_BYTES;
+    return name.size > 0 && name.size <= NAME_MAX_BYTES && machine_name_size (name) == name.size;
 }
 
 bool
@@ -194,6 +225,7 @@ machine_begin_call (parser_t *self, span_t name, span_t id)
     self->channel = TO_CONTENT;
     self->tool = tool;
     self->open = true;
+    self->section_owed = self->opened = false;
     self->has_arguments = false;
     self->section_calls++;
     self->counts.calls++;
@@ -247,6 +279,15 @@ machine_release (parser_t *self)
     machine_say (self, buffer_span (&self->raw));
     buffer_clear (&self->raw);
     return 0;
+}
+
+size_t
+machine_keep (parser_t *self, span_t text, const char *const markers [], size_t count, size_t max)
+{
+    span_t more = span_slice (text, 1, text.size);
+    size_t taken = 1 + text_before (more, markers, count, max - self->word.size - 1);
+    buffer_append (&self->word, span_slice (text, 0, taken));
+    return taken;
 }
 
 text_match_t
@@ -312,9 +353,9 @@ s_enter (parser_t *self, const mark_t *mark)
 {
     self->row = mark->row;
     self->section_calls = 0;
-    self->guarded = strlen (mark->text) == 1;
-    self->array = self->guarded && *mark->text == '[';
-    self->section_owed = false;
+    self->guarded = mark->text.size == 1;
+    self->array = self->guarded && mark->text.data [0] == '[';
+    self->opened = true;
     self->place = IN_SECTION;
     if (mark->kind == MARK_CALL)
         s_enter_call (self);
@@ -341,7 +382,7 @@ s_on_mark (parser_t *self, const mark_t *mark)
         self->section_owed = false;
         break;
     case MARK_MESSAGE:
-        harmony_begin_header (self, span_from_string (mark->text));
+        harmony_begin_header (self, mark->text);
         break;
     case MARK_MESSAGE_END:
         harmony_end_message (self);
@@ -361,12 +402,62 @@ s_run (const parser_t *self, span_t text)
 {
     if (!self->mark_count)
         return text.size;
-    if (self->only_first >= 0)
-        return span_find_byte (text, (uint8_t)self->only_first);
-    size_t at = 0;
-    while (at < text.size && !self->is_first [text.data [at]])
+    for (size_t at = 0;; at++) {
+        if (self->only_first >= 0 && at < text.size && text.data [at] != self->only_first)
+            at += span_find_byte (span_slice (text, at, text.size), (uint8_t)self->only_first);
+        while (at < text.size && !self->firsts [text.data [at]])
+            at++;
+        if (at + 1 >= text.size || self->firsts [text.data [at]] & self->seconds [text.data [at + 1]])
+            return at;
+    }
+}
+
+enum { SECTION_TAGS = 6 };
+
+//  The tags of a section; the last one opens it.
+static void
+s_section_tags (const parser_format_t *row, const char *tags [SECTION_TAGS])
+{
+    tags [0] = row->call_start;
+    tags [1] = row->section_end;
+    tags [2] = row->call_end;
+    tags [3] = row->between [0];
+    tags [4] = row->between [1];
+    tags [5] = row->section_start;
+}
+
+//  Whether a call may go on with this byte, behind a bracket and a name.
+static bool
+s_may_be_call (const parser_format_t *row, mark_kind_t kind, uint8_t byte)
+{
+    const char *tags [SECTION_TAGS];
+    if (kind == MARK_CALL)
+        return byte == '"';
+    s_section_tags (row, tags);
+    for (size_t i = 0; i < SECTION_TAGS; i++)
+        if (tags [i] && (uint8_t)*tags [i] == byte)
+            return true;
+    return row->machine == PARSER_LITERAL && (byte == '(' || byte == '{');
+}
+
+//  Text is full of brackets: most can be seen to open no call by what follows.  Returns the bytes that the machine of the
+//  mark would give back as text; 0 where it must look itself.
+static size_t
+s_false_bracket (const parser_t *self, span_t text, const mark_t *mark)
+{
+    const parser_format_t *row = mark->row;
+    uint8_t skipped = mark->kind == MARK_CALL ? ',' : text.data [0];
+    bool name = row->machine == PARSER_LITERAL && !row->call_start;
+    size_t at = 1;
+    if (!mark->bracket || !self->options.tools || (row->machine != PARSER_JSON && !name))
+        return 0;
+    while (at < text.size && (text_is_blank (text.data [at]) || text.data [at] == skipped))
         at++;
-    return at;
+    if (name)
+        at += machine_name_size (span_slice (text, at, NAME_MAX_BYTES));
+    if (at >= text.size || at > NAME_MAX_BYTES)
+        return 0;
+    return s_may_be_call (row, mark->kind, text.data [at]) ? 0 : at;
 }
 
 //  The newline before a closer of reasoning is the closer's.
@@ -378,24 +469,23 @@ s_newline_before (const parser_t *self, span_t text, size_t run)
 
 //  Where text up to a mark ends; *match says what is behind.
 static size_t
-s_text_before_mark (const parser_t *self, span_t text, bool last, text_match_t *match, const mark_t **mark)
+s_text_before_mark (parser_t *self, span_t text, bool last, text_match_t *match, const mark_t **mark)
 {
     size_t at = 0;
     for (;;) {
         at += s_run (self, span_slice (text, at, text.size));
         if (at == text.size)
             break;
-        if (at + 1 < text.size && !self->is_second [text.data [at + 1]]) {
-            at++;
-            continue;
-        }
         *match = TEXT_DIFFERS;
         if (at && self->channel == TO_ARGUMENTS)
             return at;
-        *match = s_find_mark (self, span_slice (text, at, text.size), last, mark);
-        if (*match != TEXT_DIFFERS)
+        span_t rest = span_slice (text, at, text.size);
+        *match = s_find_mark (self, rest, last, mark);
+        size_t bracket = *match == TEXT_WHOLE ? s_false_bracket (self, rest, *mark) : 0;
+        if (*match != TEXT_DIFFERS && !bracket)
             return at;
-        at++;
+        self->counts.false_calls += bracket > 0;
+        at += bracket + !bracket;
     }
     *match = last ? TEXT_DIFFERS : TEXT_PARTIAL;
     return at;
@@ -405,9 +495,7 @@ s_text_before_mark (const parser_t *self, span_t text, bool last, text_match_t *
 static size_t
 s_skip_label (parser_t *self, span_t text)
 {
-    size_t count = 0;
-    while (count < text.size && machine_is_name (span_slice (text, count, 1)))
-        count++;
+    size_t count = machine_name_size (text);
     self->label = count == text.size;
     return count;
 }
@@ -441,7 +529,7 @@ s_step_text (parser_t *self, span_t text, bool last)
     if (match == TEXT_PARTIAL)
         return MACHINE_WAIT;
     s_on_mark (self, mark);
-    return newline + strlen (mark->text);
+    return newline + mark->text.size;
 }
 
 //  ---- Between calls -----------------------------------------------------------------------------------------------------
@@ -481,7 +569,7 @@ s_no_more_calls (parser_t *self)
 static size_t
 s_punctuation (parser_t *self, uint8_t byte)
 {
-    if (byte == '[' && !self->array && !self->section_calls)
+    if (byte == '[' && !self->array && self->opened)
         self->array = true;
     else if (byte == ']' && self->array && self->section_calls)
         self->array = false;
@@ -492,15 +580,14 @@ s_punctuation (parser_t *self, uint8_t byte)
     return 1;
 }
 
-//  The tags of a section, by what they do.
+//  Which of its tags stands at the start.
 static text_match_t
 s_match_section (const parser_t *self, span_t text, bool last, const char **tag)
 {
-    const parser_format_t *row = self->row;
-    const char *const tags [] = { row->call_start, row->section_end, row->call_end, row->section_start,
-        row->between [0], row->between [1] };
+    const char *tags [SECTION_TAGS];
     text_match_t found = TEXT_DIFFERS;
-    for (size_t i = 0; i < sizeof tags / sizeof *tags; i++) {
+    s_section_tags (self->row, tags);
+    for (size_t i = 0; i < SECTION_TAGS; i++) {
         text_match_t match = text_match (text, tags [i], last);
         *tag = tags [i];
         if (match == TEXT_WHOLE)
@@ -515,10 +602,9 @@ s_match_section (const parser_t *self, span_t text, bool last, const char **tag)
 static bool
 s_is_cut_tag (const parser_t *self, span_t text)
 {
-    const parser_format_t *row = self->row;
-    const char *const tags [] = { row->call_start, row->section_end, row->call_end, row->between [0],
-        row->between [1] };
-    for (size_t i = 0; i < sizeof tags / sizeof *tags && self->section_calls; i++)
+    const char *tags [SECTION_TAGS];
+    s_section_tags (self->row, tags);
+    for (size_t i = 0; i < SECTION_TAGS - 1 && self->section_calls; i++)
         if (tags [i] && text_is_cut (text, span_from_string (tags [i])))
             return true;
     return false;
@@ -535,6 +621,10 @@ s_step_section (parser_t *self, span_t text, bool last)
     text_match_t match = s_match_section (self, text, last, &tag);
     if (match == TEXT_PARTIAL)
         return MACHINE_WAIT;
+    if (match == TEXT_WHOLE && tag == row->section_start) {
+        self->opened = true;
+        self->array = self->array && self->guarded;
+    }
     if (match == TEXT_WHOLE && tag == row->section_end)
         s_leave (self);
     else if (match == TEXT_WHOLE && tag == row->call_start)
@@ -584,8 +674,6 @@ s_is_unproven (const parser_t *self)
 static size_t
 s_bounded_step (parser_t *self, span_t text, bool last)
 {
-    if (!s_is_unproven (self))
-        return s_step (self, text, last);
     span_t room = span_slice (text, 0, PARSER_HOLD_MAX - self->raw.size);
     size_t taken = s_step (self, room, last && room.size == text.size);
     return taken == MACHINE_WAIT && room.size < text.size ? s_step (self, text, last) : taken;
@@ -598,7 +686,8 @@ s_steps (parser_t *self, span_t text, bool last)
     size_t at = 0;
     while (at < text.size) {
         bool was_open = self->open;
-        size_t taken = s_bounded_step (self, span_slice (text, at, text.size), last);
+        span_t rest = span_slice (text, at, text.size);
+        size_t taken = s_is_unproven (self) ? s_bounded_step (self, rest, last) : s_step (self, rest, last);
         if (taken == MACHINE_WAIT)
             break;
         if (!was_open && s_is_unproven (self)) {

@@ -184,6 +184,9 @@ test_text_around_calls_is_content (void **state)
             "x<|tool_call_section_begin|><|tool_call_begin|>a.b-c:7<|tool_call_argument_begin|>{}<|tool_call_end|>"
             "<|tool_call_section_end|>y",
             "xy", "", "a.b-c(a.b-c:7){}\n") },
+        { SAYS ("mistral",
+            "[TOOL_CALLS][{\"name\": \"f\", \"arguments\": {}}]\n[TOOL_CALLS] [{\"name\": \"g\", \"arguments\": {}}]",
+            "", "", "f(){}\ng(){}\n") },
         { SAYS ("pythonic", "See [git_status(), read_file(path='it\\'s')] now", "See  now", "",
             "git_status(){}\nread_file(){\"path\": \"it's\"}\n") },
         { SAYS ("llama3_json", "Run {\"name\": \"git_status\", \"parameters\": {}} now", "Run now", "",
@@ -533,13 +536,15 @@ test_any_text_gives_one_result (void **state)
     size_t count;
     const uint64_t seed = 20261129;
     const parser_format_t *formats = parser_formats (&count);
+    json_t *tools = said_parse_json (SPAN ("[{\"name\": \"f\"}, {\"name\": \"word\"}]"));
     random_t random;
     random_init (&random, seed);
     print_message ("seed %llu\n", (unsigned long long)seed);
     for (uint32_t round = 0; round < 6000; round++) {
         const parser_format_t *format = &formats [random_below (&random, count)];
         parser_options_t options = { .no_calls = random_below (&random, 8) == 0,
-            .prompted = random_below (&random, 2) };
+            .prompted = random_below (&random, 2),
+            .tools = random_below (&random, 2) ? tools : NULL };
         buffer_t text = { 0 };
         said_t said;
         s_draw_text (&random, format, &text);
@@ -549,6 +554,7 @@ test_any_text_gives_one_result (void **state)
         said_fini (&said);
         buffer_fini (&text);
     }
+    json_destroy (&tools);
 }
 
 //  Of plain text no more than a marker waits, also where it is full of beginnings of markers.

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/json_writer.h"
 #include "base/memory.h"
 #include "model/parser/literal.h"
 #include "model/parser/text.h"
@@ -21,8 +22,7 @@ schema_find_tool (const json_t *tools, span_t name)
 {
     for (size_t i = 0; i < json_count (tools); i++) {
         const json_t *function = s_function (json_at (tools, i));
-        if (json_kind (json_get (function, "name")) == JSON_STRING &&
-            span_equal (json_string (json_get (function, "name")), name))
+        if (name.size && span_equal (json_string (json_get (function, "name")), name))
             return function;
     }
     return NULL;
@@ -52,7 +52,7 @@ s_type_of_name (span_t name)
 }
 
 static schema_types_t
-s_type_of_value (const json_t *value)
+s_type_of_kind (json_kind_t kind)
 {
     static const schema_types_t types [] = { [JSON_NULL] = SCHEMA_NULL,
         [JSON_BOOL] = SCHEMA_BOOLEAN,
@@ -61,7 +61,7 @@ s_type_of_value (const json_t *value)
         [JSON_STRING] = SCHEMA_STRING,
         [JSON_ARRAY] = SCHEMA_ARRAY,
         [JSON_OBJECT] = SCHEMA_OBJECT };
-    return types [json_kind (value)];
+    return types [kind];
 }
 
 //  "#/$defs/name" within the root.
@@ -104,9 +104,9 @@ s_types (const json_t *root, const json_t *schema, uint32_t depth)
         return types;
     const json_t *values = json_get (schema, "enum");
     for (size_t i = 0; i < json_count (values); i++)
-        types |= s_type_of_value (json_at (values, i));
+        types |= s_type_of_kind (json_kind (json_at (values, i)));
     if (json_get (schema, "const"))
-        types |= s_type_of_value (json_get (schema, "const"));
+        types |= s_type_of_kind (json_kind (json_get (schema, "const")));
     static const char *const lists [] = { "anyOf", "oneOf", "allOf" };
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++)
         types |= s_types_of_all (root, json_get (schema, lists [i]), depth);
@@ -133,9 +133,10 @@ s_search (const json_t *root, const json_t *schema, place_fn *place, span_t name
     if (!schema || depth > SCHEMA_DEPTH_MAX)
         return NULL;
     const json_t *found = place (schema, name);
-    if (!found)
-        found = s_search (root, s_follow (root, json_string (json_get (schema, "$ref"))), place, name, depth + 1);
-    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+    if (found)
+        return found;
+    found = s_search (root, s_follow (root, json_string (json_get (schema, "$ref"))), place, name, depth + 1);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists && !found; i++) {
         const json_t *list = json_get (schema, lists [i]);
         for (size_t row = 0; row < json_count (list) && !found; row++)
             found = s_search (root, json_at (list, row), place, name, depth + 1);
@@ -147,8 +148,10 @@ static const json_t *
 s_member_place (const json_t *schema, span_t name)
 {
     const json_t *member = s_member (json_get (schema, "properties"), name);
+    if (member)
+        return member;
     const json_t *others = json_get (schema, "additionalProperties");
-    return member || json_kind (others) != JSON_OBJECT ? member : others;
+    return json_kind (others) == JSON_OBJECT ? others : NULL;
 }
 
 static const json_t *
@@ -182,9 +185,9 @@ schema_of_argument (const json_t *tool, span_t argument)
 
 //  JSON of this kind may stand where these types are permitted; where they leave no string, any JSON is better than one.
 static bool
-s_fits (const json_t *value, schema_types_t types)
+s_fits (json_kind_t kind, schema_types_t types)
 {
-    schema_types_t type = s_type_of_value (value);
+    schema_types_t type = s_type_of_kind (kind);
     if (type == SCHEMA_INTEGER)
         type |= SCHEMA_NUMBER;
     return !(types & SCHEMA_STRING) || ((types & type) && type != SCHEMA_STRING);
@@ -193,9 +196,8 @@ s_fits (const json_t *value, schema_types_t types)
 static bool
 s_render_json (buffer_t *out, span_t text, schema_types_t types)
 {
-    json_t *value = NULL;
-    bool fits = json_parse (text, &value, NULL) == STATUS_OK && s_fits (value, types);
-    json_destroy (&value);
+    json_kind_t kind;
+    bool fits = json_recognize (text, &kind) && s_fits (kind, types);
     if (fits)
         buffer_append (out, text);
     return fits;
@@ -205,18 +207,18 @@ s_render_json (buffer_t *out, span_t text, schema_types_t types)
 static bool
 s_render_literal (buffer_t *out, span_t text, schema_types_t types)
 {
+    bool word =
+        span_equal_string (text, "True") || span_equal_string (text, "False") || span_equal_string (text, "None");
+    if (!word && (!text.size || (text.data [0] != '[' && text.data [0] != '{')))
+        return false;
     bool broken;
     buffer_t json = { 0 };
     literal_t *literal = memory_new (sizeof *literal);
     literal_init (literal, NULL, false);
-    bool whole = text.size && (text.data [0] == '[' || text.data [0] == '{') &&
-                 literal_feed (literal, text, true, &json, &broken) == text.size && literal->done;
-    if (span_equal_string (text, "True") || span_equal_string (text, "False") || span_equal_string (text, "None")) {
-        literal_feed (literal, text, true, &json, &broken);
+    bool whole = literal_feed (literal, text, true, &json, &broken) == text.size;
+    if (word)
         literal_close (literal, &json);
-        whole = true;
-    }
-    whole = whole && s_render_json (out, buffer_span (&json), types);
+    whole = whole && literal->done && s_render_json (out, buffer_span (&json), types);
     memory_free (literal);
     buffer_fini (&json);
     return whole;
@@ -244,6 +246,6 @@ schema_render (buffer_t *out, span_t text, schema_types_t types)
         return;
     }
     buffer_append_byte (out, '"');
-    text_escape (out, text);
+    json_escape_bytes (out, text);
     buffer_append_byte (out, '"');
 }

@@ -12,8 +12,15 @@ typedef enum {
 } text_match_t;
 
 //  Whether a marker (NULL: never) stands at the start of a text.  With `last` nothing is partial.
-text_match_t text_match (span_t text, const char *marker, bool last);
 text_match_t text_match_span (span_t text, span_t marker, bool last);
+
+static inline text_match_t
+text_match (span_t text, const char *marker, bool last)
+{
+    if (!marker || (text.size && text.data [0] != (uint8_t)*marker))
+        return TEXT_DIFFERS;
+    return text_match_span (text, span_from_string (marker), last);
+}
 
 //  Whether a text is the beginning of a marker, two bytes or more: at the end of an answer it is one that was cut.
 bool text_is_cut (span_t text, span_t marker);
@@ -21,13 +28,17 @@ bool text_is_cut (span_t text, span_t marker);
 //  Where a word first stands in a text; SIZE_MAX: nowhere.
 size_t text_find (span_t text, const char *word);
 
+//  Bytes at the start, at most `max`, before the first that begins one of these markers (NULL: none).
+size_t text_before (span_t text, const char *const markers [], size_t count, size_t max);
+
 //  Space, tab, line end.
-bool text_is_blank (uint8_t byte);
+static inline bool
+text_is_blank (uint8_t byte)
+{
+    return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
+}
 
 //  Blanks at the start.
 size_t text_blanks (span_t text);
-
-//  Appends text as the inside of a JSON string; bytes from 0x80 on as they are.
-void text_escape (buffer_t *out, span_t text);
 
 #endif

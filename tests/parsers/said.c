@@ -120,8 +120,10 @@ said_parse_all_ways (
     parser_counts_t counts = said_parse (format, options, text, SAID_WHOLE, cut, said);
     for (uint64_t split = SAID_BYTES; split < 12; split++) {
         said_t other;
-        said_parse (format, options, text, split, cut, &other);
+        parser_counts_t others = said_parse (format, options, text, split, cut, &other);
         s_assert_same (said, &other, split, format->name);
+        assert_int_equal (others.false_calls, counts.false_calls);
+        assert_int_equal (others.dropped, counts.dropped);
         said_fini (&other);
     }
     return counts;
