@@ -144,6 +144,19 @@ size_t machine_name_size (span_t text);
 
 bool machine_is_name (span_t name);
 
+enum { SECTION_TAGS = 6 };
+
+//  The tags of a section, NULL where a row has none; the last one opens it.
+void machine_section_tags (const parser_format_t *row, const char *tags [SECTION_TAGS]);
+
+//  ---- marks.c ---------------------------------------------------------------------------------------------------------
+
+//  Fills in the marks of a parser's format and options.
+void marks_learn (parser_t *self);
+
+//  Where text up to a mark ends.  *match: what is behind; TEXT_WHOLE with the *mark.
+size_t marks_find (parser_t *self, span_t text, bool last, text_match_t *match, const mark_t **mark);
+
 //  ---- One machine a file ------------------------------------------------------------------------------------------------
 
 typedef struct {
