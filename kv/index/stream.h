@@ -18,6 +18,8 @@
 
 #include "kv/index/index.h"
 
+enum { STREAM_RECORD_MIN = 16 };    //  Bytes of the shortest record
+
 typedef enum { STREAM_STORED = 1, STREAM_REMOVED = 2, STREAM_CLEARED = 3, STREAM_LOOKUP = 4 } stream_type_t;
 
 typedef struct {
