@@ -400,15 +400,6 @@ s_is_full (const index_t *self, size_t count)
     return stats.bytes >= self->options.memory_limit;
 }
 
-static size_t
-s_count_valid (const uint64_t *hashes, size_t count)
-{
-    size_t valid = 0;
-    while (valid < count && hashes [valid] != INDEX_ROOT)
-        valid++;
-    return valid;
-}
-
 //  Stores blocks with valid hashes.  held: that the parent is held is taken for granted.  Returns how many were refused.
 static size_t
 s_store_all (index_t *self, uint32_t seat, bool held, uint64_t parent, const uint64_t *hashes, size_t count)
@@ -439,7 +430,7 @@ s_store (
             (unsigned long long)self->options.memory_limit, RUN_LIMIT);
     }
     index_seat (self, seat)->change = ++self->change;
-    size_t valid = s_count_valid (hashes, count), refused = s_store_all (self, seat, held, parent, hashes, valid);
+    size_t valid = index_count_valid (hashes, count), refused = s_store_all (self, seat, held, parent, hashes, valid);
     self->counters.stored += valid - refused;
     self->counters.invalid += count - valid;
     index_sweep (self, SWEEP_STEPS + count / 8);
@@ -532,6 +523,31 @@ s_remove_some (index_t *self, uint32_t seat_number, const uint64_t *hashes, size
     return 1;
 }
 
+//  Starts loading the runs that blocks lie in, of whose first and last the numbers are guessed: blocks in a row have numbers
+//  in a row, else there is more than one run between them.
+static void
+s_load_runs (const index_t *self, const uint64_t *hashes, size_t count, uint32_t first, uint32_t last)
+{
+    if (count < 3 || first - last == count - 1 || last - first == count - 1)
+        return;
+    size_t middle = count / 2;
+    uint32_t number = runs_prefetch_run (&self->runs, hashes [middle], 0);
+    s_load_runs (self, hashes, middle + 1, first, number);
+    s_load_runs (self, hashes + middle, count - middle, number, last);
+}
+
+//  Starts loading the runs of the first blocks to be removed.
+static void
+s_load_removed (const index_t *self, const uint64_t *hashes, size_t count)
+{
+    size_t some = count < PREFETCH ? count : PREFETCH;
+    if (some < 2)
+        return;
+    uint32_t first = runs_prefetch_run (&self->runs, hashes [0], 0);
+    uint32_t last = runs_prefetch_run (&self->runs, hashes [some - 1], 0);
+    s_load_runs (self, hashes, some, first, last);
+}
+
 status_t
 index_remove (index_t *self, uint32_t holder, const uint64_t *hashes, size_t count, error_t *error)
 {
@@ -539,8 +555,7 @@ index_remove (index_t *self, uint32_t holder, const uint64_t *hashes, size_t cou
     if (!seat)
         return s_refuse_stranger (self, holder, error);
     index_seat (self, seat)->change = ++self->change;
-    for (size_t i = 1; i < count && i < PREFETCH; i++)
-        runs_prefetch_run (&self->runs, hashes [i], 0);
+    s_load_removed (self, hashes, count);
     for (size_t i = 0; i < count;)
         i += s_remove_some (self, seat, hashes + i, count - i);
     index_sweep (self, SWEEP_STEPS + count / 8);

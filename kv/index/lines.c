@@ -1,6 +1,9 @@
 #include "kv/index/lines.h"
 
 #include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 #include "base/bug.h"
 #include "base/memory.h"
@@ -14,10 +17,6 @@ enum {
     FURTHER_AHEAD = 8,
     LINES_MAX = 1 << 26
 };
-
-//  Eight tags of a line at once, and the same as two numbers of four.
-typedef uint16_t tags_t __attribute__ ((vector_size (16)));
-typedef uint64_t fours_t __attribute__ ((vector_size (16)));
 
 _Static_assert(sizeof (line_t) == 64, "a line is a cache line");
 
@@ -60,11 +59,25 @@ s_line (const lines_t *self, uint32_t position)
     return ((line_t **)self->slabs.data) [position >> SLAB_BITS] + (position & (SLAB - 1));
 }
 
-static line_t *
-s_line_of (const lines_t *self, uint64_t hash)
+//  What it takes to find a line, for loops in which none is added.
+typedef struct {
+    line_t *const *slabs;    //  Borrowed
+    uint32_t lines;          //  As in lines_t
+    uint32_t span;           //  As in lines_t
+} grid_t;
+
+static inline grid_t
+s_grid (const lines_t *self)
 {
-    uint32_t position = (uint32_t)hash & (self->span - 1);
-    return s_line (self, position < self->lines ? position : position - self->span / 2);
+    return (grid_t){ self->slabs.data, self->lines, self->span };
+}
+
+static inline line_t *
+s_line_of (grid_t grid, uint64_t hash)
+{
+    uint32_t position = (uint32_t)hash & (grid.span - 1);
+    position = position < grid.lines ? position : position - grid.span / 2;
+    return grid.slabs [position >> SLAB_BITS] + (position & (SLAB - 1));
 }
 
 static line_t *
@@ -177,16 +190,22 @@ s_split (lines_t *self)
 
 //  --- finding
 
-//  The slots of a line that have a tag, as bits; one that is not used may be among them.
-static uint32_t
+//  The slots in use that have a tag, as bits.
+static inline uint32_t
 s_slots (const line_t *line, uint16_t tag)
 {
-    const uint64_t gather = 1ull << 48 | 1ull << 33 | 1ull << 18 | 1ull << 3;    //  Bits 0, 16, 32 and 48 to 48 .. 51
-    tags_t tags;
-    memcpy (&tags, line->tags, sizeof tags);
-    fours_t equal = (fours_t)((tags_t)(tags == tag) & 1);
-    uint32_t low = equal [0] * gather >> 48 & 15, high = equal [1] * gather >> 48 & 15;
-    return low | high << 4 | (uint32_t)(line->tags [8] == tag) << 8 | (uint32_t)(line->tags [9] == tag) << 9;
+#if defined(__SSE2__)
+    __m128i wanted = _mm_set1_epi16 ((short)tag);
+    __m128i low = _mm_cmpeq_epi16 (_mm_loadu_si128 ((const void *)line->tags), wanted);
+    __m128i high = _mm_cmpeq_epi16 (_mm_loadu_si128 ((const void *)(line->tags + LINE_SLOTS - 8)), wanted);
+    uint32_t both = (uint32_t)_mm_movemask_epi8 (_mm_packs_epi16 (low, high));
+    uint32_t slots = (both & 0xFF) | both >> 8 << (LINE_SLOTS - 8);
+#else
+    uint32_t slots = 0;
+    for (uint32_t slot = 0; slot < LINE_SLOTS; slot++)
+        slots |= (uint32_t)(line->tags [slot] == tag) << slot;
+#endif
+    return slots & ((1u << line->used) - 1);
 }
 
 static uint32_t
@@ -195,7 +214,7 @@ s_find (const lines_t *self, const line_t *line, uint64_t hash)
     for (; line; line = s_further (self, line->further))
         for (uint32_t slots = s_slots (line, s_tag (hash)); slots; slots &= slots - 1) {
             uint32_t slot = (uint32_t)__builtin_ctz (slots);
-            if (slot < line->used && lines_hash (self, line->numbers [slot]) == hash)
+            if (lines_hash (self, line->numbers [slot]) == hash)
                 return line->numbers [slot];
         }
     return 0;
@@ -204,72 +223,63 @@ s_find (const lines_t *self, const line_t *line, uint64_t hash)
 uint32_t
 lines_find (const lines_t *self, uint64_t hash)
 {
-    return s_find (self, s_line_of (self, hash), hash);
+    return s_find (self, s_line_of (s_grid (self), hash), hash);
 }
 
 void
 lines_prefetch (const lines_t *self, const uint64_t *hashes, size_t count)
 {
+    grid_t grid = s_grid (self);
     for (size_t i = 0; i < count; i++)
-        __builtin_prefetch (s_line_of (self, hashes [i]));
+        __builtin_prefetch (s_line_of (grid, hashes [i]));
 }
 
 uint32_t
 lines_guess (const lines_t *self, uint64_t hash)
 {
-    const line_t *line = s_line_of (self, hash);
-    uint32_t slots = s_slots (line, s_tag (hash)), slot = slots ? (uint32_t)__builtin_ctz (slots) : LINE_SLOTS;
-    return slot < line->used ? line->numbers [slot] : 0;
+    const line_t *line = s_line_of (s_grid (self), hash);
+    uint32_t slots = s_slots (line, s_tag (hash));
+    return slots ? line->numbers [__builtin_ctz (slots)] : 0;
 }
 
 //  --- adding and removing
 
-//  The lines of a few hashes in a row, being loaded.
+//  The lines of hashes in a row, being loaded.
 typedef struct {
-    const lines_t *lines;      //  Borrowed
-    const uint64_t *hashes;    //  Borrowed
-    uint32_t count;            //  Of them
-    line_t *ahead [AHEAD];     //  By position, modulo AHEAD
+    grid_t grid;                //  Where lines are
+    const uint64_t *hashes;     //  Borrowed
+    uint32_t count;             //  Of them
+    line_t *lines [ROW_MAX];    //  By position, as far as loading goes
 } loader_t;
 
-static void
-s_load (loader_t *loader, uint32_t position)
+static inline void
+s_load (loader_t *self, uint32_t position)
 {
-    if (position < loader->count)
-        __builtin_prefetch (loader->ahead [position % AHEAD] = s_line_of (loader->lines, loader->hashes [position]));
+    __builtin_prefetch (self->lines [position] = s_line_of (self->grid, self->hashes [position]));
 }
 
-//  Starts loading what goes on from the line at a position, which is there by now or waited for.
-static void
-s_load_further (const loader_t *loader, uint32_t position)
+static inline void
+s_begin_loading (loader_t *self, const lines_t *lines, uint32_t number, uint32_t count)
 {
-    if (position >= loader->count)
-        return;
-    uint32_t further = loader->ahead [position % AHEAD]->further;
-    if (further)
-        __builtin_prefetch (s_further (loader->lines, further));
-}
-
-//  The line of the hash at a position; each in turn.
-static line_t *
-s_loaded (loader_t *loader, uint32_t position)
-{
-    line_t *line = loader->ahead [position % AHEAD];
-    s_load (loader, position + AHEAD);
-    s_load_further (loader, position + FURTHER_AHEAD);
-    return line;
-}
-
-static void
-s_begin_loading (loader_t *loader, const lines_t *lines, uint32_t number, uint32_t count)
-{
-    loader->lines = lines;
-    loader->hashes = *lines_row (lines, number >> ROW_BITS) + (number & (ROW_MAX - 1));
-    loader->count = count;
+    self->grid = s_grid (lines);
+    self->hashes = *lines_row (lines, number >> ROW_BITS) + (number & (ROW_MAX - 1));
+    self->count = count;
     for (uint32_t i = 0; i < AHEAD && i < count; i++)
-        s_load (loader, i);
-    for (uint32_t i = 0; i < FURTHER_AHEAD && i < count; i++)
-        s_load_further (loader, i);
+        s_load (self, i);
+}
+
+//  The line of the hash at a position; each in turn.  What goes on from a line begins to be loaded when that is there.
+static inline line_t *
+s_loaded (loader_t *self, const lines_t *lines, uint32_t position)
+{
+    if (position + AHEAD < self->count)
+        s_load (self, position + AHEAD);
+    if (position + FURTHER_AHEAD < self->count) {
+        uint32_t further = self->lines [position + FURTHER_AHEAD]->further;
+        if (further)
+            __builtin_prefetch (s_further (lines, further));
+    }
+    return self->lines [position];
 }
 
 uint32_t
@@ -284,7 +294,7 @@ lines_add (lines_t *self, uint32_t number, uint32_t count, uint32_t *found)
     for (; added < count; added++) {
         uint64_t hash = loader.hashes [added];
         uint16_t tag = s_tag (hash);
-        line_t *line = s_loaded (&loader, added);
+        line_t *line = s_loaded (&loader, self, added);
         bool is_new = !line->further && !s_slots (line, tag);    //  Nearly always
         *found = is_new ? 0 : s_find (self, line, hash);
         if (*found)
@@ -302,8 +312,7 @@ s_slot_of (const line_t *line, uint32_t number, uint16_t tag)
     uint32_t slots = s_slots (line, tag);
     while (slots && line->numbers [__builtin_ctz (slots)] != number)
         slots &= slots - 1;
-    uint32_t slot = slots ? (uint32_t)__builtin_ctz (slots) : LINE_SLOTS;
-    return slot < line->used ? slot : LINE_SLOTS;
+    return slots ? (uint32_t)__builtin_ctz (slots) : LINE_SLOTS;
 }
 
 //  Takes a number out of a line or one that goes on from it; the last of all fills the hole.
@@ -335,7 +344,7 @@ lines_remove (lines_t *self, uint32_t number, uint32_t count)
     loader_t loader;
     s_begin_loading (&loader, self, number, count);
     for (uint32_t i = 0; i < count; i++)
-        s_take (self, s_loaded (&loader, i), number + i, s_tag (loader.hashes [i]));
+        s_take (self, s_loaded (&loader, self, i), number + i, s_tag (loader.hashes [i]));
     self->count -= count;
 }
 
@@ -355,7 +364,7 @@ lines_check (const lines_t *self)
             BUG_ON (used > LINE_SLOTS || (line->further && used < LINE_SLOTS));
             for (uint32_t i = 0; i < used; i++) {
                 uint64_t hash = lines_hash (self, line->numbers [i]);
-                BUG_ON (s_line_of (self, hash) != s_line (self, position) || line->tags [i] != s_tag (hash));
+                BUG_ON (s_line_of (s_grid (self), hash) != s_line (self, position) || line->tags [i] != s_tag (hash));
             }
             BUG_ON (used == 0 && line != s_line (self, position));
             count += used;

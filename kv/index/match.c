@@ -116,59 +116,83 @@ index_segment_holders (const index_t *self, const index_segment_t *segment, arra
     }
 }
 
-//  Appends the overlap of the seats whose bits are set in one word.
-static void
-s_add_overlaps (const index_t *self, uint64_t bits, size_t word, uint32_t blocks, array_t *overlaps)
+//  Writes the overlap of a seat, if that is somebody's still.  Returns where the next goes.
+static inline index_overlap_t *
+s_write_overlap (const index_t *self, uint32_t seat, uint32_t blocks, index_overlap_t *next)
 {
-    index_overlap_t *next = array_append (overlaps, NULL, (size_t)__builtin_popcountll (bits));
-    size_t dead = 0;
-    for (; bits; bits &= bits - 1) {
-        uint32_t holder = index_holder_of (self, (uint32_t)(word * 64) + (uint32_t)__builtin_ctzll (bits));
-        if (holder == HOLDER_NONE)
-            dead++;
-        else
-            *next++ = (index_overlap_t){ holder, blocks };
-    }
-    array_cut (overlaps, overlaps->count - dead);
+    uint32_t holder = index_holder_of (self, seat);
+    *next = (index_overlap_t){ holder, blocks };
+    return next + (holder != HOLDER_NONE);
 }
+
+//  The same for all seats whose bits are set in one word.
+static inline index_overlap_t *
+s_write_overlaps (const index_t *self, uint64_t bits, size_t word, uint32_t blocks, index_overlap_t *next)
+{
+    for (; bits; bits &= bits - 1)
+        next = s_write_overlap (self, (uint32_t)(word * 64) + (uint32_t)__builtin_ctzll (bits), blocks, next);
+    return next;
+}
+
+//  Who leads, and how far.
+typedef struct {
+    uint64_t *leading;        //  Their seats as bits
+    size_t words;             //  Of bits
+    uint64_t *room;           //  As many words
+    index_overlap_t *next;    //  Where the next overlap goes
+} race_t;
 
 //  The overlap of those that are leading and not in the segment ends where that begins.  True while anybody leads.
 static bool
-s_end_overlaps (const index_t *self, uint64_t *leading, size_t words, uint64_t *room, const index_segment_t *segment,
-    array_t *overlaps)
+s_end_overlaps (const index_t *self, race_t *race, const index_segment_t *segment)
 {
     uint32_t count;
-    const uint64_t *now = sets_bits (self->sets, segment->set, room, &count);
+    const uint64_t *now = sets_bits (self->sets, segment->set, race->room, &count);
     uint64_t any = 0;
-    for (size_t word = 0; word < words; word++) {
-        uint64_t here = word < count ? now [word] : 0, ended = leading [word] & ~here;
-        if (ended)
-            s_add_overlaps (self, ended, word, segment->first, overlaps);
-        any |= leading [word] &= here;
+    for (size_t word = 0; word < race->words; word++) {
+        uint64_t here = word < count ? now [word] : 0;
+        race->next = s_write_overlaps (self, race->leading [word] & ~here, word, segment->first, race->next);
+        any |= race->leading [word] &= here;
     }
     return any;
 }
 
-void
-index_overlaps (const index_t *self, index_match_t *match, array_t *overlaps)
+//  The overlaps of a match that has several segments.  Returns where the next goes.
+static index_overlap_t *
+s_race (const index_t *self, index_match_t *match, index_overlap_t *next)
 {
-    if (!match->segments.count)
-        return;
     const index_segment_t *segment = match->segments.data, *last = segment + match->segments.count - 1;
     size_t words = self->seats.count / 64 + 1;
     for (const index_segment_t *each = segment; each <= last; each++)
         sets_prefetch_bits (self->sets, each->set);
     array_cut (&match->scratch, 0);
-    uint64_t *leading = array_append (&match->scratch, NULL, 2 * words), *room = leading + words;
-    uint32_t count;
-    const uint64_t *first = sets_bits (self->sets, segment->set, room, &count);
+    uint64_t *leading = array_append (&match->scratch, NULL, 2 * words);
+    race_t race = { leading, words, leading + words, next };
+    uint32_t count, end = segment->end;
+    const uint64_t *first = sets_bits (self->sets, segment->set, race.room, &count);
     memcpy (leading, first, count * sizeof *first);
-    uint32_t end = segment->end;
-    while (segment < last && s_end_overlaps (self, leading, words, room, ++segment, overlaps))
+    while (segment < last && s_end_overlaps (self, &race, ++segment))
         end = segment->end;
     for (size_t word = 0; word < words; word++)
-        if (leading [word])
-            s_add_overlaps (self, leading [word], word, end, overlaps);
+        race.next = s_write_overlaps (self, leading [word], word, end, race.next);
+    return race.next;
+}
+
+void
+index_overlaps (const index_t *self, index_match_t *match, array_t *overlaps)
+{
+    const index_segment_t *first = match->segments.data;
+    set_view_t view;
+    if (!match->segments.count)
+        return;
+    sets_view (self->sets, first->set, &view);    //  Whoever has an overlap has its beginning
+    index_overlap_t *start = array_append (overlaps, NULL, view.count), *next = start;
+    if (match->segments.count > 1)
+        next = s_race (self, match, next);
+    else
+        for (uint32_t i = 0; i < view.count; i++)
+            next = s_write_overlap (self, view.members [i], first->end, next);
+    array_cut (overlaps, overlaps->count - view.count + (size_t)(next - start));
 }
 
 static void

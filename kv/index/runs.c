@@ -296,17 +296,18 @@ runs_find (const runs_t *self, uint64_t hash, place_t *place)
     return number != 0;
 }
 
-void
+uint32_t
 runs_prefetch_run (const runs_t *self, uint64_t hash, uint32_t more)
 {
     uint32_t number = lines_guess (&self->blocks, hash);
     const uint64_t *hashes = *lines_row (&self->blocks, number >> RUN_BITS);
     if (!hashes)
-        return;
+        return 0;
     __builtin_prefetch ((const run_t *)hashes - 1);
     hashes += number & (RUN_MAX - 1);
     __builtin_prefetch (hashes);
     __builtin_prefetch ((const void *)((uintptr_t)hashes + more * sizeof *hashes));    //  Where the run is that long
+    return number;
 }
 
 uint64_t

@@ -62,7 +62,8 @@ runs_prefetch (const runs_t *self, const uint64_t *hashes, size_t count)
 }
 
 //  Starts loading what is read then, once the line is there: the run, its block and the one so many blocks further on.
-void runs_prefetch_run (const runs_t *self, uint64_t hash, uint32_t more);
+//  Returns a number that stands for the block's place, mostly: those of blocks in a row are in a row.
+uint32_t runs_prefetch_run (const runs_t *self, uint64_t hash, uint32_t more);
 
 //  The run, which must be somebody's.  Valid until a block is appended or removed.
 static inline run_t *
