@@ -31,6 +31,9 @@ typedef struct snapshot snapshot_t;
 
 enum { ADDRESS_MAX = 128, ENDPOINT_MAX = 256 };
 
+//  The broker can be called by everybody and is in nobody's directory, for it is where directories come from.
+#define BROKER_ADDRESS "broker/0"
+
 //  ---- What a class is -----------------------------------------------------------------------------------------------
 
 //  Whose event it is.

@@ -18,8 +18,6 @@
 #include "runtime/wire.h"
 #include "schemas/event.h"
 
-#define BROKER_ADDRESS "broker/0"
-
 typedef struct source source_t;
 typedef struct feed feed_t;
 typedef struct directory directory_t;

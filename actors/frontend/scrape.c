@@ -19,7 +19,7 @@ struct scrape {
     frontend_t *frontend;         //  Whose
     list_link_t in_scrapes;       //  There
     port_exchange_t *exchange;    //  Who looks
-    question_t *questions;        //  To each actor
+    question_t *questions;        //  To the broker and each other actor
     size_t count;                 //  How many
     size_t open;                  //  Of these, not answered yet
     exposition_t page;            //  What they answered
@@ -79,23 +79,29 @@ s_is_asked (const frontend_t *frontend, const actor_entry_t *entry)
 }
 
 static void
+s_ask (scrape_t *self, span_t address)
+{
+    question_t *question = &self->questions [self->open++];
+    question->scrape = self;
+    span_copy_string (address, question->address, sizeof question->address);
+    call_start (&question->call, self->frontend->actor, address, &get_metrics_message, &(get_metrics_t){ 0 },
+        SCRAPE_TIMEOUT_NS, s_on_answer, question);
+}
+
+static void
 s_ask_all (scrape_t *self)
 {
     actor_t *actor = self->frontend->actor;
     size_t cursor = 0;
     const actor_entry_t *entry;
+    self->count = 1;
     while ((entry = directory_next (actor, NULL, &cursor)))
         self->count += s_is_asked (self->frontend, entry);
     self->questions = memory_new (self->count * sizeof *self->questions);
-    for (cursor = 0; (entry = directory_next (actor, NULL, &cursor));) {
-        if (!s_is_asked (self->frontend, entry))
-            continue;
-        question_t *question = &self->questions [self->open++];
-        question->scrape = self;
-        span_copy_string (entry->address, question->address, sizeof question->address);
-        call_start (&question->call, actor, entry->address, &get_metrics_message, &(get_metrics_t){ 0 },
-            SCRAPE_TIMEOUT_NS, s_on_answer, question);
-    }
+    s_ask (self, SPAN (BROKER_ADDRESS));
+    for (cursor = 0; (entry = directory_next (actor, NULL, &cursor));)
+        if (s_is_asked (self->frontend, entry))
+            s_ask (self, entry->address);
 }
 
 void
@@ -109,8 +115,6 @@ scrape_start (frontend_t *frontend, port_exchange_t *exchange)
     actor_port (frontend->actor)
         ->table->exchange_watch (exchange, &(exchange_watch_t){ .on_gone = s_on_gone, .arg = self });
     s_ask_all (self);
-    if (self->count == 0)
-        s_respond (self);
 }
 
 void

@@ -331,6 +331,7 @@ test_health_tells_whether_a_request_can_be_served (void **state)
     assert_true (fixture_contains (chat, "stator_http_requests_total{actor=\"frontend/0\"} 4\n"));
     assert_true (fixture_contains (chat, "stator_http_refused_total{actor=\"frontend/0\",code=\"431\"} 0\n"));
     assert_true (fixture_contains (chat, "stator_router_decisions_total{actor=\"router/0\",result=\"routed\"} 0\n"));
+    assert_true (fixture_contains (chat, "stator_broker_ring_bytes{actor=\"broker/0\"} "));
     fixture_end ();
 }
 
