@@ -1,0 +1,251 @@
+//  What a follower makes of what the bus brings, however it comes: the broker is played here, so that every batch and every
+//  snapshot is at hand.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "runtime/directory.h"
+#include "runtime/incoming.h"
+#include "schemas/batch.h"
+#include "schemas/event.h"
+#include "schemas/event_header.h"
+#include "simulator/stage.h"
+
+#define BROKER "broker/0"
+
+//  ---- A broker that does as it is told ----
+
+typedef struct {
+    actor_t *actor;          //  Itself
+    port_socket_t *bus;      //  XPUB
+    uint64_t incarnation;    //  That it claims to be
+    incoming_t *asked;       //  Waits for a snapshot; NULL: nobody
+} played_t;
+
+static status_t
+s_played_init (void *self_, actor_t *actor, const void *options, error_t *error)
+{
+    played_t *self = self_;
+    port_t *port = actor_port (actor);
+    socket_options_t xpub = { .kind = SOCKET_XPUB };
+    *self = (played_t){ .actor = actor, .bus = port->table->socket_open (port, &xpub, error), .incarnation = 100 };
+    return port->table->socket_bind (self->bus, STAGE_EVENTS, error);
+}
+
+static void
+s_played_fini (void *self, actor_t *actor)
+{
+    actor_port (actor)->table->socket_close (((played_t *)self)->bus);
+}
+
+static void
+s_on_register (void *self, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    const register_actor_t *request = message;
+    incoming_reply (incoming, &(register_reply_t){ ((played_t *)self)->incarnation, request->entry.incarnation, 0 });
+}
+
+static void
+s_on_heartbeat (void *self, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    incoming_reply (incoming, &(heartbeat_reply_t){ true, ((played_t *)self)->incarnation, 0 });
+}
+
+static void
+s_on_replay (void *self, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    incoming_fail (incoming, STATUS_NOT_FOUND, "nothing is kept here");
+}
+
+static void
+s_on_snapshot (void *self, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    ((played_t *)self)->asked = incoming;
+}
+
+static const actor_handler_t s_played_handlers [] = {
+    HANDLES_CALL (register_actor, s_on_register),
+    HANDLES_CALL (heartbeat, s_on_heartbeat),
+    HANDLES_CALL (replay, s_on_replay),
+    HANDLES_CALL (take_snapshot, s_on_snapshot),
+    HANDLERS_END,
+};
+
+static const actor_class_t s_played_class = { .name = "broker",
+    .state_size = sizeof (played_t),
+    .init = s_played_init,
+    .fini = s_played_fini,
+    .handlers = s_played_handlers };
+
+//  ---- What it says ----
+
+//  That an actor is alive.
+static void
+s_say_alive (batch_t *batch, const char *address)
+{
+    actor_changed_t event = { .entry = { .address = span_from_string (address),
+                                  .endpoint = SPAN ("tcp://m0:1"),
+                                  .incarnation = 1,
+                                  .version = 1,
+                                  .lease_ms = 5000,
+                                  .state = ACTOR_STATE_ALIVE,
+                                  .host = SPAN ("m0") } };
+    batch_append (batch, &actor_changed_message, &event);
+}
+
+static void
+s_publish (played_t *self, uint64_t incarnation, uint64_t sequence, const char *alive)
+{
+    uint8_t header [EVENT_HEADER_SIZE];
+    buffer_t topic = { 0 };
+    batch_t batch;
+    event_header_t event = { .version = EVENT_VERSION,
+        .stream = STREAM_LIFE,
+        .source = event_source (SPAN (BROKER)),
+        .incarnation = incarnation,
+        .sequence = sequence };
+    event_header_encode (&event, header);
+    event_topic_append (&topic, STREAM_LIFE, SPAN (BROKER));
+    batch_init (&batch);
+    s_say_alive (&batch, alive);
+    span_t frames [] = { buffer_span (&topic), span_of (header, sizeof header), batch_span (&batch) };
+    actor_port (self->actor)->table->socket_send (self->bus, frames, 3);
+    batch_fini (&batch);
+    buffer_fini (&topic);
+}
+
+//  Gives whoever waits the state of this incarnation.
+static void
+s_give_snapshot (played_t *self, uint64_t incarnation, uint64_t sequence, const char *alive)
+{
+    batch_t batch;
+    batch_init (&batch);
+    s_say_alive (&batch, alive);
+    assert_non_null (self->asked);
+    incoming_send (self->asked, 1, &(snapshot_part_t){ batch_span (&batch) });
+    incoming_end (self->asked, &(snapshot_end_t){ incarnation, sequence });
+    self->asked = NULL;
+    batch_fini (&batch);
+}
+
+//  ---- The stage ----
+
+typedef struct {
+    bool unused;    //  Its directory is all that it has
+} follower_t;
+
+static const actor_handler_t s_follower_handlers [] = { HANDLERS_END };
+
+static const actor_class_t s_follower_class = {
+    .name = "follower", .state_size = sizeof (follower_t), .handlers = s_follower_handlers
+};
+
+static stage_t *s_stage;
+
+static void
+s_settle (void)
+{
+    stage_run (s_stage, 100 * REALM_MS);
+}
+
+static bool
+s_knows (const char *address)
+{
+    return directory_find (stage_find (s_stage, "follower/0"), span_from_string (address)) != NULL;
+}
+
+//  A follower that missed the second batch, holds the third, and waits for a snapshot.  Gives the broker.
+static played_t *
+s_begin_behind_a_hole (void)
+{
+    s_stage = stage_new (1);
+    stage_add (s_stage, &(stage_actor_t){ .class = &s_played_class, .instance = "0" });
+    stage_add (s_stage, &(stage_actor_t){ .class = &s_follower_class, .instance = "0" });
+    stage_run (s_stage, REALM_SECOND);
+    played_t *broker = actor_state (stage_find (s_stage, BROKER));
+    s_publish (broker, 100, 1, "worker/first");
+    s_settle ();
+    assert_true (s_knows ("worker/first"));
+    s_publish (broker, 100, 3, "worker/third");
+    s_settle ();
+    assert_false (s_knows ("worker/third"));
+    assert_non_null (broker->asked);
+    return broker;
+}
+
+//  ---- Stories ----
+
+static void
+test_what_waits_behind_a_hole_comes_after_the_snapshot (void **state)
+{
+    played_t *broker = s_begin_behind_a_hole ();
+    s_give_snapshot (broker, 100, 2, "worker/second");
+    s_settle ();
+    assert_true (s_knows ("worker/second") && s_knows ("worker/third"));
+    s_publish (broker, 100, 4, "worker/fourth");
+    s_settle ();
+    assert_true (s_knows ("worker/fourth"));
+    stage_destroy (&s_stage);
+}
+
+//  The question hangs until the next broker stands, which answers it: its third batch is another one.
+static void
+test_a_snapshot_of_the_next_broker_ends_what_waits_of_the_one_before (void **state)
+{
+    played_t *broker = s_begin_behind_a_hole ();
+    broker->incarnation = 200;
+    s_give_snapshot (broker, 200, 2, "worker/second");
+    s_settle ();
+    s_publish (broker, 200, 3, "worker/other");
+    s_settle ();
+    assert_true (s_knows ("worker/second") && s_knows ("worker/other"));
+    assert_false (s_knows ("worker/third"));
+    stage_destroy (&s_stage);
+}
+
+//  The same where a batch of the next broker is there first.
+static void
+test_a_batch_of_the_next_broker_ends_what_waits_of_the_one_before (void **state)
+{
+    played_t *broker = s_begin_behind_a_hole ();
+    broker->incarnation = 200;
+    s_publish (broker, 200, 2, "worker/late");
+    s_settle ();
+    s_give_snapshot (broker, 200, 2, "worker/second");
+    s_settle ();
+    s_publish (broker, 200, 3, "worker/other");
+    s_settle ();
+    assert_true (s_knows ("worker/second") && s_knows ("worker/other"));
+    assert_false (s_knows ("worker/third"));
+    stage_destroy (&s_stage);
+}
+
+//  What an older broker still says is nothing, and what it answers not the end of it.
+static void
+test_an_answer_of_a_broker_that_was_replaced_is_asked_for_again (void **state)
+{
+    played_t *broker = s_begin_behind_a_hole ();
+    s_give_snapshot (broker, 99, 7, "worker/first");
+    s_publish (broker, 99, 8, "worker/ghost");
+    stage_run (s_stage, REALM_SECOND);
+    assert_false (s_knows ("worker/third"));
+    s_give_snapshot (broker, 100, 2, "worker/second");
+    s_settle ();
+    assert_true (s_knows ("worker/second") && s_knows ("worker/third"));
+    assert_false (s_knows ("worker/ghost"));
+    stage_destroy (&s_stage);
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_what_waits_behind_a_hole_comes_after_the_snapshot),
+        cmocka_unit_test (test_a_snapshot_of_the_next_broker_ends_what_waits_of_the_one_before),
+        cmocka_unit_test (test_a_batch_of_the_next_broker_ends_what_waits_of_the_one_before),
+        cmocka_unit_test (test_an_answer_of_a_broker_that_was_replaced_is_asked_for_again),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
