@@ -235,6 +235,9 @@ typedef struct {
     socket_sender_t (*socket_sender) (const port_socket_t *socket);
     //  Peers turned away so far because they did not prove who they are, or are not on the keyring.
     uint64_t (*socket_refused) (const port_socket_t *socket);
+    //  XPUB: sends so far that found a follower's queue full.  That follower misses what is published until it has read a good
+    //  part of it.
+    uint64_t (*socket_overflows) (const port_socket_t *socket);
     void (*socket_close) (port_socket_t *socket);
 
     //  address: "127.0.0.1:8000", "[::1]:0", "unix:PATH".

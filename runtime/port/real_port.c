@@ -188,6 +188,7 @@ static const port_table_t s_table = {
     .socket_unsubscribe = zmq_socket_unsubscribe,
     .socket_sender = zmq_socket_sender,
     .socket_refused = zmq_socket_refused,
+    .socket_overflows = zmq_socket_overflows,
     .socket_close = zmq_socket_close,
     .listen = s_listen,
     .listener_address = http_listener_address,

@@ -54,12 +54,19 @@ struct port_socket {
     struct event *edge;                     //  libzmq's descriptor: the state may have changed
     loop_task_t again;                      //  Look again in the next round
     char endpoint [ENDPOINT_SIZE];          //  Last bound
+    uint64_t overflows;                     //  XPUB: sends that found a queue full
     bool reading;                           //  Inside s_read: a close waits for its end
     bool closed;                            //  Closed by the owner while reading
     zmq_msg_t parts [SOCKET_FRAMES_MAX];    //  Of the message that is being received
     size_t part_count;                      //  Of the message that is being handed over, those that are still there
     span_t frames [SOCKET_FRAMES_MAX];      //  Over the parts
 };
+
+static void
+s_set (port_socket_t *self, int option, int value)
+{
+    BUG_ON (zmq_setsockopt (self->socket, option, &value, sizeof value) != 0);
+}
 
 //  ---- Receiving -----------------------------------------------------------------------------------------------------
 
@@ -163,14 +170,28 @@ s_on_edge (evutil_socket_t fd, short what, void *arg)
 
 //  ---- Sending -------------------------------------------------------------------------------------------------------
 
-//  The part is empty afterwards where libzmq took it.
+static int
+s_try_to_send (port_socket_t *self, zmq_msg_t *part, bool more)
+{
+    int rc;
+    while ((rc = zmq_msg_send (part, self->socket, ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0))) < 0 && errno == EINTR)
+        ;
+    return rc;
+}
+
+//  The part is empty afterwards where libzmq took it.  An XPUB refuses a message when it finds a queue full, and sends it to
+//  the others when it is told to drop; from then on it knows of that queue, until it is half empty.
 static int
 s_pass_on (port_socket_t *self, zmq_msg_t *part, bool more)
 {
-    int rc;
     HAND_OVER (zmq_msg_data (part));
-    while ((rc = zmq_msg_send (part, self->socket, ZMQ_DONTWAIT | (more ? ZMQ_SNDMORE : 0))) < 0 && errno == EINTR)
-        ;
+    int rc = s_try_to_send (self, part, more);
+    if (rc >= 0 || errno != EAGAIN || self->options.kind != SOCKET_XPUB)
+        return rc;
+    self->overflows++;
+    s_set (self, ZMQ_XPUB_NODROP, 0);
+    rc = s_try_to_send (self, part, more);
+    s_set (self, ZMQ_XPUB_NODROP, 1);
     return rc;
 }
 
@@ -284,12 +305,6 @@ s_fail_bind (const char *endpoint, int reason, error_t *error)
 }
 
 static void
-s_set (port_socket_t *self, int option, int value)
-{
-    BUG_ON (zmq_setsockopt (self->socket, option, &value, sizeof value) != 0);
-}
-
-static void
 s_allow_ipv6 (port_socket_t *self, const char *endpoint)
 {
     s_set (self, ZMQ_IPV6, strchr (endpoint, '[') != NULL);
@@ -390,6 +405,12 @@ zmq_socket_refused (const port_socket_t *self)
     return handshakes_failed (self->handshakes);
 }
 
+uint64_t
+zmq_socket_overflows (const port_socket_t *self)
+{
+    return self->overflows;
+}
+
 //  ---- Open and close ------------------------------------------------------------------------------------------------
 
 //  What every socket gets.  A dead peer is noticed in some seconds whatever the transport: ZMTP pings, and TCP's own
@@ -428,6 +449,8 @@ s_configure (port_socket_t *self)
     s_set (self, ZMQ_RCVHWM, (int)self->options.receive_queue);
     if (self->options.kind == SOCKET_ROUTER)
         s_set (self, ZMQ_ROUTER_MANDATORY, 1);
+    if (self->options.kind == SOCKET_XPUB)
+        s_set (self, ZMQ_XPUB_NODROP, 1);
     int64_t message_max = (int64_t)self->options.message_max;
     BUG_ON (zmq_setsockopt (self->socket, ZMQ_MAXMSGSIZE, &message_max, sizeof message_max) != 0);
 }

@@ -25,6 +25,7 @@ void zmq_socket_subscribe (port_socket_t *self, span_t prefix);
 void zmq_socket_unsubscribe (port_socket_t *self, span_t prefix);
 socket_sender_t zmq_socket_sender (const port_socket_t *self);
 uint64_t zmq_socket_refused (const port_socket_t *self);
+uint64_t zmq_socket_overflows (const port_socket_t *self);
 void zmq_socket_close (port_socket_t *self);
 
 #endif

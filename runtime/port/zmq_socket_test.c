@@ -260,6 +260,55 @@ test_subscriptions_filter_by_prefix_and_reach_the_publisher (void **state)
     fixture_fini (&fixture);
 }
 
+static void *
+s_subscribe (fixture_t *fixture, const char *endpoint, const char *prefix, int queue)
+{
+    void *sub = zmq_socket (world_zmq (fixture->world), ZMQ_SUB);
+    zmq_setsockopt (sub, ZMQ_RCVHWM, &queue, sizeof queue);
+    zmq_setsockopt (sub, ZMQ_SUBSCRIBE, prefix, strlen (prefix));
+    assert_int_equal (zmq_connect (sub, endpoint), 0);
+    return sub;
+}
+
+static int
+s_count_waiting (void *sub)
+{
+    int count = 0;
+    while (zmq_recv (sub, NULL, 0, ZMQ_DONTWAIT) >= 0)
+        count += zmq_recv (sub, NULL, 0, 0) >= 0;
+    zmq_close (sub);
+    return count;
+}
+
+//  That somebody misses something is noticed once; the others miss nothing.
+static void
+test_a_follower_that_is_too_far_behind_is_noticed (void **state)
+{
+    fixture_t fixture;
+    fixture_init (&fixture);
+    const port_table_t *table = fixture.port->table;
+    inbox_t subscriptions = { .wanted = 2, .fixture = &fixture };
+    socket_options_t options = {
+        .kind = SOCKET_XPUB, .send_queue = 10, .on_message = s_collect, .arg = &subscriptions
+    };
+    port_socket_t *xpub = table->socket_open (fixture.port, &options, NULL);
+    assert_int_equal (table->socket_bind (xpub, "inproc://behind", NULL), STATUS_OK);
+    void *slow = s_subscribe (&fixture, "inproc://behind", "kv.", 10);
+    void *other = s_subscribe (&fixture, "inproc://behind", "kv.worker/0.", 0);
+    fixture_run (&fixture, 10 * SECOND);
+    span_t frames [] = { SPAN ("kv.worker/0."), SPAN ("x") };
+    for (int i = 0; i < 20; i++)
+        assert_int_equal (table->socket_send (xpub, frames, 2), STATUS_OK);
+    assert_int_equal (table->socket_overflows (xpub), 0);
+    for (int i = 0; i < 20; i++)
+        assert_int_equal (table->socket_send (xpub, frames, 2), STATUS_OK);
+    assert_int_equal (table->socket_overflows (xpub), 1);
+    assert_int_equal (s_count_waiting (slow), 20);
+    assert_int_equal (s_count_waiting (other), 40);
+    table->socket_close (xpub);
+    fixture_fini (&fixture);
+}
+
 //  The limits hold on inproc too, where libzmq does not check them, and the connection goes on.
 static void
 test_too_many_frames_or_bytes_are_dropped_and_counted (void **state)
@@ -510,6 +559,7 @@ main (int argc, char **argv)
         cmocka_unit_test (test_a_router_says_that_a_peer_is_not_there),
         cmocka_unit_test (test_a_full_queue_says_again_and_sends_nothing),
         cmocka_unit_test (test_subscriptions_filter_by_prefix_and_reach_the_publisher),
+        cmocka_unit_test (test_a_follower_that_is_too_far_behind_is_noticed),
         cmocka_unit_test (test_too_many_frames_or_bytes_are_dropped_and_counted),
         cmocka_unit_test (test_a_socket_closed_by_its_own_callback_hears_nothing_more),
         cmocka_unit_test (test_a_taken_port_names_its_occupant),

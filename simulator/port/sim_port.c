@@ -204,6 +204,7 @@ static const port_table_t s_table = {
     .socket_unsubscribe = sim_socket_unsubscribe,
     .socket_sender = sim_socket_sender,
     .socket_refused = sim_socket_refused,
+    .socket_overflows = sim_socket_overflows,
     .socket_close = sim_socket_close,
     .listen = sim_listen,
     .listener_address = sim_listener_address,

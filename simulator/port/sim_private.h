@@ -59,6 +59,7 @@ void sim_socket_subscribe (port_socket_t *socket, span_t prefix);
 void sim_socket_unsubscribe (port_socket_t *socket, span_t prefix);
 socket_sender_t sim_socket_sender (const port_socket_t *socket);
 uint64_t sim_socket_refused (const port_socket_t *socket);
+uint64_t sim_socket_overflows (const port_socket_t *socket);
 void sim_socket_close (port_socket_t *socket);
 
 //  ---- HTTP server (sim_server.c) ----

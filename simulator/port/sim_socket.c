@@ -51,6 +51,7 @@ typedef struct {
     circuit_t *circuit;           //  Never NULL
     uint8_t id [PEER_ID_SIZE];    //  A ROUTER's name for it
     array_t filter;               //  XPUB: subscription_t of this peer
+    bool behind;                  //  XPUB: it missed the last message for that
     parcel_t *proof;              //  NULL: a plain endpoint, or nothing was proven yet
 } peer_t;
 
@@ -66,6 +67,7 @@ struct port_socket {
     array_t subscriptions;           //  SUB: subscription_t
     bool guarded;                    //  Whoever comes must prove who it is
     uint64_t refused;                //  Peers that did not
+    uint64_t overflows;              //  Times that one fell too far behind
     const peer_t *sender;            //  Of the message that is being handed over; NULL: a link's
 };
 
@@ -432,6 +434,8 @@ s_publish_to (peer_t *peer, parcel_t *parcel)
     network_t *network = realm_network (port->realm);
     network_figures_t *figures = network_figures (network);
     bool behind = circuit_under_way (peer->circuit, END_BINDER) >= peer->socket->options.send_queue;
+    peer->socket->overflows += behind && !peer->behind;
+    peer->behind = behind;
     if (behind || random_chance (&port->publish_random, network_loss_ppm (network)))
         figures->published_lost++;
     else if (random_chance (&port->publish_random, network_reorder_ppm (network))) {
@@ -588,6 +592,12 @@ uint64_t
 sim_socket_refused (const port_socket_t *self)
 {
     return self->refused;
+}
+
+uint64_t
+sim_socket_overflows (const port_socket_t *self)
+{
+    return self->overflows;
 }
 
 void
