@@ -110,6 +110,27 @@ test_a_ring_that_is_too_short_leads_to_a_snapshot (void **state)
     bus_end ();
 }
 
+//  It stands still until its queue is full: the broker says so, and it finds what it missed.
+static void
+test_a_follower_that_falls_too_far_behind_is_counted (void **state)
+{
+    bus_begin (12, RING);
+    bus_options.subscriber_queue = 100;
+    stage_crash (bus_stage, bus_addresses [BROKER]);
+    stage_start (bus_stage, bus_addresses [BROKER]);
+    bus_add (FOLLOWER);
+    bus_run (2 * REALM_SECOND);
+    assert_int_equal (bus_metric (BROKER, "stator_broker_overflows_total", ""), 0);
+    realm_process_signal (stage_process (bus_stage, bus_addresses [FOLLOWER]), PROCESS_SIGNAL_STOP);
+    bus_run (2 * REALM_SECOND);
+    realm_process_signal (stage_process (bus_stage, bus_addresses [FOLLOWER]), PROCESS_SIGNAL_CONT);
+    bus_run (REALM_SECOND);
+    assert_int_equal (bus_metric (BROKER, "stator_broker_overflows_total", ""), 1);
+    assert_true (bus_count (FOLLOWER, "gap") > 0);
+    bus_check_equal_once_quiet ();
+    bus_end ();
+}
+
 static int64_t
 s_fanned_out (void)
 {
@@ -249,6 +270,7 @@ main (void)
         cmocka_unit_test (test_a_restarted_source_is_fenced),
         cmocka_unit_test (test_what_the_fabric_drops_is_replayed),
         cmocka_unit_test (test_a_ring_that_is_too_short_leads_to_a_snapshot),
+        cmocka_unit_test (test_a_follower_that_falls_too_far_behind_is_counted),
         cmocka_unit_test (test_a_source_goes_on_after_more_was_lost_than_its_window_holds),
         cmocka_unit_test (test_all_rings_together_keep_to_their_budget),
         cmocka_unit_test (test_a_source_that_was_cut_off_comes_back),

@@ -8,6 +8,10 @@ static const metric_desc_t s_refused_metric = { .name = "stator_broker_followers
     .help = "Peers without a key that is known here, turned away where events are published.",
     .kind = METRIC_COUNTER };
 
+static const metric_desc_t s_overflows_metric = { .name = "stator_broker_overflows_total",
+    .help = "Times that a follower was so far behind that it misses events, which it has to ask for.",
+    .kind = METRIC_COUNTER };
+
 static const metric_desc_t s_strays_metric = { .name = "stator_broker_strays_total",
     .help = "Messages sent to where events are published that are no subscription; nobody reads them.",
     .kind = METRIC_COUNTER };
@@ -77,6 +81,7 @@ fabric_init (fabric_t *self, actor_t *actor, const broker_options_t *options, er
         .local = options->local_events,
         .queue = (uint32_t)options->subscriber_queue };
     self->refused = metrics_get (actor_metrics (actor), &s_refused_metric, NULL);
+    self->overflows = metrics_get (actor_metrics (actor), &s_overflows_metric, NULL);
     self->strays = metrics_get (actor_metrics (actor), &s_strays_metric, NULL);
     return s_bind (self, error);
 }
@@ -108,6 +113,7 @@ fabric_renew (fabric_t *self)
     if (!self->socket || !endpoint_leaves_machine (span_from_string (self->endpoint)))
         return;
     self->turned_away += s_table (self)->socket_refused (self->socket);
+    self->overflowed += s_table (self)->socket_overflows (self->socket);
     s_close (self);
     timer_start (&self->rebind, self->actor, REBIND_NS, s_rebind, self);
 }
@@ -115,6 +121,8 @@ fabric_renew (fabric_t *self)
 void
 fabric_count (fabric_t *self)
 {
-    uint64_t now = self->socket ? s_table (self)->socket_refused (self->socket) : 0;
-    metric_set (self->refused, (int64_t)(self->turned_away + now));
+    uint64_t refused = self->socket ? s_table (self)->socket_refused (self->socket) : 0;
+    uint64_t overflows = self->socket ? s_table (self)->socket_overflows (self->socket) : 0;
+    metric_set (self->refused, (int64_t)(self->turned_away + refused));
+    metric_set (self->overflows, (int64_t)(self->overflowed + overflows));
 }

@@ -18,7 +18,9 @@ typedef struct {
     port_socket_t *socket;    //  NULL while it is bound anew
     actor_timer_t rebind;     //  The next attempt
     uint64_t turned_away;     //  Followers refused by the sockets before this one
+    uint64_t overflowed;      //  Queues found full by those
     metric_t *refused;        //  All of them
+    metric_t *overflows;      //  Likewise
     metric_t *strays;         //  Messages that are no subscription
 } fabric_t;
 
@@ -35,7 +37,7 @@ void fabric_forward (fabric_t *self, const span_t frames [3]);
 //  The keys may have changed.
 void fabric_renew (fabric_t *self);
 
-//  Brings the count of refused followers up to date.
+//  Brings the counts of refused followers and full queues up to date.
 void fabric_count (fabric_t *self);
 
 #endif
