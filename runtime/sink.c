@@ -24,6 +24,9 @@
 #include "schemas/event_header.h"
 
 enum { PENDING_MAX_BYTES = 8 << 20, REPLAY_CREDIT = 64 };
+
+//  Events that are decoded together, and what they may take before they are handled.
+enum { TOGETHER = 8, TOGETHER_MAX_BYTES = 1 << 20 };
 static const uint64_t IDLE_TIMEOUT_NS = 2000000000;
 static const uint64_t PAUSE_NS = 500000000;
 
@@ -77,28 +80,54 @@ s_reset (feed_t *self)
         handler->on_reset (self->actor->state, self->actor, &origin);
 }
 
+//  Events that are decoded and not handled yet, in order.  They lie in the actor's scratch memory.
+typedef struct {
+    const message_type_t *types [TOGETHER];        //  What they are
+    const actor_handler_t *handlers [TOGETHER];    //  Whose they are; NULL: the directory's only
+    void *events [TOGETHER];                       //  Decoded
+    size_t count;                                  //  How many
+} coming_t;
+
 static void
-s_apply_event (feed_t *self, const message_type_t *type, span_t bytes, const origin_t *origin)
+s_apply_coming (feed_t *self, coming_t *coming, const origin_t *origin)
+{
+    actor_t *actor = self->actor;
+    for (size_t i = 0; i < coming->count; i++) {
+        if (s_is_directory (self))
+            directory_on_event (actor, coming->types [i], coming->events [i]);
+        if (coming->handlers [i])
+            coming->handlers [i]->on_event (actor->state, actor, origin, coming->events [i]);
+    }
+    coming->count = 0;
+    arena_clear (&actor->scratch);
+}
+
+//  Decodes an event, behind those that are coming, and tells whoever wants to know that it comes.  False where it is none
+//  of ours or malformed.
+static bool
+s_expect_event (feed_t *self, coming_t *coming, const message_type_t *type, span_t bytes, const origin_t *origin)
 {
     actor_t *actor = self->actor;
     const actor_handler_t *handler = actor_handler_of_event (actor, type);
     if (!handler && !s_is_directory (self))
-        return;
+        return false;
     error_t error = { 0 };
-    arena_clear (&actor->scratch);
     void *event = arena_new (&actor->scratch, type->size ? type->size : 1);
     if (message_decode (type, bytes, &actor->scratch, event, &error)) {
         actor_count (actor, COUNT_BAD_EVENT);
         actor_log (
             actor, LOG_WARNING, "event %s of source %016" PRIx64 " ignored: %s", type->name, self->source, error.text);
-        return;
+        return false;
     }
-    if (s_is_directory (self))
-        directory_on_event (actor, type, event);
-    if (handler)
-        handler->on_event (actor->state, actor, origin, event);
+    if (handler && handler->on_coming)
+        handler->on_coming (actor->state, actor, origin, event);
+    coming->types [coming->count] = type;
+    coming->handlers [coming->count] = handler;
+    coming->events [coming->count++] = event;
+    return true;
 }
 
+//  One event after the other, but those of a handler that wants to know what comes are decoded some at a time.
 static void
 s_apply (feed_t *self, uint64_t sequence, uint64_t wall_ns, span_t payload)
 {
@@ -106,10 +135,18 @@ s_apply (feed_t *self, uint64_t sequence, uint64_t wall_ns, span_t payload)
     const message_type_t *type;
     span_t bytes;
     batch_reader_t reader;
+    coming_t coming = { .count = 0 };
     batch_reader_init (&reader, self->stream, payload);
-    while (batch_reader_next (&reader, &type, &bytes, NULL))
-        if (type)
-            s_apply_event (self, type, bytes, &origin);
+    arena_clear (&self->actor->scratch);
+    while (batch_reader_next (&reader, &type, &bytes, NULL)) {
+        if (!type || !s_expect_event (self, &coming, type, bytes, &origin))
+            continue;
+        const actor_handler_t *handler = coming.handlers [coming.count - 1];
+        bool more = handler && handler->on_coming && coming.count < TOGETHER;
+        if (!more || self->actor->scratch.used > TOGETHER_MAX_BYTES)
+            s_apply_coming (self, &coming, &origin);
+    }
+    s_apply_coming (self, &coming, &origin);
     if (reader.status)
         actor_count (self->actor, COUNT_BAD_EVENT);
     self->fresh = false;

@@ -41,7 +41,16 @@ typedef struct {
     uint32_t next;      //  Expected
     uint32_t holes;     //  Events that did not come
     uint32_t resets;    //  Incarnations and snapshots
+    uint32_t coming;    //  One behind the last that it was told would come
+    uint32_t sudden;    //  Events that it was not told of
+    uint32_t ahead;     //  The most events, each one's own included, that it was told of before one was handled
 } follower_t;
+
+static void
+s_follower_on_coming (void *self_, actor_t *actor, const origin_t *origin, const void *message)
+{
+    ((follower_t *)self_)->coming = ((const worker_load_t *)message)->running + 1;
+}
 
 static void
 s_follower_on_load (void *self_, actor_t *actor, const origin_t *origin, const void *message)
@@ -49,6 +58,9 @@ s_follower_on_load (void *self_, actor_t *actor, const origin_t *origin, const v
     follower_t *self = self_;
     const worker_load_t *load = message;
     self->holes += load->running - self->next;
+    uint32_t ahead = self->coming - load->running;
+    self->sudden += self->coming <= load->running;
+    self->ahead = ahead > self->ahead ? ahead : self->ahead;
     self->next = load->running + 1;
 }
 
@@ -61,7 +73,7 @@ s_follower_on_reset (void *self_, actor_t *actor, const origin_t *origin)
 }
 
 static const actor_handler_t s_follower_handlers [] = {
-    HANDLES_EVENT (worker_load, s_follower_on_load),
+    HANDLES_EVENT_AHEAD (worker_load, s_follower_on_coming, s_follower_on_load),
     HANDLES_RESET (STREAM_LOAD, s_follower_on_reset),
     HANDLERS_END,
 };
@@ -187,6 +199,21 @@ test_events_reach_a_follower (void **state)
     s_publish (20);
     assert_int_equal (s_follower ()->next, 20);
     assert_int_equal (s_follower ()->holes, 0);
+    assert_int_equal (s_follower ()->sudden, 0);
+}
+
+//  Of a batch some events are told ahead of their turn, in their order.
+static void
+test_a_follower_is_told_what_comes (void **state)
+{
+    actor_t *actor = stage_find (s_stage, "counter/0");
+    for (uint32_t i = 0; i < 20; i++)
+        actor_publish (actor, &worker_load_message, &(worker_load_t){ .running = i });
+    stage_run (s_stage, 100 * REALM_MS);
+    assert_int_equal (s_follower ()->next, 20);
+    assert_int_equal (s_follower ()->holes, 0);
+    assert_int_equal (s_follower ()->sudden, 0);
+    assert_int_equal (s_follower ()->ahead, 8);
 }
 
 static void
@@ -265,6 +292,7 @@ main (void)
     const struct CMUnitTest tests [] = {
         TEST (test_actors_find_each_other),
         TEST (test_events_reach_a_follower),
+        TEST (test_a_follower_is_told_what_comes),
         TEST (test_what_the_network_loses_comes_from_a_ring),
         TEST (test_a_broker_that_crashes_loses_no_event),
         TEST (test_a_restarted_source_that_is_silent_is_fenced),
