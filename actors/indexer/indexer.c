@@ -32,6 +32,18 @@ static const metric_desc_t s_refused_metric = { .name = "stator_indexer_blocks_r
 //  ---- Following ----
 
 static void
+s_expect_stored (void *self_, actor_t *actor, const origin_t *origin, const void *event)
+{
+    catalog_expect_stored (((indexer_t *)self_)->catalog, event);
+}
+
+static void
+s_expect_removed (void *self_, actor_t *actor, const origin_t *origin, const void *event)
+{
+    catalog_expect_removed (((indexer_t *)self_)->catalog, event);
+}
+
+static void
 s_on_stored (void *self_, actor_t *actor, const origin_t *origin, const void *event)
 {
     catalog_stored (((indexer_t *)self_)->catalog, origin->source, event);
@@ -175,8 +187,8 @@ indexer_catalog (const actor_t *indexer)
 
 static const actor_handler_t s_handlers [] = {
     HANDLES_CALL (match_prefix, s_on_match),
-    HANDLES_EVENT (kv_stored, s_on_stored),
-    HANDLES_EVENT (kv_removed, s_on_removed),
+    HANDLES_EVENT_AHEAD (kv_stored, s_expect_stored, s_on_stored),
+    HANDLES_EVENT_AHEAD (kv_removed, s_expect_removed, s_on_removed),
     HANDLES_EVENT (kv_cleared, s_on_cleared),
     HANDLES_RESET (STREAM_KV, s_on_reset),
     HANDLES_SNAPSHOT (STREAM_KV, s_on_snapshot),

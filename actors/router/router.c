@@ -79,6 +79,18 @@ static const metric_desc_t s_kept_out_metric = { .name = "stator_router_blocks_r
 //  ---- Following ----
 
 static void
+s_expect_stored (void *self_, actor_t *actor, const origin_t *origin, const void *event)
+{
+    catalog_expect_stored (((router_t *)self_)->catalog, event);
+}
+
+static void
+s_expect_removed (void *self_, actor_t *actor, const origin_t *origin, const void *event)
+{
+    catalog_expect_removed (((router_t *)self_)->catalog, event);
+}
+
+static void
 s_on_stored (void *self_, actor_t *actor, const origin_t *origin, const void *event)
 {
     catalog_stored (((router_t *)self_)->catalog, origin->source, event);
@@ -565,8 +577,8 @@ router_catalog (const actor_t *router)
 static const actor_handler_t s_handlers [] = {
     HANDLES_CALL (route, s_on_route),
     HANDLES_CALL (route_progress, s_on_progress),
-    HANDLES_EVENT (kv_stored, s_on_stored),
-    HANDLES_EVENT (kv_removed, s_on_removed),
+    HANDLES_EVENT_AHEAD (kv_stored, s_expect_stored, s_on_stored),
+    HANDLES_EVENT_AHEAD (kv_removed, s_expect_removed, s_on_removed),
     HANDLES_EVENT (kv_cleared, s_on_cleared),
     HANDLES_EVENT (worker_load, s_on_load),
     HANDLES_RESET (STREAM_KV, s_on_reset),

@@ -15,6 +15,7 @@ enum {
     PENDING_MAX = 4000000,
     SWEEP_STEPS = 1000,
     SLICE = 256,
+    EXPECTED = 32,    //  Hashes of an event that are told ahead: an index fetches the others in its turn
     BLOCK_BYTES = 100
 };
 
@@ -242,6 +243,30 @@ s_short_hashes (catalog_t *self, column_t hashes)
 }
 
 //  ---- Events ----
+
+static void
+s_expect (catalog_t *self, uint64_t namespace_id, const hash128_t *parent, column_t hashes)
+{
+    const namespace_entry_t *space = map_get_u64 (self->by_namespace, namespace_id);
+    column_t first = { hashes.data, hashes.count < EXPECTED ? hashes.count : EXPECTED };
+    if (!space)
+        return;
+    if (parent)
+        index_expect (space->index, &parent->high, 1);
+    index_expect (space->index, s_short_hashes (self, first), first.count);
+}
+
+void
+catalog_expect_stored (catalog_t *self, const kv_stored_t *event)
+{
+    s_expect (self, event->namespace_id, event->has_parent ? &event->parent : NULL, event->hashes);
+}
+
+void
+catalog_expect_removed (catalog_t *self, const kv_removed_t *event)
+{
+    s_expect (self, event->namespace_id, NULL, event->hashes);
+}
 
 void
 catalog_stored (catalog_t *self, uint64_t source, const kv_stored_t *event)

@@ -70,6 +70,10 @@ void catalog_stored (catalog_t *self, uint64_t source, const kv_stored_t *event)
 void catalog_removed (catalog_t *self, uint64_t source, const kv_removed_t *event);
 void catalog_cleared (catalog_t *self, uint64_t source, const kv_cleared_t *event);
 
+//  What comes next, some events ahead and in their order: starts loading from memory what they will need.  Borrow the event.
+void catalog_expect_stored (catalog_t *self, const kv_stored_t *event);
+void catalog_expect_removed (catalog_t *self, const kv_removed_t *event);
+
 //  Forgets all a source has said, and what it was to compute.
 void catalog_forget (catalog_t *self, uint64_t source);
 
