@@ -115,7 +115,9 @@ s_tell_router (replayer_t *self, const talk_t *talk, bool finished)
     route_progress_t progress = { .request = span_from_string (talk->request),
         .worker = span_from_string (talk->party->address),
         .finished = finished,
-        .completion_tokens = (uint32_t)talk->generation.position };
+        .completion_tokens = (uint32_t)talk->generation.position,
+        .has_cached_tokens = finished && talk->first_ns,
+        .cached_tokens = talk->served.cached_tokens };
     list_append (&self->notices, &notice->link);
     call_start (&notice->call, self->actor, span_from_string (self->options.router), &route_progress_message, &progress,
         CALL_TIMEOUT_NS, s_on_noticed, notice);

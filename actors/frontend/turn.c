@@ -27,7 +27,9 @@ turn_tell_router (turn_t *self, bool finished)
     route_progress_t progress = { .request = span_from_string (self->request_id),
         .worker = span_from_string (self->decided ? self->worker : ""),
         .finished = finished,
-        .completion_tokens = turn_generated (self) };
+        .completion_tokens = turn_generated (self),
+        .has_cached_tokens = self->found_said,
+        .cached_tokens = self->found_tokens };
     notices_send (&self->frontend->notices, self->frontend->actor, span_from_string (self->router), &progress);
 }
 
@@ -41,6 +43,7 @@ turn_leave_worker (turn_t *self)
         turn_tell_router (self, true);
     self->router [0] = '\0';
     self->began_there = false;
+    self->found_said = false;
 }
 
 static uint64_t

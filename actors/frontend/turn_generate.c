@@ -108,6 +108,8 @@ s_take_end (turn_t *self, const generate_end_t *end)
     uint32_t cached = end->cached_tokens < self->prompt_tokens ? end->cached_tokens : self->prompt_tokens;
     if (self->failures.count == 0)
         self->cached_tokens = cached;
+    self->found_tokens = end->cached_tokens;
+    self->found_said = true;
     hints_answer_all (&self->hints, end->receipts, end->receipts_count);
 }
 

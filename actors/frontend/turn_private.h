@@ -94,6 +94,8 @@ struct turn {
     uint64_t first_token_ns;      //  When; 0: none yet
     uint64_t last_token_ns;       //  When the last ones came
     uint32_t cached_tokens;       //  Of the prompt, found in the engine's cache
+    uint32_t found_tokens;        //  Of what its worker was sent, found there
+    bool found_said;              //  It has said so
     const char *stopping;         //  The answer is complete for this reason; the worker may still say how it was
 };
 

@@ -92,19 +92,39 @@ s_end_prefill (active_t *active)
     active->prefilled = true;
 }
 
+//  An engine computes at least the last token of a prompt, though it has the whole block.
+static catalog_outcome_t
+s_outcome (const active_t *active, const route_progress_t *last)
+{
+    const model_card_t *card = &active->worker->card;
+    bool said = last && last->has_cached_tokens;
+    return (catalog_outcome_t){ .computed = active->prefilled,
+        .said = said,
+        .found = said ? (uint32_t)(((uint64_t)last->cached_tokens + 1) / card->block_size) : 0,
+        .capacity = card->capacity < UINT32_MAX ? (uint32_t)card->capacity : UINT32_MAX };
+}
+
+//  last: what was said of it; NULL where nothing was.
 static void
-s_end (fleet_t *self, active_t *active)
+s_end_saying (fleet_t *self, active_t *active, const route_progress_t *last)
 {
     rank_t *rank = &active->worker->ranks [active->rank];
-    s_end_prefill (active);
+    fleet_end_t end = { active->prefill, !active->worker->card.kv_events, s_outcome (active, last) };
     if (self->options.on_ended)
-        self->options.on_ended (self->options.arg, active->prefill);
+        self->options.on_ended (self->options.arg, &end);
+    s_end_prefill (active);
     rank->active_blocks -= active->prompt_blocks;
     rank->active--;
     list_remove (&self->order, &active->in_order);
     map_remove (self->requests, span_from_string (active->request));
     memory_free (active->request);
     memory_free (active);
+}
+
+static void
+s_end (fleet_t *self, active_t *active)
+{
+    s_end_saying (self, active, NULL);
 }
 
 static void
@@ -190,13 +210,13 @@ s_block_ns (const rank_t *rank)
 }
 
 bool
-fleet_progress (fleet_t *self, span_t request, span_t worker, bool finished, uint64_t now_ns)
+fleet_progress (fleet_t *self, const route_progress_t *progress, uint64_t now_ns)
 {
-    active_t *active = map_get (self->requests, request);
-    if (!active || (worker.size && !span_equal_string (worker, active->worker->address)))
+    active_t *active = map_get (self->requests, progress->request);
+    if (!active || (progress->worker.size && !span_equal_string (progress->worker, active->worker->address)))
         return false;
-    if (finished) {
-        s_end (self, active);
+    if (progress->finished) {
+        s_end_saying (self, active, progress);
         return true;
     }
     s_learn (active, now_ns);
@@ -305,6 +325,13 @@ s_read_card (fleet_t *self, worker_t *worker, span_t card, error_t *error)
     worker->ranks = memory_new (worker->rank_count * sizeof *worker->ranks);
     worker->has_card = true;
     return STATUS_OK;
+}
+
+bool
+fleet_is_replaced (const fleet_t *self, const actor_entry_t *entry)
+{
+    const worker_t *worker = map_get_u64 (self->by_source, event_source (entry->address));
+    return worker && worker->incarnation != entry->incarnation;
 }
 
 status_t
@@ -450,6 +477,13 @@ fleet_expected_ns (const fleet_t *self, const policy_candidate_t *candidate, uin
     uint64_t blocks = candidate->prefill_blocks + new_blocks;
     uint64_t block_ns = s_block_ns (&worker->ranks [candidate->rank]);
     return (blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX) * block_ns;
+}
+
+bool
+fleet_tells (const fleet_t *self, const policy_candidate_t *candidate)
+{
+    const worker_t *worker = map_get_u64 (self->by_source, candidate->source);
+    return worker->card.kv_events;
 }
 
 size_t

@@ -19,8 +19,14 @@
 
 typedef struct fleet fleet_t;
 
-//  A request is not active any more, however that came; its prefill was this one.
-typedef void (fleet_ended_fn) (void *arg, catalog_ticket_t prefill);
+//  A request that is not active any more, however that came.
+typedef struct {
+    catalog_ticket_t prefill;     //  What it was to bring
+    bool is_guess;                //  Its worker says nothing of what it stores
+    catalog_outcome_t outcome;    //  Then: what is known of it
+} fleet_end_t;
+
+typedef void (fleet_ended_fn) (void *arg, const fleet_end_t *end);
 
 typedef struct {
     uint64_t load_stale_ns;      //  Age from which on a load report says nothing any more
@@ -41,6 +47,9 @@ void fleet_set_stale (fleet_t *self, uint64_t load_stale_ns);
 //  A candidate as others are shown it.  Borrows its address.
 candidate_t candidate_from_policy (const policy_candidate_t *candidate);
 
+//  Whether this is another incarnation of a worker than the one that is known.
+bool fleet_is_replaced (const fleet_t *self, const actor_entry_t *entry);
+
 //  What the directory says of a worker.  STATUS_INVALID where its card cannot be read: it is not chosen then.
 status_t fleet_see (fleet_t *self, const actor_entry_t *entry, error_t *error);
 
@@ -59,6 +68,9 @@ size_t fleet_position (const fleet_t *self, uint64_t source, uint16_t rank);
 //  How long it will take a candidate to have computed so many blocks more, in ns.
 uint64_t fleet_expected_ns (const fleet_t *self, const policy_candidate_t *candidate, uint32_t new_blocks);
 
+//  Whether the worker says what it stores.
+bool fleet_tells (const fleet_t *self, const policy_candidate_t *candidate);
+
 //  What was routed.
 typedef struct {
     span_t request;                //  Id
@@ -75,8 +87,9 @@ void fleet_begin (fleet_t *self, const fleet_request_t *request, const policy_ca
 //  What the directory says of any actor: what it asked for before it was replaced, or until it was gone, is over.
 void fleet_see_asker (fleet_t *self, const actor_entry_t *entry);
 
-//  Its first token is there, or it ended.  worker: empty for wherever it is.  False where no such request is active there.
-bool fleet_progress (fleet_t *self, span_t request, span_t worker, bool finished, uint64_t now_ns);
+//  Its first token is there, or it ended.  An empty worker stands for wherever it is.  False where no such request is active
+//  there.
+bool fleet_progress (fleet_t *self, const route_progress_t *progress, uint64_t now_ns);
 
 //  Drops requests nothing was heard of for too long.  Returns how many were dropped since it was called last, those included
 //  that made room.

@@ -53,6 +53,15 @@ s_begin (fleet_t *fleet, const char *request, uint64_t now_ns)
     fleet_begin (fleet, &routed, &choice, now_ns);
 }
 
+static bool
+s_progress (fleet_t *fleet, const char *request, const char *worker, bool finished, uint64_t now_ns)
+{
+    route_progress_t progress = {
+        .request = span_from_string (request), .worker = span_from_string (worker), .finished = finished
+    };
+    return fleet_progress (fleet, &progress, now_ns);
+}
+
 static policy_candidate_t
 s_candidate (fleet_t *fleet, uint64_t now_ns)
 {
@@ -72,12 +81,12 @@ test_active_requests_weigh_until_they_end (void **state)
     fleet_t *fleet = s_fleet_of_one ();
     s_begin (fleet, "r1", 0);
     assert_int_equal (s_candidate (fleet, 0).prefill_blocks, 3);
-    assert_true (fleet_progress (fleet, SPAN ("r1"), SPAN (""), false, 1));
+    assert_true (s_progress (fleet, "r1", "", false, 1));
     assert_int_equal (s_candidate (fleet, 1).prefill_blocks, 0);
     assert_int_equal (s_candidate (fleet, 1).active_blocks, 10);
-    assert_true (fleet_progress (fleet, SPAN ("r1"), SPAN ("worker/a"), true, 2));
+    assert_true (s_progress (fleet, "r1", "worker/a", true, 2));
     assert_int_equal (s_candidate (fleet, 2).active_blocks, 0);
-    assert_false (fleet_progress (fleet, SPAN ("r1"), SPAN (""), true, 3));
+    assert_false (s_progress (fleet, "r1", "", true, 3));
     fleet_destroy (&fleet);
 }
 
@@ -87,7 +96,7 @@ test_what_is_not_heard_of_for_an_hour_is_dropped (void **state)
     fleet_t *fleet = s_fleet_of_one ();
     s_begin (fleet, "r1", 0);
     s_begin (fleet, "r2", 0);
-    fleet_progress (fleet, SPAN ("r1"), SPAN (""), false, 10 * SECOND);
+    s_progress (fleet, "r1", "", false, 10 * SECOND);
     assert_int_equal (fleet_expire (fleet, 3600 * SECOND), 0);
     assert_int_equal (fleet_expire (fleet, 3601 * SECOND), 1);
     assert_int_equal (s_candidate (fleet, 3601 * SECOND).active, 1);
@@ -101,11 +110,11 @@ test_beyond_the_bound_the_one_unheard_of_for_longest_goes (void **state)
     fleet_t *fleet = s_fleet_of_one ();
     s_begin (fleet, "r1", 0);
     s_begin (fleet, "r2", 1);
-    fleet_progress (fleet, SPAN ("r1"), SPAN (""), false, 2);
+    s_progress (fleet, "r1", "", false, 2);
     s_begin (fleet, "r3", 3);
     assert_int_equal (fleet_active (fleet), ACTIVE_MAX);
-    assert_false (fleet_progress (fleet, SPAN ("r2"), SPAN (""), false, 4));
-    assert_true (fleet_progress (fleet, SPAN ("r1"), SPAN (""), false, 4));
+    assert_false (s_progress (fleet, "r2", "", false, 4));
+    assert_true (s_progress (fleet, "r1", "", false, 4));
     assert_int_equal (fleet_expire (fleet, 5), 1);
     assert_int_equal (fleet_expire (fleet, 5), 0);
     fleet_destroy (&fleet);
@@ -116,10 +125,10 @@ test_beyond_the_bound_the_one_unheard_of_for_longest_goes (void **state)
 static size_t s_ended;
 
 static void
-s_on_ended (void *arg, catalog_ticket_t prefill)
+s_on_ended (void *arg, const fleet_end_t *end)
 {
-    assert_int_equal (prefill.namespace_id, 4);
-    *(uint64_t *)arg += prefill.id;
+    assert_int_equal (end->prefill.namespace_id, 4);
+    *(uint64_t *)arg += end->prefill.id;
     s_ended++;
 }
 
@@ -133,9 +142,9 @@ test_every_end_is_told_once (void **state)
     s_ended = 0;
     s_begin (fleet, "r1", 0);
     s_begin (fleet, "r2", 0);
-    fleet_progress (fleet, SPAN ("r1"), SPAN (""), false, 1);
+    s_progress (fleet, "r1", "", false, 1);
     assert_int_equal (s_ended, 0);
-    fleet_progress (fleet, SPAN ("r1"), SPAN (""), true, 2);
+    s_progress (fleet, "r1", "", true, 2);
     assert_int_equal (s_ended, 1);
     s_begin (fleet, "r2", 3);
     assert_int_equal (s_ended, 2);
@@ -155,8 +164,8 @@ test_what_is_expected_is_what_it_took (void **state)
     policy_candidate_t candidate = s_candidate (fleet, 0);
     assert_int_equal (fleet_expected_ns (fleet, &candidate, 5), SECOND / 2);
     s_begin (fleet, "r1", 0);
-    fleet_progress (fleet, SPAN ("r1"), SPAN (""), false, 3 * SECOND);
-    fleet_progress (fleet, SPAN ("r1"), SPAN (""), true, 90 * SECOND);
+    s_progress (fleet, "r1", "", false, 3 * SECOND);
+    s_progress (fleet, "r1", "", true, 90 * SECOND);
     candidate = s_candidate (fleet, 90 * SECOND);
     assert_int_equal (fleet_expected_ns (fleet, &candidate, 5), 5 * SECOND);
     candidate.prefill_blocks = 2;

@@ -19,7 +19,7 @@ static const uint64_t SWEEP_NS = 100000000;
 
 //  What is being computed is believed in for so many times as long as it should take, and at least for so long.
 enum { PATIENCE = 4 };
-static const uint64_t PATIENCE_MIN_NS = 10000000000;
+static const uint64_t PATIENCE_MIN_NS = 10000000000, PATIENCE_MAX_NS = (uint64_t)3600 * 1000000000;
 
 //  The name in decision records of a policy that is a program of its own.
 static const char OUTSIDE [] = "outside";
@@ -125,6 +125,8 @@ s_on_worker (void *self_, actor_t *actor, const actor_entry_t *entry)
 {
     router_t *self = self_;
     error_t error;
+    if (fleet_is_replaced (self->fleet, entry))
+        catalog_forget_unsaid (self->catalog, event_source (entry->address));
     if (fleet_see (self->fleet, entry, &error))
         actor_log (actor, LOG_WARNING, "%s: it gets no requests", error.text);
     if (entry->state == ACTOR_STATE_GONE)
@@ -179,19 +181,20 @@ s_add_overlap (policy_candidate_t *candidate, const catalog_overlap_t *overlap)
 
 //  Each block counts once: as one that is there, else as a guess, else as one that is being computed.
 static void
-s_count_once (policy_candidate_t *candidate)
+s_count_once (policy_candidate_t *candidate, bool foresees)
 {
     uint32_t exact = candidate->overlap_blocks;
     uint32_t there = s_most (exact, candidate->guessed_blocks);
     candidate->overlap_blocks = there;
     candidate->guessed_blocks = there - exact;
-    candidate->pending_blocks = s_most (candidate->pending_blocks, there) - there;
+    candidate->pending_blocks = foresees ? s_most (candidate->pending_blocks, there) - there : 0;
 }
 
 //  What the fleet does not know of its candidates.
 static void
 s_complete_candidates (router_t *self, const route_t *request)
 {
+    bool foresees = s_foresees (self);
     array_cut (&self->overlaps, 0);
     catalog_match (self->catalog, request->namespace_id, request->hashes, &self->overlaps);
     for (size_t i = 0; i < self->overlaps.count; i++) {
@@ -202,7 +205,7 @@ s_complete_candidates (router_t *self, const route_t *request)
     }
     for (size_t i = 0; i < self->candidates.count; i++) {
         policy_candidate_t *candidate = array_at (&self->candidates, i);
-        s_count_once (candidate);
+        s_count_once (candidate, foresees);
         candidate->live_blocks = sessions_live_blocks (self->sessions, candidate->source, candidate->rank);
     }
 }
@@ -286,29 +289,44 @@ s_refuse (router_t *self, incoming_t *incoming, const route_t *request, const er
     incoming_fail (incoming, reason->status, "%s", reason->text);
 }
 
-//  From now on the chosen worker is known to compute what it does not have of the prompt.
+//  How long it is believed to compute.  One that does not say what it stores is, until the request ends.
+static uint64_t
+s_patience_ns (const router_t *self, const policy_candidate_t *choice, uint64_t expected_ns)
+{
+    uint64_t patience = expected_ns * PATIENCE;
+    if (!fleet_tells (self->fleet, choice) || patience > PATIENCE_MAX_NS)
+        return PATIENCE_MAX_NS;
+    return patience < PATIENCE_MIN_NS ? PATIENCE_MIN_NS : patience;
+}
+
+//  From now on the chosen worker is known to compute what it does not have of the prompt.  What one has that says nothing is
+//  a guess, and each prompt puts it right.
 static catalog_ticket_t
 s_begin_prefill (router_t *self, const route_t *request, const policy_candidate_t *choice, uint32_t new_blocks)
 {
-    uint32_t missing = (uint32_t)request->hashes.count - choice->overlap_blocks;
-    if (!missing || !s_foresees (self))
+    bool tells = fleet_tells (self->fleet, choice);
+    uint32_t news = (uint32_t)request->hashes.count - (tells ? choice->overlap_blocks : 0);
+    if (news == 0 || (tells && !s_foresees (self)))
         return (catalog_ticket_t){ 0 };
     uint64_t now = actor_now (self->actor);
     uint64_t expected = fleet_expected_ns (self->fleet, choice, new_blocks);
-    uint64_t patience = expected * PATIENCE;
     catalog_prefill_t prefill = { .source = choice->source,
         .rank = choice->rank,
         .namespace_id = request->namespace_id,
         .hashes = request->hashes,
         .expected_ns = now + expected,
-        .expiry_ns = now + (patience < PATIENCE_MIN_NS ? PATIENCE_MIN_NS : patience) };
+        .expiry_ns = now + s_patience_ns (self, choice, expected) };
     return catalog_begin_prefill (self->catalog, &prefill);
 }
 
 static void
-s_on_ended (void *self, catalog_ticket_t prefill)
+s_on_ended (void *self_, const fleet_end_t *end)
 {
-    catalog_settle (((router_t *)self)->catalog, prefill);
+    router_t *self = self_;
+    if (end->is_guess)
+        catalog_guess (self->catalog, end->prefill, &end->outcome, actor_now (self->actor));
+    else
+        catalog_settle (self->catalog, end->prefill);
 }
 
 //  Counts the request where it goes, and what it brings there.
@@ -455,7 +473,8 @@ s_on_route (void *self_, actor_t *actor, incoming_t *incoming, const void *reque
     router_t *self = self_;
     policy_request_t asked;
     size_t position;
-    fleet_progress (self->fleet, ((const route_t *)request)->request, SPAN (""), true, actor_now (actor));
+    route_progress_t end = { .request = ((const route_t *)request)->request, .finished = true };
+    fleet_progress (self->fleet, &end, actor_now (actor));
     if (!adviser_is_on (self->adviser))
         s_decide (self, incoming, request, NULL);
     else if (s_choose (self, incoming, request, &asked, &position))
@@ -468,7 +487,7 @@ s_on_progress (void *self_, actor_t *actor, incoming_t *incoming, const void *me
     router_t *self = self_;
     const route_progress_t *progress = message;
     route_progress_reply_t reply = { 0 };
-    fleet_progress (self->fleet, progress->request, progress->worker, progress->finished, actor_now (actor));
+    fleet_progress (self->fleet, progress, actor_now (actor));
     incoming_reply (incoming, &reply);
 }
 

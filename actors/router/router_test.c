@@ -1,6 +1,7 @@
 //  The router beside broker, indexer and workers that only say what they hold, in the simulated world.
 
 #include "actors/router/policies/policy.h"
+#include "schemas/message_memory.h"
 #include "tests/router/fixture.h"
 
 static void
@@ -116,7 +117,9 @@ test_a_new_session_begins_where_others_want_least (void **state)
     fixture_end ();
 }
 
-//  ---- What is being computed ----
+//  ---- What is being computed, and what is guessed ----
+
+static buffer_t s_silent_card;
 
 //  Asks where a prompt goes of which nobody has anything; says its answer.
 static void
@@ -188,6 +191,95 @@ test_what_moved_is_waited_for_where_it_went (void **state)
     s_ask_anew ("r3", "worker/b");
     fixture_check_answer ("worker/a", 0);
     fixture_end ();
+}
+
+//  A worker with room for 8 blocks that says nothing of what it stores.
+static void
+s_add_silent_worker (void)
+{
+    static const size_t nothing = 0;
+    model_card_t card;
+    message_memory_t memory;
+    message_memory_init (&memory);
+    assert_int_equal (
+        message_memory_decode (&memory, &model_card_message, buffer_span (&fixture_card), &card, NULL), STATUS_OK);
+    card.kv_events = false;
+    card.capacity = 8;
+    buffer_clear (&s_silent_card);
+    model_card_encode (&card, &s_silent_card);
+    stage_add (fixture_stage, &(stage_actor_t){ .class = &fixture_holder_class,
+                                  .instance = "silent",
+                                  .machine = "m3",
+                                  .options = &nothing,
+                                  .card = buffer_span (&s_silent_card) });
+    stage_run (fixture_stage, 2 * REALM_SECOND);
+    message_memory_fini (&memory);
+    stage_crash (fixture_stage, "worker/a");
+    stage_crash (fixture_stage, "worker/b");
+    stage_run (fixture_stage, 7 * REALM_SECOND);
+}
+
+//  It is over, and so many tokens of its prompt were found in the cache.
+static void
+s_tell_found (const char *request, uint32_t tokens)
+{
+    route_progress_t progress = {
+        .request = span_from_string (request), .finished = true, .has_cached_tokens = true, .cached_tokens = tokens
+    };
+    s_call_router (&route_progress_message, &progress);
+}
+
+//  What an engine without events has computed is guessed to be there, as far as it has room; what it says that it found puts
+//  the guess right, and what nobody asks for any more is forgotten.
+static void
+test_a_silent_engine_is_guessed_about (void **state)
+{
+    fixture_begin (true);
+    s_add_silent_worker ();
+    s_ask_anew ("r1", NULL);
+    fixture_check_answer ("worker/silent", 0);
+    s_ask_anew ("r2", NULL);
+    fixture_check_answer ("worker/silent", CHAIN);
+    assert_int_equal (fixture_asker ()->pending, CHAIN);
+    s_tell_end ("r2", true);
+    s_tell_end ("r1", false);
+    s_tell_found ("r1", 0);
+    s_ask_anew ("r3", NULL);
+    fixture_check_answer ("worker/silent", 8);
+    assert_int_equal (fixture_asker ()->guessed, 8);
+    s_tell_found ("r3", 5 * 64 - 1);
+    s_ask_anew ("r4", NULL);
+    fixture_check_answer ("worker/silent", 5);
+    s_tell_end ("r4", true);
+    stage_run (fixture_stage, 590 * REALM_SECOND);
+    s_ask_anew ("r5", NULL);
+    fixture_check_answer ("worker/silent", 5);
+    s_tell_end ("r5", true);
+    stage_run (fixture_stage, 20 * REALM_SECOND);
+    s_ask_anew ("r6", NULL);
+    fixture_check_answer ("worker/silent", 0);
+    fixture_end ();
+    buffer_fini (&s_silent_card);
+}
+
+//  An engine without events that is restarted has nothing, and nobody says so.
+static void
+test_a_guess_ends_with_the_engine (void **state)
+{
+    fixture_begin (true);
+    s_add_silent_worker ();
+    s_ask_anew ("r1", NULL);
+    s_tell_end ("r1", false);
+    s_tell_found ("r1", 0);
+    s_ask_anew ("r2", NULL);
+    fixture_check_answer ("worker/silent", 8);
+    stage_crash (fixture_stage, "worker/silent");
+    stage_start (fixture_stage, "worker/silent");
+    stage_run (fixture_stage, 2 * REALM_SECOND);
+    s_ask_anew ("r3", NULL);
+    fixture_check_answer ("worker/silent", 0);
+    fixture_end ();
+    buffer_fini (&s_silent_card);
 }
 
 static int64_t
@@ -301,6 +393,8 @@ main (void)
         cmocka_unit_test (test_what_is_overdue_is_not_waited_for),
         cmocka_unit_test (test_what_a_dead_worker_was_to_compute_is_not_waited_for),
         cmocka_unit_test (test_a_reference_policy_waits_for_nothing),
+        cmocka_unit_test (test_a_silent_engine_is_guessed_about),
+        cmocka_unit_test (test_a_guess_ends_with_the_engine),
         cmocka_unit_test (test_blocks_beyond_the_bound_are_counted),
         cmocka_unit_test (test_an_unknown_model_is_refused_and_recorded),
         cmocka_unit_test (test_every_mode_is_a_policy),

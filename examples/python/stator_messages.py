@@ -29,7 +29,7 @@ class Message(typing.NamedTuple):
     fields: tuple                  # of Field, in the order of the schema
 
 
-SCHEMA_HASH = 0x44497d6e7ad819d6
+SCHEMA_HASH = 0x30a343da7f667550
 
 
 class FrameKind(enum.IntEnum):
@@ -344,6 +344,7 @@ MESSAGES = {
         Field('worker', 'w', 'string', None, False, False, 128, 0),
         Field('finished', 'f', 'bool', None, False, False, 0, 0),
         Field('completion_tokens', 'o', 'u32', None, False, False, 0, 0),
+        Field('cached_tokens', 'ca', 'u32', None, False, True, 0, 0),
     )),
     'route_progress_reply': Message('reply', False, None, 0, None, None, None, (
     )),

@@ -6,6 +6,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "kv/index/guess.h"
 #include "kv/index/index.h"
 #include "kv/index/pending.h"
 
@@ -18,6 +19,7 @@ enum {
     EXPECTED = 32,    //  Hashes of an event that are told ahead: an index fetches the others in its turn
     BLOCK_BYTES = 100
 };
+static const uint64_t GUESSED_NS = (uint64_t)600 * 1000000000;
 
 //  Whoever sends events; its slot is the owner number of its holders.
 typedef struct {
@@ -30,6 +32,7 @@ typedef struct {
     uint64_t id;           //  Public id of the namespace
     index_t *index;        //  Its blocks
     pending_t *pending;    //  Those that are being computed
+    map_t *guesses;        //  guess_t by its packed holder, owned: engines without events
 } namespace_entry_t;
 
 struct catalog {
@@ -57,6 +60,8 @@ catalog_new (const catalog_options_t *options)
         self->options.parked_limit = PARKED_LIMIT;
     if (self->options.pending_max == 0)
         self->options.pending_max = PENDING_MAX;
+    if (self->options.guessed_ns == 0)
+        self->options.guessed_ns = GUESSED_NS;
     array_init (&self->namespaces, sizeof (namespace_entry_t *));
     array_init (&self->sources, sizeof (source_entry_t));
     array_init (&self->free_slots, sizeof (uint32_t));
@@ -77,6 +82,13 @@ s_namespace_at (const catalog_t *self, size_t position)
 static void
 s_namespace_free (namespace_entry_t *space)
 {
+    size_t cursor = 0;
+    void *value;
+    while (map_next (space->guesses, &cursor, NULL, &value)) {
+        guess_t *guess = value;
+        guess_destroy (&guess);
+    }
+    map_destroy (&space->guesses);
     pending_destroy (&space->pending);
     index_destroy (&space->index);
     memory_free (space);
@@ -152,6 +164,7 @@ s_namespace (catalog_t *self, uint64_t id)
     space->id = id;
     space->index = index_new (&options);
     space->pending = pending_new (space->index, UINT32_MAX);
+    space->guesses = map_new (0);
     s_end_change (self, space);
     array_append (&self->namespaces, &space, 1);
     map_put_u64 (self->by_namespace, id, space);
@@ -343,16 +356,51 @@ s_holders_of (const index_t *index, const source_entry_t *entry, holder_kind_t k
 }
 
 static void
-s_forget_in (namespace_entry_t *space, const source_entry_t *entry, array_t *numbers)
+s_forget_guess (namespace_entry_t *space, uint64_t key)
 {
-    s_holders_of (space->index, entry, HOLDER_PENDING, numbers);
-    for (size_t i = 0; i < numbers->count; i++) {
-        holder_t worker = *index_holder (space->index, *(uint32_t *)array_at (numbers, i));
-        pending_forget (space->pending, &worker);
+    guess_t *guess = map_get_u64 (space->guesses, key);
+    map_remove_u64 (space->guesses, key);
+    guess_destroy (&guess);
+}
+
+//  One holder, and what it has.
+static void
+s_forget_holder (namespace_entry_t *space, uint32_t number)
+{
+    holder_t holder = *index_holder (space->index, number);
+    if (holder.kind == HOLDER_PENDING)
+        pending_forget (space->pending, &holder);
+    else if (holder.kind == HOLDER_APPROXIMATE)
+        s_forget_guess (space, holder_pack (&holder));
+    else
+        index_retire (space->index, number, NULL);
+}
+
+//  What a source has in all namespaces, of this kind and those that are less sure.
+static void
+s_forget_kinds (catalog_t *self, const source_entry_t *entry, holder_kind_t surest)
+{
+    array_t numbers;
+    array_init (&numbers, sizeof (uint32_t));
+    for (size_t i = 0; i < self->namespaces.count; i++) {
+        namespace_entry_t *space = s_namespace_at (self, i);
+        s_begin_change (self, space);
+        for (int kind = surest; kind < HOLDER_KIND_COUNT; kind++) {
+            s_holders_of (space->index, entry, (holder_kind_t)kind, &numbers);
+            for (size_t k = 0; k < numbers.count; k++)
+                s_forget_holder (space, *(uint32_t *)array_at (&numbers, k));
+        }
+        s_end_change (self, space);
     }
-    s_holders_of (space->index, entry, HOLDER_EXACT, numbers);
-    for (size_t i = 0; i < numbers->count; i++)
-        index_retire (space->index, *(uint32_t *)array_at (numbers, i), NULL);
+    array_fini (&numbers);
+}
+
+void
+catalog_forget_unsaid (catalog_t *self, uint64_t source)
+{
+    const source_entry_t *entry = s_find_source (self, source);
+    if (entry)
+        s_forget_kinds (self, entry, HOLDER_APPROXIMATE);
 }
 
 void
@@ -361,14 +409,7 @@ catalog_forget (catalog_t *self, uint64_t source)
     source_entry_t *entry = s_find_source (self, source);
     if (!entry)
         return;
-    array_t numbers;
-    array_init (&numbers, sizeof (uint32_t));
-    for (size_t i = 0; i < self->namespaces.count; i++) {
-        s_begin_change (self, s_namespace_at (self, i));
-        s_forget_in (s_namespace_at (self, i), entry, &numbers);
-        s_end_change (self, s_namespace_at (self, i));
-    }
-    array_fini (&numbers);
+    s_forget_kinds (self, entry, HOLDER_EXACT);
     map_remove_u64 (self->by_source, source);
     map_destroy (&entry->seats);
     array_append (&self->free_slots, &entry->slot, 1);
@@ -406,14 +447,66 @@ catalog_settle (catalog_t *self, catalog_ticket_t ticket)
     return was_pending;
 }
 
+//  The guess about a worker, by its pending holder.
+static guess_t *
+s_guess (catalog_t *self, namespace_entry_t *space, const holder_t *pending, uint32_t capacity)
+{
+    uint64_t source = ((source_entry_t *)array_at (&self->sources, pending->owner))->source;
+    holder_t holder = s_holder (self, source, pending->rank, (tier_t)pending->tier, HOLDER_APPROXIMATE);
+    guess_t *guess = map_get_u64 (space->guesses, holder_pack (&holder));
+    if (guess)
+        return guess;
+    guess = guess_new (space->index, &holder, capacity ? capacity : 1, self->options.guessed_ns);
+    map_put_u64 (space->guesses, holder_pack (&holder), guess);
+    return guess;
+}
+
+bool
+catalog_guess (catalog_t *self, catalog_ticket_t ticket, const catalog_outcome_t *outcome, uint64_t now_ns)
+{
+    namespace_entry_t *space = map_get_u64 (self->by_namespace, ticket.namespace_id);
+    size_t count;
+    uint32_t number;
+    const uint64_t *hashes = space ? pending_blocks (space->pending, ticket.id, &number, &count) : NULL;
+    if (!hashes)
+        return false;
+    s_begin_change (self, space);
+    holder_t pending = *index_holder (space->index, number);
+    guess_t *guess = s_guess (self, space, &pending, outcome->capacity);
+    if (outcome->said)
+        guess_found (guess, hashes, count, outcome->found, now_ns);
+    if (outcome->computed)
+        guess_computed (guess, hashes, count, now_ns);
+    pending_settle (space->pending, ticket.id);
+    s_end_change (self, space);
+    return true;
+}
+
+//  Guesses of which nothing is left go.
+static void
+s_expire_guesses (namespace_entry_t *space, uint64_t now_ns)
+{
+    size_t cursor = 0;
+    void *value;
+    while (map_next (space->guesses, &cursor, NULL, &value)) {
+        guess_stats_t stats;
+        guess_expire (value, now_ns);
+        guess_stats (value, &stats);
+        if (stats.blocks)
+            continue;
+        s_forget_guess (space, holder_pack (index_holder (space->index, guess_holder (value))));
+    }
+}
+
 size_t
 catalog_expire (catalog_t *self, uint64_t now_ns)
 {
     size_t expired = 0;
-    for (size_t i = 0; self->pending && i < self->namespaces.count; i++) {
+    for (size_t i = 0; i < self->namespaces.count; i++) {
         namespace_entry_t *space = s_namespace_at (self, i);
         s_begin_change (self, space);
         expired += pending_expire (space->pending, now_ns);
+        s_expire_guesses (space, now_ns);
         s_end_change (self, space);
     }
     return expired;

@@ -8,7 +8,8 @@
 //  blocks of further ones are counted and ignored (their requests have no overlap).
 //
 //  Beside what holders say they have stands what whoever decides has just sent them to compute (kv/index/pending.h): it is
-//  told apart in answers, and no part of snapshots and digests.
+//  told apart in answers, and no part of snapshots and digests.  So does what an engine without events probably has
+//  (kv/index/guess.h), which is learnt from the prefills that it was sent.
 
 #ifndef KV_CATALOG_CATALOG_H
 #define KV_CATALOG_CATALOG_H
@@ -23,6 +24,7 @@ typedef struct {
     uint64_t blocks_max;      //  Unique blocks of all namespaces, by the memory that indexes take for them; 0: no bound
     uint32_t parked_limit;    //  Blocks that wait for their parent, each namespace; 0: 100000
     uint64_t pending_max;     //  Blocks of all prefills together that are pending; 0: 4000000
+    uint64_t guessed_ns;      //  How long a guess lasts that nobody uses; 0: ten minutes
 } catalog_options_t;
 
 //  The overlap of one holder with a query.
@@ -50,6 +52,14 @@ typedef struct {
     uint64_t id;              //  Which; never 0 for one that is
 } catalog_ticket_t;
 
+//  What became of a prefill of an engine that sends no events.
+typedef struct {
+    bool computed;        //  It has the whole prompt now
+    bool said;            //  It said how much of the prompt it found
+    uint32_t found;       //  So many leading blocks
+    uint32_t capacity;    //  Blocks that it has room for
+} catalog_outcome_t;
+
 typedef struct {
     uint64_t namespaces;     //  Now
     uint64_t sources;        //  Now
@@ -74,8 +84,11 @@ void catalog_cleared (catalog_t *self, uint64_t source, const kv_cleared_t *even
 void catalog_expect_stored (catalog_t *self, const kv_stored_t *event);
 void catalog_expect_removed (catalog_t *self, const kv_removed_t *event);
 
-//  Forgets all a source has said, and what it was to compute.
+//  Forgets all a source has said, and what it was to compute or is guessed to have.
 void catalog_forget (catalog_t *self, uint64_t source);
+
+//  Forgets what a source was to compute or is guessed to have: it was restarted.
+void catalog_forget_unsaid (catalog_t *self, uint64_t source);
 
 //  A prefill is pending from now on: until the last of its blocks is stored on the worker's device, it is settled, the
 //  worker is forgotten, or it expires.  Gives the ticket for catalog_settle, one of id 0 where a bound leaves no room.
@@ -84,7 +97,11 @@ catalog_ticket_t catalog_begin_prefill (catalog_t *self, const catalog_prefill_t
 //  It is done, or will not be.  False where it was pending no more.
 bool catalog_settle (catalog_t *self, catalog_ticket_t ticket);
 
-//  Forgets the prefills that expire at now_ns or before.  Returns how many.
+//  Settles a prefill of an engine that sends no events: what it has from now on is a guess, one in each namespace, no larger
+//  than the engine's room, and put right by what it said that it found.  False where it was pending no more.
+bool catalog_guess (catalog_t *self, catalog_ticket_t ticket, const catalog_outcome_t *outcome, uint64_t now_ns);
+
+//  Forgets the prefills that expire at now_ns or before, and guesses that nobody used for long.  Returns how many prefills.
 size_t catalog_expire (catalog_t *self, uint64_t now_ns);
 
 //  Appends catalog_overlap_t for every holder that has leading blocks of the query, by source, rank, tier and kind.

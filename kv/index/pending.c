@@ -171,9 +171,10 @@ pending_arrived (pending_t *self, const holder_t *worker)
 }
 
 const uint64_t *
-pending_blocks (const pending_t *self, uint64_t id, size_t *count)
+pending_blocks (const pending_t *self, uint64_t id, uint32_t *holder, size_t *count)
 {
     const prefill_t *prefill = map_get_u64 (self->prefills, id);
+    *holder = prefill ? prefill->holder : HOLDER_NONE;
     *count = prefill ? prefill->count : 0;
     return prefill ? prefill->hashes : NULL;
 }

@@ -43,8 +43,9 @@ bool pending_settle (pending_t *self, uint64_t id);
 //  in the order in which they were asked, so the oldest 16 are looked at; others end otherwise.  Returns how many.
 size_t pending_arrived (pending_t *self, const holder_t *worker);
 
-//  The blocks of a prefill, `*count` of them, until it is settled or expires; NULL, and 0, where it is not pending.
-const uint64_t *pending_blocks (const pending_t *self, uint64_t id, size_t *count);
+//  The blocks of a prefill, `*count` of them, and the number of its holder.  Borrowed until it is settled or expires; NULL,
+//  and 0 and HOLDER_NONE, where it is not pending.
+const uint64_t *pending_blocks (const pending_t *self, uint64_t id, uint32_t *holder, size_t *count);
 
 //  Forgets what expires at now_ns or before.  Returns how many prefills.
 size_t pending_expire (pending_t *self, uint64_t now_ns);

@@ -96,6 +96,7 @@ typedef struct {
     bool recorded_worker;       //  The last one named a worker
     uint32_t candidates;        //  The last one had this many
     uint32_t pending;           //  Of the first of these: blocks that it is computing
+    uint32_t guessed;           //  And blocks that it is guessed to have
     char policy [64];           //  Of the last one
     char reason [256];          //  Of the last one
 } asker_t;
@@ -124,6 +125,7 @@ fixture_on_decided (void *self_, actor_t *actor, const origin_t *origin, const v
     self->recorded_worker = event->has_worker;
     self->candidates = event->candidate_count;
     self->pending = event->candidates_count ? event->candidates [0].pending_blocks : 0;
+    self->guessed = event->candidates_count ? event->candidates [0].guessed_blocks : 0;
     span_copy_string (event->policy, self->policy, sizeof self->policy);
     span_copy_string (event->reason, self->reason, sizeof self->reason);
 }
