@@ -257,11 +257,17 @@ s_worker_at (const fleet_t *self, size_t position)
     return *(worker_t **)array_at (&self->workers, position);
 }
 
-static int
-s_by_address (const void *a, const void *b)
+//  A worker comes behind those with a lower address.
+static void
+s_insert (fleet_t *self, worker_t *worker)
 {
-    const worker_t *first = *(worker_t *const *)a, *second = *(worker_t *const *)b;
-    return span_compare (span_from_string (first->address), span_from_string (second->address));
+    span_t address = span_from_string (worker->address);
+    size_t place = self->workers.count;
+    array_append (&self->workers, &worker, 1);
+    worker_t **workers = self->workers.data;
+    for (; place && span_compare (span_from_string (workers [place - 1]->address), address) > 0; place--)
+        workers [place] = workers [place - 1];
+    workers [place] = worker;
 }
 
 static void
@@ -304,8 +310,7 @@ s_worker (fleet_t *self, span_t address)
     worker->address = memory_copy (address.data, address.size);
     worker->source = event_source (address);
     message_memory_init (&worker->memory);
-    array_append (&self->workers, &worker, 1);
-    array_sort (&self->workers, s_by_address);
+    s_insert (self, worker);
     map_put_u64 (self->by_source, worker->source, worker);
     return worker;
 }

@@ -4,8 +4,7 @@
 #include <stdio.h>
 
 #include "actors/router/adviser.h"
-#include "actors/router/fleet.h"
-#include "actors/router/sessions.h"
+#include "actors/router/choice.h"
 #include "base/bug.h"
 #include "base/memory.h"
 #include "base/random.h"
@@ -14,7 +13,7 @@
 #include "runtime/timer.h"
 #include "schemas/event.h"
 
-enum { RECORDED_CANDIDATES = 16, ACTIVE_MAX = 1000000 };
+enum { ACTIVE_MAX = 1000000 };
 static const uint64_t SWEEP_NS = 100000000;
 
 //  What is being computed is believed in for so many times as long as it should take, and at least for so long.
@@ -43,8 +42,7 @@ typedef struct {
     metric_t *overlap_blocks;    //  Of all decisions
     metric_t *prompt_blocks;     //  Of all decisions
     metric_t *kept_out;          //  Blocks its index had no room for
-    array_t candidates;          //  policy_candidate_t, scratch
-    array_t overlaps;            //  catalog_overlap_t, scratch
+    choice_t choice;             //  The last one
 } router_t;
 
 //  A request that waits for the policy outside.
@@ -163,106 +161,12 @@ s_foresees (const router_t *self)
     return self->policy->foresees || adviser_is_on (self->adviser);
 }
 
-static uint32_t
-s_most (uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
-//  What a candidate has in several tiers is the most that it has in one.
-static void
-s_add_overlap (policy_candidate_t *candidate, const catalog_overlap_t *overlap)
-{
-    uint32_t *blocks = overlap->kind == HOLDER_EXACT         ? &candidate->overlap_blocks
-                       : overlap->kind == HOLDER_APPROXIMATE ? &candidate->guessed_blocks
-                                                             : &candidate->pending_blocks;
-    *blocks = s_most (*blocks, overlap->blocks);
-}
-
-//  Each block counts once: as one that is there, else as a guess, else as one that is being computed.
-static void
-s_count_once (policy_candidate_t *candidate, bool foresees)
-{
-    uint32_t exact = candidate->overlap_blocks;
-    uint32_t there = s_most (exact, candidate->guessed_blocks);
-    candidate->overlap_blocks = there;
-    candidate->guessed_blocks = there - exact;
-    candidate->pending_blocks = foresees ? s_most (candidate->pending_blocks, there) - there : 0;
-}
-
-//  What the fleet does not know of its candidates.
-static void
-s_complete_candidates (router_t *self, const route_t *request)
-{
-    bool foresees = s_foresees (self);
-    array_cut (&self->overlaps, 0);
-    catalog_match (self->catalog, request->namespace_id, request->hashes, &self->overlaps);
-    for (size_t i = 0; i < self->overlaps.count; i++) {
-        const catalog_overlap_t *overlap = array_at (&self->overlaps, i);
-        size_t position = fleet_position (self->fleet, overlap->source, overlap->rank);
-        if (position != POLICY_NONE)
-            s_add_overlap (array_at (&self->candidates, position), overlap);
-    }
-    for (size_t i = 0; i < self->candidates.count; i++) {
-        policy_candidate_t *candidate = array_at (&self->candidates, i);
-        s_count_once (candidate, foresees);
-        candidate->live_blocks = sessions_live_blocks (self->sessions, candidate->source, candidate->rank);
-    }
-}
-
-static span_t
-s_session (const route_t *request)
-{
-    return request->has_envelope && request->envelope.has_session ? request->envelope.session : SPAN ("");
-}
-
-//  The candidate that served the request's session before.  What the session wants there is not in its own way.
-static size_t
-s_find_last (router_t *self, const route_t *request)
-{
-    session_place_t place = sessions_get (self->sessions, s_session (request));
-    if (!place.worker.size)
-        return POLICY_NONE;
-    size_t last = fleet_position (self->fleet, event_source (place.worker), place.rank);
-    if (last != POLICY_NONE)
-        ((policy_candidate_t *)array_at (&self->candidates, last))->live_blocks -= place.blocks;
-    return last;
-}
-
-static bool
-s_is_better (const policy_candidate_t *a, const policy_candidate_t *b)
-{
-    if (a->cost != b->cost)
-        return a->cost < b->cost;
-    return a->active < b->active;
-}
-
-//  The best candidates, best first, equals in their order, as others are shown them.  Returns how many.
-static size_t
-s_best (const array_t *candidates, candidate_t shown [RECORDED_CANDIDATES])
-{
-    const policy_candidate_t *best [RECORDED_CANDIDATES];
-    size_t count = 0;
-    for (size_t i = 0; i < candidates->count; i++) {
-        const policy_candidate_t *candidate = array_at (candidates, i);
-        if (count == RECORDED_CANDIDATES && !s_is_better (candidate, best [count - 1]))
-            continue;
-        size_t place = count < RECORDED_CANDIDATES ? count++ : count - 1;
-        for (; place && s_is_better (candidate, best [place - 1]); place--)
-            best [place] = best [place - 1];
-        best [place] = candidate;
-    }
-    for (size_t i = 0; i < count; i++)
-        shown [i] = candidate_from_policy (best [i]);
-    return count;
-}
-
 //  The decision record.  choice: NULL where nobody could.
 static void
 s_record (
     router_t *self, const route_t *request, const char *policy, const policy_candidate_t *choice, const char *reason)
 {
-    candidate_t shown [RECORDED_CANDIDATES];
+    candidate_t shown [CHOICE_SHOWN];
     route_decided_t record = {
         .request = request->request,
         .model = request->model,
@@ -273,10 +177,10 @@ s_record (
         .prompt_tokens = request->prompt_tokens,
         .prompt_blocks = (uint32_t)request->hashes.count,
         .candidates = shown,
-        .candidates_count = s_best (&self->candidates, shown),
-        .candidate_count = (uint32_t)self->candidates.count,
-        .has_session = s_session (request).size > 0,
-        .session = s_session (request),
+        .candidates_count = choice_best (&self->choice, shown),
+        .candidate_count = (uint32_t)self->choice.candidates.count,
+        .has_session = choice_session (request).size > 0,
+        .session = choice_session (request),
     };
     actor_publish (self->actor, &route_decided_message, &record);
 }
@@ -344,9 +248,9 @@ s_begin (router_t *self, const incoming_t *incoming, const route_t *request, con
         .prompt_blocks = blocks,
         .prefill = s_begin_prefill (self, request, choice, new_blocks) };
     fleet_begin (self->fleet, &routed, choice, actor_now (self->actor));
-    if (s_session (request).size)
+    if (choice_session (request).size)
         sessions_put (
-            self->sessions, s_session (request), choice->worker, choice->rank, blocks, actor_now (self->actor));
+            self->sessions, choice_session (request), choice->worker, choice->rank, blocks, actor_now (self->actor));
     metric_add (self->decided, 1);
     metric_add (self->overlap_blocks, choice->overlap_blocks + choice->pending_blocks);
     metric_add (self->prompt_blocks, blocks);
@@ -387,17 +291,14 @@ static bool
 s_choose (router_t *self, incoming_t *incoming, const route_t *request, policy_request_t *asked, size_t *position)
 {
     error_t reason = { 0 };
-    fleet_candidates (self->fleet, request, actor_now (self->actor), &self->candidates, &reason);
-    if (self->candidates.count == 0) {
+    choice_sources_t sources = { self->fleet, self->catalog, self->sessions, self->policy, self->weights,
+        s_foresees (self) };
+    *asked = (policy_request_t){ .turn = self->turn, .random = random_u64 (&self->random) };
+    *position = choice_make (&self->choice, &sources, request, asked, actor_now (self->actor), &reason);
+    if (*position == POLICY_NONE) {
         s_refuse (self, incoming, request, &reason);
         return false;
     }
-    s_complete_candidates (self, request);
-    *asked = (policy_request_t){ .prompt_blocks = (uint32_t)request->hashes.count,
-        .turn = self->turn,
-        .last = s_find_last (self, request),
-        .random = random_u64 (&self->random) };
-    *position = self->policy->choose (asked, &self->weights, self->candidates.data, self->candidates.count);
     return true;
 }
 
@@ -410,10 +311,10 @@ s_decide (router_t *self, incoming_t *incoming, const route_t *request, const ad
     if (!s_choose (self, incoming, request, &asked, &position))
         return;
     self->turn++;
-    advice_kind_t kind = advice ? adviser_take (self->adviser, advice, &self->candidates) : ADVICE_GIVEN;
+    advice_kind_t kind = advice ? adviser_take (self->adviser, advice, &self->choice.candidates) : ADVICE_GIVEN;
     if (advice && kind == ADVICE_GIVEN)
-        position = policy_cheapest (&asked, self->candidates.data, self->candidates.count);
-    s_accept (self, incoming, request, array_at (&self->candidates, position), advice ? &kind : NULL);
+        position = policy_cheapest (&asked, self->choice.candidates.data, self->choice.candidates.count);
+    s_accept (self, incoming, request, array_at (&self->choice.candidates, position), advice ? &kind : NULL);
 }
 
 //  ---- Waiting for the policy outside ----
@@ -443,7 +344,7 @@ s_on_unwanted (void *arg, incoming_t *incoming)
     error_t reason;
     error_set (&reason, STATUS_CANCELLED, "cancelled while the policy outside was asked");
     question_drop (&parked->question);
-    array_cut (&parked->router->candidates, 0);
+    array_cut (&parked->router->choice.candidates, 0);
     s_refuse (parked->router, incoming, parked->request, &reason);
     s_unpark (parked);
 }
@@ -455,7 +356,7 @@ s_park (router_t *self, incoming_t *incoming, const route_t *request)
     parked_t *parked = memory_new (sizeof *parked);
     *parked = (parked_t){ .router = self, .incoming = incoming, .request = request };
     advice_t advice = { .kind = adviser_ask (
-                            self->adviser, &parked->question, request, &self->candidates, s_on_advice, parked) };
+                            self->adviser, &parked->question, request, &self->choice.candidates, s_on_advice, parked) };
     if (advice.kind != ADVICE_GIVEN) {
         memory_free (parked);
         s_decide (self, incoming, request, &advice);
@@ -532,8 +433,7 @@ s_init (void *self_, actor_t *actor, const void *options_, error_t *error)
     self->catalog = catalog_new (&catalog);
     self->sessions = sessions_new ((size_t)options->sessions_max, actor_random (actor));
     random_init (&self->random, actor_random (actor));
-    array_init (&self->candidates, sizeof (policy_candidate_t));
-    array_init (&self->overlaps, sizeof (catalog_overlap_t));
+    choice_init (&self->choice);
     s_make_metrics (self);
     timer_start (&self->sweep, actor, SWEEP_NS, s_on_sweep, NULL);
     return STATUS_OK;
@@ -571,8 +471,7 @@ s_fini (void *self_, actor_t *actor)
     fleet_destroy (&self->fleet);
     catalog_destroy (&self->catalog);
     sessions_destroy (&self->sessions);
-    array_fini (&self->candidates);
-    array_fini (&self->overlaps);
+    choice_fini (&self->choice);
 }
 
 static void

@@ -514,20 +514,6 @@ catalog_expire (catalog_t *self, uint64_t now_ns)
 
 //  ---- Questions ----
 
-static int
-s_by_holder (const void *a_, const void *b_)
-{
-    const catalog_overlap_t *a = a_;
-    const catalog_overlap_t *b = b_;
-    if (a->source != b->source)
-        return a->source < b->source ? -1 : 1;
-    if (a->rank != b->rank)
-        return a->rank < b->rank ? -1 : 1;
-    if (a->tier != b->tier)
-        return a->tier < b->tier ? -1 : 1;
-    return (a->kind > b->kind) - (a->kind < b->kind);
-}
-
 void
 catalog_match (catalog_t *self, uint64_t namespace_id, column_t hashes, array_t *overlaps)
 {
@@ -548,7 +534,6 @@ catalog_match (catalog_t *self, uint64_t namespace_id, column_t hashes, array_t 
         overlap->kind = holder->kind;
         overlap->blocks = found->blocks;
     }
-    array_sort (overlaps, s_by_holder);
 }
 
 //  ---- Snapshot ----

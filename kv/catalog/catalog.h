@@ -104,7 +104,7 @@ bool catalog_guess (catalog_t *self, catalog_ticket_t ticket, const catalog_outc
 //  Forgets the prefills that expire at now_ns or before, and guesses that nobody used for long.  Returns how many prefills.
 size_t catalog_expire (catalog_t *self, uint64_t now_ns);
 
-//  Appends catalog_overlap_t for every holder that has leading blocks of the query, by source, rank, tier and kind.
+//  Appends catalog_overlap_t for every holder that has leading blocks of the query, in no order that means anything.
 //  hashes: hash128 column.
 void catalog_match (catalog_t *self, uint64_t namespace_id, column_t hashes, array_t *overlaps);
 

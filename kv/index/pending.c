@@ -157,6 +157,8 @@ s_has_arrived (const pending_t *self, const prefill_t *prefill, uint32_t exact)
 size_t
 pending_arrived (pending_t *self, const holder_t *worker)
 {
+    if (!self->counters.blocks)
+        return 0;
     holder_t pending = s_pending (worker);
     const list_t *list = s_list (self, index_holder_find (self->index, &pending));
     uint32_t exact = index_holder_find (self->index, worker);

@@ -1,0 +1,122 @@
+#include "actors/router/choice.h"
+
+#include "schemas/event_header.h"
+
+void
+choice_init (choice_t *self)
+{
+    array_init (&self->candidates, sizeof (policy_candidate_t));
+    array_init (&self->overlaps, sizeof (catalog_overlap_t));
+}
+
+void
+choice_fini (choice_t *self)
+{
+    array_fini (&self->candidates);
+    array_fini (&self->overlaps);
+}
+
+span_t
+choice_session (const route_t *request)
+{
+    return request->has_envelope && request->envelope.has_session ? request->envelope.session : SPAN ("");
+}
+
+static uint32_t
+s_most (uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+//  What a candidate has in several tiers is the most that it has in one.
+static void
+s_add_overlap (policy_candidate_t *candidate, const catalog_overlap_t *overlap)
+{
+    uint32_t *blocks = overlap->kind == HOLDER_EXACT         ? &candidate->overlap_blocks
+                       : overlap->kind == HOLDER_APPROXIMATE ? &candidate->guessed_blocks
+                                                             : &candidate->pending_blocks;
+    *blocks = s_most (*blocks, overlap->blocks);
+}
+
+//  Each block counts once: as one that is there, else as a guess, else as one that is being computed.
+static void
+s_count_once (policy_candidate_t *candidate, bool foresees)
+{
+    uint32_t exact = candidate->overlap_blocks;
+    uint32_t there = s_most (exact, candidate->guessed_blocks);
+    candidate->overlap_blocks = there;
+    candidate->guessed_blocks = there - exact;
+    candidate->pending_blocks = foresees ? s_most (candidate->pending_blocks, there) - there : 0;
+}
+
+//  What the fleet does not know of its candidates.
+static void
+s_complete (choice_t *self, const choice_sources_t *sources, const route_t *request)
+{
+    array_cut (&self->overlaps, 0);
+    catalog_match (sources->catalog, request->namespace_id, request->hashes, &self->overlaps);
+    for (size_t i = 0; i < self->overlaps.count; i++) {
+        const catalog_overlap_t *overlap = array_at (&self->overlaps, i);
+        size_t position = fleet_position (sources->fleet, overlap->source, overlap->rank);
+        if (position != POLICY_NONE)
+            s_add_overlap (array_at (&self->candidates, position), overlap);
+    }
+    for (size_t i = 0; i < self->candidates.count; i++) {
+        policy_candidate_t *candidate = array_at (&self->candidates, i);
+        s_count_once (candidate, sources->foresees);
+        candidate->live_blocks = sessions_live_blocks (sources->sessions, candidate->source, candidate->rank);
+    }
+}
+
+//  The candidate that served the request's session before.  What the session wants there is not in its own way.
+static size_t
+s_find_last (choice_t *self, const choice_sources_t *sources, const route_t *request)
+{
+    session_place_t place = sessions_get (sources->sessions, choice_session (request));
+    if (!place.worker.size)
+        return POLICY_NONE;
+    size_t last = fleet_position (sources->fleet, event_source (place.worker), place.rank);
+    if (last != POLICY_NONE)
+        ((policy_candidate_t *)array_at (&self->candidates, last))->live_blocks -= place.blocks;
+    return last;
+}
+
+size_t
+choice_make (choice_t *self, const choice_sources_t *sources, const route_t *request, policy_request_t *asked,
+    uint64_t now_ns, error_t *reason)
+{
+    fleet_candidates (sources->fleet, request, now_ns, &self->candidates, reason);
+    if (self->candidates.count == 0)
+        return POLICY_NONE;
+    s_complete (self, sources, request);
+    asked->prompt_blocks = (uint32_t)request->hashes.count;
+    asked->last = s_find_last (self, sources, request);
+    return sources->policy->choose (asked, &sources->weights, self->candidates.data, self->candidates.count);
+}
+
+static bool
+s_is_better (const policy_candidate_t *a, const policy_candidate_t *b)
+{
+    if (a->cost != b->cost)
+        return a->cost < b->cost;
+    return a->active < b->active;
+}
+
+size_t
+choice_best (const choice_t *self, candidate_t shown [CHOICE_SHOWN])
+{
+    const policy_candidate_t *best [CHOICE_SHOWN];
+    size_t count = 0;
+    for (size_t i = 0; i < self->candidates.count; i++) {
+        const policy_candidate_t *candidate = array_at (&self->candidates, i);
+        if (count == CHOICE_SHOWN && !s_is_better (candidate, best [count - 1]))
+            continue;
+        size_t place = count < CHOICE_SHOWN ? count++ : count - 1;
+        for (; place && s_is_better (candidate, best [place - 1]); place--)
+            best [place] = best [place - 1];
+        best [place] = candidate;
+    }
+    for (size_t i = 0; i < count; i++)
+        shown [i] = candidate_from_policy (best [i]);
+    return count;
+}
