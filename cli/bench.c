@@ -21,6 +21,7 @@ static const bench_t *const s_benches [] = {
     &bench_idle,
     &bench_index,
     &bench_parser,
+    &bench_route,
     &bench_template,
     &bench_tokenizer,
 };
