@@ -85,9 +85,9 @@ s_call_router (const message_type_t *type, const void *message)
     assert_int_equal (fixture_asker ()->result, CALL_REPLIED);
 }
 
-//  A turn of a session, with a prompt that nobody has, is routed and ends.
+//  Asks where a prompt goes of which no event says anything.  session, exclude: NULL for none.
 static void
-s_have_turn (const char *request, const char *session, const char *exclude)
+s_ask_in (const char *session, const char *request, const char *exclude)
 {
     span_t excluded = span_from_string (exclude);
     route_t route = { .request = span_from_string (request),
@@ -98,11 +98,29 @@ s_have_turn (const char *request, const char *session, const char *exclude)
         .prompt_tokens = CHAIN * 64,
         .exclude = &excluded,
         .exclude_count = exclude != NULL,
-        .has_envelope = true,
+        .has_envelope = session != NULL,
         .envelope = { .has_session = true, .session = span_from_string (session) } };
-    route_progress_t progress = { .request = route.request, .finished = true };
     s_call_router (&route_message, &route);
+}
+
+static void
+s_ask_anew (const char *request, const char *exclude)
+{
+    s_ask_in (NULL, request, exclude);
+}
+
+static void
+s_tell_end (const char *request, bool finished)
+{
+    route_progress_t progress = { .request = span_from_string (request), .finished = finished };
     s_call_router (&route_progress_message, &progress);
+}
+
+static void
+s_have_turn (const char *request, const char *session, const char *exclude)
+{
+    s_ask_in (session, request, exclude);
+    s_tell_end (request, true);
 }
 
 //  Nothing is in flight and it would be a's turn, but what ran there will come back.
@@ -120,29 +138,6 @@ test_a_new_session_begins_where_others_want_least (void **state)
 //  ---- What is being computed, and what is guessed ----
 
 static buffer_t s_silent_card;
-
-//  Asks where a prompt goes of which nobody has anything; says its answer.
-static void
-s_ask_anew (const char *request, const char *exclude)
-{
-    span_t excluded = span_from_string (exclude);
-    route_t route = { .request = span_from_string (request),
-        .model = SPAN ("tiny"),
-        .fingerprint = FINGERPRINT,
-        .namespace_id = NAMESPACE + 1,
-        .hashes = { fixture_chain, CHAIN },
-        .prompt_tokens = CHAIN * 64,
-        .exclude = &excluded,
-        .exclude_count = exclude != NULL };
-    s_call_router (&route_message, &route);
-}
-
-static void
-s_tell_end (const char *request, bool finished)
-{
-    route_progress_t progress = { .request = span_from_string (request), .finished = finished };
-    s_call_router (&route_progress_message, &progress);
-}
 
 //  Two siblings that come before the first event about either go to one worker, and the record says why.
 static void
@@ -193,11 +188,15 @@ test_what_moved_is_waited_for_where_it_went (void **state)
     fixture_end ();
 }
 
+static const actor_handler_t s_silent_handlers [] = { HANDLERS_END };
+
+//  It has no events at all: not even that it was restarted shows in them.
+static const actor_class_t s_silent_class = { .name = "worker", .state_size = 1, .handlers = s_silent_handlers };
+
 //  A worker with room for 8 blocks that says nothing of what it stores.
 static void
 s_add_silent_worker (void)
 {
-    static const size_t nothing = 0;
     model_card_t card;
     message_memory_t memory;
     message_memory_init (&memory);
@@ -207,11 +206,9 @@ s_add_silent_worker (void)
     card.capacity = 8;
     buffer_clear (&s_silent_card);
     model_card_encode (&card, &s_silent_card);
-    stage_add (fixture_stage, &(stage_actor_t){ .class = &fixture_holder_class,
-                                  .instance = "silent",
-                                  .machine = "m3",
-                                  .options = &nothing,
-                                  .card = buffer_span (&s_silent_card) });
+    stage_add (fixture_stage,
+        &(stage_actor_t){
+            .class = &s_silent_class, .instance = "silent", .machine = "m3", .card = buffer_span (&s_silent_card) });
     stage_run (fixture_stage, 2 * REALM_SECOND);
     message_memory_fini (&memory);
     stage_crash (fixture_stage, "worker/a");

@@ -17,7 +17,8 @@ enum {
     SWEEP_STEPS = 1000,
     SLICE = 256,
     EXPECTED = 32,    //  Hashes of an event that are told ahead: an index fetches the others in its turn
-    BLOCK_BYTES = 100
+    BLOCK_BYTES = 100,
+    ROOM_UNSAID = 4096    //  Blocks that an engine is guessed to have room for where it does not say
 };
 static const uint64_t GUESSED_NS = (uint64_t)600 * 1000000000;
 
@@ -456,7 +457,7 @@ s_guess (catalog_t *self, namespace_entry_t *space, const holder_t *pending, uin
     guess_t *guess = map_get_u64 (space->guesses, holder_pack (&holder));
     if (guess)
         return guess;
-    guess = guess_new (space->index, &holder, capacity ? capacity : 1, self->options.guessed_ns);
+    guess = guess_new (space->index, &holder, capacity ? capacity : ROOM_UNSAID, self->options.guessed_ns);
     map_put_u64 (space->guesses, holder_pack (&holder), guess);
     return guess;
 }

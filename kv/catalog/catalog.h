@@ -57,7 +57,7 @@ typedef struct {
     bool computed;        //  It has the whole prompt now
     bool said;            //  It said how much of the prompt it found
     uint32_t found;       //  So many leading blocks
-    uint32_t capacity;    //  Blocks that it has room for
+    uint32_t capacity;    //  Blocks that it has room for; 0: it does not say, and 4096 are assumed
 } catalog_outcome_t;
 
 typedef struct {
