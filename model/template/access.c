@@ -1,10 +1,36 @@
 #include <string.h>
 
 #include "model/template/render.h"
+#include "model/template/unicode.h"
 
 #define RANGE_SLICE_MAX (INT64_C (1) << 40)    //  Steps beyond it reach one item, as it does
 
 //  ---- Attributes and items ----
+
+//  The character before, at or behind the present one of a text.
+static value_t
+s_character (const value_loop_t *loop, int offset)
+{
+    size_t at = loop->at, size;
+    unicode_decode (span_slice (loop->text, at, 4), &size);
+    if (offset > 0) {
+        at += size;
+        unicode_decode (span_slice (loop->text, at, 4), &size);
+    }
+    if (offset < 0)
+        for (size = 0; !size || (loop->text.data [at] & 0xc0) == 0x80; size++)
+            at--;
+    return value_text (span_slice (loop->text, at, size));
+}
+
+value_t
+render_loop_item (const value_loop_t *loop, int offset)
+{
+    size_t position = loop->index + (size_t)offset;
+    return loop->text.size ? s_character (loop, offset)
+           : loop->range   ? value_range_item (loop->range, position)
+                           : loop->items [position];
+}
 
 static value_t
 s_loop_attribute (render_t *self, value_loop_t *loop, span_t name, value_t object)
@@ -30,10 +56,10 @@ s_loop_attribute (render_t *self, value_loop_t *loop, span_t name, value_t objec
     if (span_equal_string (name, "depth0"))
         return value_int (loop->depth);
     if (span_equal_string (name, "previtem"))
-        return index ? loop->items [index - 1] : value_undefined (&self->heap, "there is no previous item");
+        return index ? render_loop_item (loop, -1) : value_undefined (&self->heap, "there is no previous item");
     if (span_equal_string (name, "nextitem"))
-        return index + 1 < count ? loop->items [index + 1] : value_undefined (&self->heap, "there is no next item");
-    return value_undefined (&self->heap, "'%s' has no attribute '%.*s'", value_object_name (object), SPAN_ARG (name));
+        return index + 1 < count ? render_loop_item (loop, 1) : value_undefined (&self->heap, "there is no next item");
+    return value_missing (&self->heap, value_object_name (object), name);
 }
 
 const builtin_t *
@@ -113,7 +139,7 @@ render_attribute (render_t *self, value_t object, span_t name)
         if (found)
             return *found;
     }
-    return value_undefined (&self->heap, "'%s' has no attribute '%.*s'", value_object_name (object), SPAN_ARG (name));
+    return value_missing (&self->heap, value_object_name (object), name);
 }
 
 static value_t
@@ -131,7 +157,8 @@ s_index (render_t *self, value_t object, int64_t index)
         character.safe = object.safe;
         return character;
     }
-    return object.as.list->items [wanted];
+    return object.kind == VALUE_RANGE ? value_range_item (object.as.list, (size_t)wanted)
+                                      : object.as.list->items [wanted];
 }
 
 static int64_t

@@ -35,7 +35,7 @@ builtin_find (const builtin_t *table, span_t name)
 
 //  ---- Names ----
 
-enum { VARIABLES_A_STEP = 16 };
+enum { VARIABLES_A_STEP = 16, ARGUMENTS_KEPT = 4 };
 
 static value_t *
 s_find (render_t *self, span_t name)
@@ -54,11 +54,25 @@ s_find (render_t *self, span_t name)
 void
 render_push (render_t *self, scope_t *parent)
 {
-    scope_t *scope = value_alloc (&self->heap, sizeof *scope);
-    if (!scope)
+    scope_t *scope = self->scopes;
+    if (scope)
+        self->scopes = scope->parent;
+    else if (!(scope = value_alloc (&self->heap, sizeof *scope)))
         return;
     scope->parent = parent;
     self->scope = scope;
+}
+
+void
+render_pop (render_t *self, scope_t *outer)
+{
+    scope_t *scope = self->scope;
+    self->scope = outer;
+    if (scope == outer || scope->kept)
+        return;
+    scope->count = 0;
+    scope->parent = self->scopes;
+    self->scopes = scope;
 }
 
 void
@@ -106,6 +120,8 @@ render_function (render_t *self, const builtin_t *builtin, value_t bound)
         return (value_t){ 0 };
     value.as.function->builtin = builtin;
     value.as.function->self = bound;
+    if (bound.kind == VALUE_LOOP)
+        bound.as.loop->kept = true;
     return value;
 }
 
@@ -118,7 +134,7 @@ s_name (render_t *self, span_t name)
     const builtin_t *builtin = builtin_find (globals_table, name);
     if (builtin)
         return render_function (self, builtin, value_none ());
-    return value_undefined (&self->heap, "'%.*s' is undefined", SPAN_ARG (name));
+    return value_missing (&self->heap, NULL, name);
 }
 
 static value_t
@@ -228,9 +244,16 @@ s_add_argument (render_t *self, args_t *args, const argument_t *argument, value_
         args->items [args->count++] = value;
 }
 
-//  Evaluates arguments, *list and **dict spread.
+//  Where a few arguments lie during a call: the heap only grows, and loops call again and again.
+typedef struct {
+    value_t items [ARGUMENTS_KEPT];     //  Positional
+    span_t names [ARGUMENTS_KEPT];      //  Of keywords
+    value_t values [ARGUMENTS_KEPT];    //  Of keywords
+} kept_t;
+
+//  Evaluates arguments; *list and **dict spread, in the heap.
 static args_t
-s_evaluate_arguments (render_t *self, const arguments_t *arguments)
+s_spread_arguments (render_t *self, const arguments_t *arguments)
 {
     args_t args = { 0 };
     size_t room = arguments->count + 1;
@@ -249,37 +272,62 @@ s_evaluate_arguments (render_t *self, const arguments_t *arguments)
     return args;
 }
 
+//  kept: as long as the arguments are used.
+static args_t
+s_evaluate_arguments (render_t *self, const arguments_t *arguments, kept_t *kept)
+{
+    args_t args = { .items = kept->items, .names = kept->names, .values = kept->values };
+    bool spreads = arguments->count > ARGUMENTS_KEPT;
+    for (size_t i = 0; !spreads && i < arguments->count; i++)
+        spreads = arguments->items [i].stars;
+    if (spreads)
+        return s_spread_arguments (self, arguments);
+    for (size_t i = 0; i < arguments->count && !value_heap_failed (&self->heap); i++)
+        s_add_argument (self, &args, &arguments->items [i], evaluate (self, arguments->items [i].value));
+    return args;
+}
+
+//  What an attribute is taken of: a loop is not kept for that.
+static value_t
+s_object (render_t *self, const node_t *node)
+{
+    return node->kind == NODE_NAME && value_step (&self->heap, 1) ? s_name (self, node->text) : evaluate (self, node);
+}
+
 //  A method of an object is called without making a function of it first.
 static value_t
 s_call (render_t *self, const node_t *node)
 {
+    kept_t kept;
     if (node->a->kind == NODE_ATTRIBUTE) {
-        value_t object = evaluate (self, node->a->a);
+        value_t object = s_object (self, node->a->a);
         const builtin_t *method = render_find_method (object, node->a->text);
-        args_t args = s_evaluate_arguments (self, &node->arguments);
+        args_t args = s_evaluate_arguments (self, &node->arguments, &kept);
         if (value_heap_failed (&self->heap))
             return (value_t){ 0 };
         return method ? render_builtin (self, method, object, &args)
                       : render_call (self, render_attribute (self, object, node->a->text), &args);
     }
     value_t function = evaluate (self, node->a);
-    args_t args = s_evaluate_arguments (self, &node->arguments);
+    args_t args = s_evaluate_arguments (self, &node->arguments, &kept);
     return render_call (self, function, &args);
 }
 
 static value_t
 s_filter (render_t *self, const node_t *node)
 {
+    kept_t kept;
     value_t input = evaluate (self, node->a);
-    args_t args = s_evaluate_arguments (self, &node->arguments);
+    args_t args = s_evaluate_arguments (self, &node->arguments, &kept);
     return render_filter (self, node->text, input, &args);
 }
 
 static value_t
 s_test (render_t *self, const node_t *node)
 {
+    kept_t kept;
     value_t input = evaluate (self, node->a);
-    args_t args = s_evaluate_arguments (self, &node->arguments);
+    args_t args = s_evaluate_arguments (self, &node->arguments, &kept);
     return value_bool (render_test (self, node->text, input, &args));
 }
 
@@ -324,7 +372,10 @@ s_evaluate (render_t *self, const node_t *node)
     case NODE_LITERAL:
         return node->value;
     case NODE_NAME:
-        return s_name (self, node->text);
+        a = s_name (self, node->text);
+        if (a.kind == VALUE_LOOP)
+            a.as.loop->kept = true;
+        return a;
     case NODE_LIST:
         return s_items (self, node, VALUE_LIST);
     case NODE_TUPLE:
@@ -351,7 +402,7 @@ s_evaluate (render_t *self, const node_t *node)
     case NODE_CONCAT:
         return s_concat (self, node);
     case NODE_ATTRIBUTE:
-        a = evaluate (self, node->a);
+        a = s_object (self, node->a);
         return value_heap_failed (&self->heap) ? a : render_attribute (self, a, node->text);
     case NODE_ITEM:
         a = evaluate (self, node->a);

@@ -109,7 +109,7 @@ s_filtered (render_t *self, const node_t *node, value_t *items, size_t count)
         if (value_is_true (evaluate (self, node->c)))
             value_list_add (&self->heap, kept.as.list, items [i]);
     }
-    self->scope = outer;
+    render_pop (self, outer);
     return kept;
 }
 
@@ -127,37 +127,82 @@ s_mark_seam (render_t *self)
         array_append (seams, &at, 1);
 }
 
+//  Goes on to the next item; false at the last one, where a loop that somebody has stays.
+static bool
+s_next_turn (value_loop_t *loop)
+{
+    if (loop->index + 1 == loop->count)
+        return false;
+    if (loop->text.size)
+        loop->at += render_loop_item (loop, 0).as.text.size;
+    loop->index++;
+    return true;
+}
+
 static void
 s_iterate (render_t *self, const node_t *node, value_loop_t *loop)
 {
     scope_t *outer = self->scope;
     scope_t *turn = NULL;
     value_t loop_value = { .kind = VALUE_LOOP, .as.loop = loop };
+    bool stop = !value_step (&self->heap, 1);
     self->loops++;
-    for (; loop->index < loop->count && value_step (&self->heap, 1); loop->index++) {
+    while (!stop) {
         s_mark_seam (self);
         render_push_turn (self, outer, &turn);
         render_set (self, SPAN ("loop"), loop_value);
-        s_assign (self, node->a, loop->items [loop->index]);
+        s_assign (self, node->a, render_loop_item (loop, 0));
         execute (self, &node->body);
-        bool stop = self->flow == FLOW_BREAK;
+        stop = self->flow == FLOW_BREAK || !s_next_turn (loop) || !value_step (&self->heap, 1);
         self->flow = FLOW_ON;
-        if (stop)
-            break;
     }
     s_mark_seam (self);
     self->loops--;
-    self->scope = outer;
+    render_pop (self, outer);
 }
 
-void
-execute_loop (render_t *self, const node_t *node, value_t iterable, uint32_t depth)
+//  A range and a text are walked without items, unless they are filtered first.
+static bool
+s_open_loop (render_t *self, value_loop_t *loop, value_t iterable, bool filters)
 {
-    value_loop_t *loop = value_alloc (&self->heap, sizeof *loop);
-    if (!loop || !value_items (&self->heap, iterable, &loop->items, &loop->count))
+    if (iterable.kind == VALUE_RANGE && !filters) {
+        loop->range = iterable.as.list;
+        loop->count = iterable.as.list->count;
+        return true;
+    }
+    if (iterable.kind != VALUE_STRING || filters)
+        return value_items (&self->heap, iterable, &loop->items, &loop->count);
+    loop->text = iterable.as.text;
+    loop->count = value_scan (&self->heap, loop->text) ? value_text_length (loop->text) : 0;
+    return !value_heap_failed (&self->heap);
+}
+
+static value_loop_t *
+s_take_loop (render_t *self)
+{
+    value_loop_t *loop = self->left;
+    if (!loop)
+        return value_alloc (&self->heap, sizeof *loop);
+    self->left = loop->next;
+    *loop = (value_loop_t){ 0 };
+    return loop;
+}
+
+//  Where nobody has the loop it is used for the next one.
+static void
+s_leave_loop (render_t *self, value_loop_t *loop)
+{
+    if (loop->kept)
         return;
-    loop->node = node;
-    loop->depth = depth;
+    loop->next = self->left;
+    self->left = loop;
+}
+
+static void
+s_loop (render_t *self, const node_t *node, value_t iterable, value_loop_t *loop)
+{
+    if (!s_open_loop (self, loop, iterable, node->c))
+        return;
     if (node->c) {
         value_t kept = s_filtered (self, node, loop->items, loop->count);
         if (value_heap_failed (&self->heap))
@@ -171,6 +216,18 @@ execute_loop (render_t *self, const node_t *node, value_t iterable, uint32_t dep
         execute (self, &node->otherwise);
 }
 
+void
+execute_loop (render_t *self, const node_t *node, value_t iterable, uint32_t depth)
+{
+    value_loop_t *loop = s_take_loop (self);
+    if (!loop)
+        return;
+    loop->node = node;
+    loop->depth = depth;
+    s_loop (self, node, iterable, loop);
+    s_leave_loop (self, loop);
+}
+
 //  ---- Macros ----
 
 static value_t
@@ -182,6 +239,8 @@ s_macro_value (render_t *self, const node_t *node)
         return (value_t){ 0 };
     value.as.function->macro = node;
     value.as.function->scope = self->scope;
+    for (scope_t *scope = self->scope; scope && !scope->kept; scope = scope->parent)
+        scope->kept = true;
     return value;
 }
 
@@ -287,7 +346,7 @@ s_call_macro (render_t *self, const value_function_t *function, const args_t *ar
     }
     render_leave (self);
     self->flow = flow;
-    self->scope = outer;
+    render_pop (self, outer);
     return result;
 }
 
@@ -332,7 +391,7 @@ s_capture_in_scope (render_t *self, const nodes_t *body)
     scope_t *outer = self->scope;
     render_push (self, outer);
     value_t text = s_capture (self, body);
-    self->scope = outer;
+    render_pop (self, outer);
     return text;
 }
 
@@ -346,7 +405,7 @@ s_block (render_t *self, const node_t *node)
         global = global->parent;
     render_push (self, global);
     execute (self, &node->body);
-    self->scope = outer;
+    render_pop (self, outer);
 }
 
 //  The values are those of the scope outside.
@@ -363,7 +422,7 @@ s_with (render_t *self, const node_t *node)
         render_set (self, node->arguments.items [i].name, value);
     }
     execute (self, &node->body);
-    self->scope = outer;
+    render_pop (self, outer);
 }
 
 static void
@@ -374,7 +433,7 @@ s_autoescape (render_t *self, const node_t *node)
     self->escapes = value_is_true (evaluate (self, node->a));
     render_push (self, outer);
     execute (self, &node->body);
-    self->scope = outer;
+    render_pop (self, outer);
     self->escapes = escapes;
 }
 

@@ -578,7 +578,7 @@ s_attr (render_t *render, value_t self, const args_t *args)
         return render_undefined_error (render, self);
     if (method || self.kind == VALUE_NAMESPACE || self.kind == VALUE_LOOP)
         return render_attribute (render, self, name);
-    return value_undefined (&render->heap, "'%s' has no attribute '%.*s'", value_object_name (self), SPAN_ARG (name));
+    return value_missing (&render->heap, value_object_name (self), name);
 }
 
 static value_t

@@ -64,9 +64,12 @@ s_list_pop (render_t *render, value_t self, const args_t *args)
 static value_t
 s_list_index (render_t *render, value_t self, const args_t *args)
 {
-    for (size_t i = 0; i < self.as.list->count && value_step (&render->heap, 1); i++)
-        if (value_equal (&render->heap, self.as.list->items [i], args->items [0]))
-            return value_int ((int64_t)i);
+    value_t *items;
+    size_t size;
+    if (value_items (&render->heap, self, &items, &size))
+        for (size_t i = 0; i < size && value_step (&render->heap, 1); i++)
+            if (value_equal (&render->heap, items [i], args->items [0]))
+                return value_int ((int64_t)i);
     return value_fail (&render->heap, "ValueError: the value is not in the list");
 }
 
@@ -74,8 +77,11 @@ static value_t
 s_list_count (render_t *render, value_t self, const args_t *args)
 {
     int64_t count = 0;
-    for (size_t i = 0; i < self.as.list->count && value_step (&render->heap, 1); i++)
-        count += value_equal (&render->heap, self.as.list->items [i], args->items [0]);
+    value_t *items;
+    size_t size;
+    if (value_items (&render->heap, self, &items, &size))
+        for (size_t i = 0; i < size && value_step (&render->heap, 1); i++)
+            count += value_equal (&render->heap, items [i], args->items [0]);
     return value_int (count);
 }
 

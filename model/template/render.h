@@ -22,25 +22,28 @@ struct scope {
     variable_t *variables;    //  In the heap
     size_t count;             //  Variables
     size_t capacity;          //  Room
+    bool kept;                //  A macro may look into it later
 };
 
 typedef enum { FLOW_ON, FLOW_BREAK, FLOW_CONTINUE } flow_t;
 
 typedef struct {
-    value_heap_t heap;    //  Memory, error, steps
-    buffer_t *out;        //  What is printed goes here
-    buffer_t *prompt;     //  What is printed outside of captures goes here
-    size_t prompt_at;     //  Its size at first
-    array_t *seams;       //  size_t; NULL: not wanted
-    size_t seams_from;    //  Its elements at first
-    uint32_t loops;       //  Around the statement being executed, macros and captures included
-    size_t out_max;       //  Bytes
-    scope_t *scope;       //  Innermost
-    bool escapes;         //  Inside {% autoescape true %}
-    flow_t flow;          //  A break or continue on its way out
-    uint32_t depth;       //  Of the recursion
-    uint32_t line;        //  Of the statement being executed
-    int64_t now_s;        //  For strftime_now: seconds since 1970 in local time
+    value_heap_t heap;     //  Memory, error, steps
+    buffer_t *out;         //  What is printed goes here
+    buffer_t *prompt;      //  What is printed outside of captures goes here
+    size_t prompt_at;      //  Its size at first
+    array_t *seams;        //  size_t; NULL: not wanted
+    size_t seams_from;     //  Its elements at first
+    uint32_t loops;        //  Around the statement being executed, macros and captures included
+    size_t out_max;        //  Bytes
+    scope_t *scope;        //  Innermost
+    scope_t *scopes;       //  Used and left, by parent: the next ones
+    value_loop_t *left;    //  Loops that have ended, by next: the next ones
+    bool escapes;          //  Inside {% autoescape true %}
+    flow_t flow;           //  A break or continue on its way out
+    uint32_t depth;        //  Of the recursion
+    uint32_t line;         //  Of the statement being executed
+    int64_t now_s;         //  For strftime_now: seconds since 1970 in local time
 } render_t;
 
 //  What a call was given.
@@ -70,13 +73,21 @@ struct value_function {
 };
 
 struct value_loop {
-    value_t *items;        //  All
-    size_t count;          //  How many
-    size_t index;          //  Present one, from 0
-    uint32_t depth;        //  Recursive loops, from 0
-    const node_t *node;    //  The for
-    value_t changed;       //  Last arguments of loop.changed; undefined at first
+    value_t *items;               //  All; NULL where a range or a text is walked
+    const value_list_t *range;    //  The range; else NULL
+    span_t text;                  //  The text; else empty
+    size_t at;                    //  Bytes of it before the present character
+    size_t count;                 //  How many
+    size_t index;                 //  Present one, from 0
+    uint32_t depth;               //  Recursive loops, from 0
+    const node_t *node;           //  The for
+    value_t changed;              //  Last arguments of loop.changed; undefined at first
+    value_loop_t *next;           //  In render_t.left
+    bool kept;                    //  Somebody may have the loop when it has ended
 };
+
+//  The item before, at (0) or behind the present one, where there is one.
+value_t render_loop_item (const value_loop_t *loop, int offset);
 
 //  ---- Evaluating and executing ----
 
@@ -120,8 +131,11 @@ bool render_contains (render_t *self, value_t container, value_t item);
 
 void render_set (render_t *self, span_t name, value_t value);
 
-//  A new innermost scope; whoever pushes puts the old one back.
+//  A new innermost scope.
 void render_push (render_t *self, scope_t *parent);
+
+//  Puts the old scope back; the one that was pushed is used again, unless a macro was defined in it.
+void render_pop (render_t *self, scope_t *outer);
 
 //  The same for the next turn of a loop: in its last scope, emptied, since loops over loops would fill the memory with scopes.
 //  A macro that was defined in an earlier turn sees the variables of the last one, as Python's closures do.

@@ -8,6 +8,20 @@
 
 enum { SOURCE_MAX = 4 << 20, TREE_MAX = 64 << 20, OUTPUT_MAX = 64 << 20, SNIPPET_MAX = 80 };
 
+//  What a rendering may take beside what its conversation is worth: a template may look at all messages for each message, and
+//  at every character.
+enum {
+    STEPS = 50000000,
+    STEPS_A_PAIR = 12,        //  Of messages
+    STEPS_A_BYTE = 6,         //  Of the context in memory
+    STEPS_MAX = 1500000000    //  In all
+};
+enum {
+    MEMORY = 256 << 20,
+    MEMORY_FACTOR = 8,      //  Of the context in memory
+    MEMORY_MAX = 1 << 30    //  In all
+};
+
 struct template
 {
     char *source;     //  Own copy
@@ -107,6 +121,38 @@ s_drop_last_seam (const render_t *render)
         array_cut (seams, seams->count - 1);
 }
 
+//  The longest list that is a variable: the messages, as a rule.
+static uint64_t
+s_longest (const json_t *context)
+{
+    uintptr_t cursor = 0;
+    span_t key;
+    const json_t *member;
+    uint64_t longest = 0;
+    while (json_next (context, &cursor, &key, &member))
+        longest = json_count (member) > longest ? json_count (member) : longest;
+    return longest;
+}
+
+static uint64_t
+s_least (uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+//  Bounds that were not given grow with the context, which is in memory by now.
+static void
+s_set_bounds (render_t *render, const template_input_t *input)
+{
+    uint64_t size = render->heap.arena.used;
+    uint64_t messages = s_least (s_longest (input->context), STEPS_MAX / STEPS_A_PAIR);
+    uint64_t pairs = s_least (messages * messages, STEPS_MAX / STEPS_A_PAIR);
+    if (!input->steps_max)
+        render->heap.steps = s_least (STEPS + pairs * STEPS_A_PAIR + size * STEPS_A_BYTE, STEPS_MAX);
+    if (!input->memory_max)
+        render->heap.arena.limit = s_least (MEMORY + size * MEMORY_FACTOR, MEMORY_MAX);
+}
+
 status_t
 template_render (const template_t *self, const template_input_t *input, buffer_t *out, array_t *seams, error_t *error)
 {
@@ -116,10 +162,11 @@ template_render (const template_t *self, const template_input_t *input, buffer_t
     render.seams = seams;
     render.seams_from = seams ? seams->count : 0;
     render.now_s = input->now_s;
-    value_heap_init (&render.heap, input->memory_max ? input->memory_max : (size_t)256 << 20,
-        input->steps_max ? input->steps_max : 50000000);
+    value_heap_init (&render.heap, input->memory_max ? input->memory_max : MEMORY_MAX,
+        input->steps_max ? input->steps_max : STEPS_MAX);
     render_push (&render, NULL);
     s_set_context (&render, input->context);
+    s_set_bounds (&render, input);
     render_push (&render, render.scope);
     execute (&render, &self->body);
     status_t status = render.heap.error.status;

@@ -34,10 +34,14 @@ typedef struct {
     const json_t *context;    //  An object: its members are the template's variables
     int64_t now_s;            //  For strftime_now: seconds since 1970, in the time zone that is wanted
     size_t output_max;        //  Bytes; 0: 64 MiB
-    size_t memory_max;        //  Bytes for values; 0: 256 MiB
-    uint64_t steps_max;       //  Evaluations and iterations; 0: 50 million
+    size_t memory_max;        //  Bytes for values; 0: 256 MiB and 8 times the context, at most 1 GiB
+    uint64_t steps_max;       //  Evaluations and iterations; 0: 50 million and what the context is worth, see below
 } template_input_t;
 
+//  Without bounds of the caller a rendering takes 12 steps more for each pair of messages (of elements of the longest list
+//  that is a variable) and 6 for each byte of the context in memory, 1.5 billion in all: a conversation of 10,000 messages is
+//  rendered by templates that look at all messages for each of them.
+//
 //  Appends the prompt to `out`, and to `seams` (size_t; NULL: not wanted) its seams: bytes of this prompt before each,
 //  ascending, without 0 and the prompt's end, the first TEMPLATE_SEAMS_MAX of them.  STATUS_INVALID where the template
 //  raises or breaks a rule, STATUS_LIMIT where a bound bites; the sentence begins with "line N: " and is followed by the

@@ -340,6 +340,75 @@ test_a_growing_conversation_keeps_its_seams (void **state)
     buffer_fini (&source);
 }
 
+//  ---- Long conversations ----
+
+//  So many messages with a little text each, and one text of so many bytes.
+static json_t *
+s_long_conversation (size_t count, size_t text_size)
+{
+    json_t *context = json_new_object (), *messages = json_new_array ();
+    buffer_t text = { 0 };
+    for (size_t i = 0; i < count; i++) {
+        json_t *message = json_new_object ();
+        json_put (message, "role", json_new_string (i % 2 ? SPAN ("tool") : SPAN ("assistant")));
+        json_add (messages, message);
+    }
+    memset (buffer_reserve (&text, text_size), 'x', text_size);
+    buffer_commit (&text, text_size);
+    json_put (context, "messages", messages);
+    json_put (context, "text", json_new_string (buffer_span (&text)));
+    buffer_fini (&text);
+    return context;
+}
+
+static void
+s_check_long (const char *source, const json_t *context, size_t memory_max)
+{
+    buffer_t out = { 0 };
+    error_t error = { 0 };
+    template_t *template = template_compile (span_from_string (source), &error);
+    template_input_t input = { .context = context, .now_s = NOW_S, .memory_max = memory_max };
+    if (!template || template_render (template, &input, &out, NULL, &error))
+        fail_msg ("%s: %s", source, error.text);
+    template_destroy (&template);
+    buffer_fini (&out);
+}
+
+//  Some templates look at all messages for each of them; what a turn of a loop leaves behind must not be kept.
+static void
+test_loops_over_loops_keep_nothing (void **state)
+{
+    static const char *const sources [] = {
+        "{% for m in messages %}{% for n in messages %}{% if n.tool_calls or n.name is defined %}x{% endif %}{% endfor "
+        "%}"
+        "{% endfor %}",
+        "{% for m in messages %}{% for i in range(messages|length - 1, -1, -1) %}{% if loop.last %}{{ messages[i].role "
+        "}}"
+        "{% endif %}{% endfor %}{% endfor %}",
+        "{% for m in messages %}{% for n in messages %}{% for c in 'ab' %}{% set d = c %}{% endfor %}{% endfor %}"
+        "{% endfor %}",
+        "{% macro same(a, b) %}{% if a.role != b.role %}{% set c = a.role is eq('x') %}{% endif %}{% endmacro %}"
+        "{% for m in messages %}{% for n in messages %}{% if m.role is eq(n.role) and loop.first %}{{ same(m, n) }}"
+        "{% endif %}{% endfor %}{% endfor %}",
+        "{% for m in messages %}{% for n in messages[loop.index:] %}{% break %}{% endfor %}{% endfor %}",
+    };
+    json_t *context = s_long_conversation (1000, 0);
+    for (size_t i = 0; i < sizeof sources / sizeof *sources; i++)
+        s_check_long (sources [i], context, 2 << 20);
+    json_destroy (&context);
+}
+
+//  Templates that look at every character of a content, or at every message for each one, have what that takes.
+static void
+test_bounds_grow_with_the_conversation (void **state)
+{
+    json_t *context = s_long_conversation (3000, 4 << 20);
+    s_check_long ("{% for m in messages %}{% for n in messages %}{% if n.name %}x{% endif %}{% endfor %}{% endfor %}",
+        context, 0);
+    s_check_long ("{% for c in text %}{% if c == 'y' %}x{% endif %}{% endfor %}", context, 0);
+    json_destroy (&context);
+}
+
 //  ---- Templates that mean harm ----
 
 static status_t
@@ -497,6 +566,8 @@ main (void)
         cmocka_unit_test (test_a_growing_conversation_keeps_its_seams),
         cmocka_unit_test (test_a_rendering_that_fails_leaves_no_seams),
         cmocka_unit_test (test_the_moment_prints_as_python_does),
+        cmocka_unit_test (test_loops_over_loops_keep_nothing),
+        cmocka_unit_test (test_bounds_grow_with_the_conversation),
         cmocka_unit_test (test_harm_is_bounded_and_named),
         cmocka_unit_test (test_long_texts_are_rendered_or_refused_in_time),
         cmocka_unit_test (test_nesting_without_end_is_refused),

@@ -108,6 +108,19 @@ value_undefined (value_heap_t *self, const char *format, ...)
 }
 
 value_t
+value_missing (value_heap_t *self, const char *object, span_t name)
+{
+    uint8_t last = name.size ? name.data [name.size - 1] : 0;
+    missing_t *kept = &self->missing [(name.size * 7 + last) % MISSING_KEPT];
+    if (kept->object == object && kept->value.as.text.size && span_equal (kept->name, name))
+        return kept->value;
+    *kept = (missing_t){ .object = object, .name = name };
+    kept->value = object ? value_undefined (self, "'%s' has no attribute '%.*s'", object, SPAN_ARG (name))
+                         : value_undefined (self, "'%.*s' is undefined", SPAN_ARG (name));
+    return kept->value;
+}
+
+value_t
 value_none (void)
 {
     return (value_t){ .kind = VALUE_NONE };
@@ -240,12 +253,32 @@ value_new_range (value_heap_t *self, int64_t from, int64_t to, int64_t step)
     view->from = from;
     view->to = to;
     view->step = step;
-    for (int64_t i = from; (step > 0 ? i < to : i > to) && value_step (self, 1);) {
-        value_list_add (self, &view->list, value_int (i));
-        if (__builtin_add_overflow (i, step, &i))
-            break;
-    }
+    uint64_t distance = step > 0 ? (uint64_t)to - (uint64_t)from : (uint64_t)from - (uint64_t)to;
+    uint64_t stride = step > 0 ? (uint64_t)step : 0 - (uint64_t)step;
+    if (step > 0 ? from < to : from > to)
+        view->list.count = (size_t)((distance - 1) / stride + 1);
     return range;
+}
+
+value_t
+value_range_item (const value_list_t *range, size_t position)
+{
+    const value_view_t *view = (const value_view_t *)range;
+    return value_int ((int64_t)((uint64_t)view->from + position * (uint64_t)view->step));
+}
+
+//  False with the error set where there is no memory for the items of a range.
+static bool
+s_make_range (value_heap_t *self, value_list_t *range)
+{
+    if (range->items || !range->count)
+        return true;
+    if (!value_step (self, range->count))
+        return false;
+    range->items = value_alloc (self, range->count * sizeof (value_t));
+    for (size_t i = 0; range->items && i < range->count; i++)
+        range->items [i] = value_range_item (range, i);
+    return range->items;
 }
 
 value_t
@@ -305,11 +338,25 @@ value_dict_set_text (value_heap_t *self, value_dict_t *dict, const char *key, va
     value_dict_set (self, dict, value_text (span_from_string (key)), value);
 }
 
+//  Most keys are short texts.
+static value_t *
+s_get_text (const value_dict_t *dict, span_t key)
+{
+    for (size_t i = 0; i < dict->count; i++) {
+        const value_t *present = &dict->pairs [i].key;
+        if (present->kind == VALUE_STRING && span_equal (present->as.text, key))
+            return &dict->pairs [i].value;
+    }
+    return NULL;
+}
+
 value_t *
 value_dict_get (value_heap_t *self, const value_dict_t *dict, value_t key)
 {
     if (!value_step (self, dict->count / KEYS_A_STEP))
         return NULL;
+    if (key.kind == VALUE_STRING)
+        return value_scan (self, key.as.text) ? s_get_text (dict, key.as.text) : NULL;
     for (size_t i = 0; i < dict->count; i++)
         if (value_equal (self, dict->pairs [i].key, key))
             return &dict->pairs [i].value;
@@ -323,12 +370,14 @@ value_dict_get_text (value_heap_t *self, const value_dict_t *dict, span_t key)
 }
 
 static value_t
-s_number_from_json (const json_t *json)
+s_number_from_json (value_heap_t *self, const json_t *json)
 {
     int64_t integer = 0;
     double real = 0;
     if (json_kind (json) == JSON_INTEGER && json_to_i64 (json, &integer))
         return value_int (integer);
+    if (json_kind (json) == JSON_INTEGER)
+        return value_fail (self, "a whole number leaves 64 bits");
     json_to_double (json, &real);
     return value_float (real);
 }
@@ -364,7 +413,7 @@ value_from_json (value_heap_t *self, const json_t *json)
         return value_bool (json_is_true (json));
     case JSON_INTEGER:
     case JSON_REAL:
-        return s_number_from_json (json);
+        return s_number_from_json (self, json);
     case JSON_STRING:
         return value_copy_text (self, json_string (json));
     case JSON_ARRAY:
@@ -466,6 +515,14 @@ s_equal_lists (value_heap_t *self, const value_list_t *a, const value_list_t *b)
 }
 
 static bool
+s_equal_ranges (const value_list_t *a, const value_list_t *b)
+{
+    const value_view_t *left = (const value_view_t *)a, *right = (const value_view_t *)b;
+    return a->count == b->count && (!a->count || left->from == right->from) &&
+           (a->count < 2 || left->step == right->step);
+}
+
+static bool
 s_equal_dicts (value_heap_t *self, const value_dict_t *a, const value_dict_t *b)
 {
     bool equal = a->count == b->count && value_enter (self);
@@ -491,9 +548,10 @@ value_equal (value_heap_t *self, value_t a, value_t b)
         return true;
     case VALUE_STRING:
         return a.as.text.size == b.as.text.size && value_scan (self, a.as.text) && span_equal (a.as.text, b.as.text);
+    case VALUE_RANGE:
+        return s_equal_ranges (a.as.list, b.as.list);
     case VALUE_LIST:
     case VALUE_TUPLE:
-    case VALUE_RANGE:
         return a.as.list == b.as.list || s_equal_lists (self, a.as.list, b.as.list);
     case VALUE_DICT:
         return a.as.dict == b.as.dict || s_equal_dicts (self, a.as.dict, b.as.dict);
@@ -651,6 +709,8 @@ s_keys (value_heap_t *self, const value_dict_t *dict, value_t **items, size_t *c
 bool
 value_items (value_heap_t *self, value_t value, value_t **items, size_t *count)
 {
+    if (value.kind == VALUE_RANGE && !s_make_range (self, value.as.list))
+        return false;
     switch (value.kind) {
     case VALUE_LIST:
     case VALUE_TUPLE:

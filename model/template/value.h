@@ -65,7 +65,7 @@ struct value_list {
 
 //  The list of a RANGE or a VIEW.
 typedef struct {
-    value_list_t list;    //  Its items
+    value_list_t list;    //  Its items; those of a RANGE are made when value_items asks for them
     const char *name;     //  VIEW: "dict_keys", ...
     int64_t from;         //  RANGE: first
     int64_t to;           //  RANGE: where it ends
@@ -83,12 +83,22 @@ struct value_dict {
     size_t capacity;        //  Room
 };
 
+enum { MISSING_KEPT = 32 };
+
+//  A sentence about something that is not there: loops make the same ones again and again.
+typedef struct {
+    const char *object;    //  What has no such attribute; NULL: the name of a variable
+    span_t name;           //  Asked for
+    value_t value;         //  Undefined, with the sentence
+} missing_t;
+
 //  The memory of one rendering, and its first error.
 typedef struct {
-    arena_t arena;     //  Everything
-    error_t error;     //  STATUS_OK until something failed
-    uint64_t steps;    //  Left of the step budget
-    uint32_t depth;    //  Containers inside each other that are being walked
+    arena_t arena;                       //  Everything
+    error_t error;                       //  STATUS_OK until something failed
+    uint64_t steps;                      //  Left of the step budget
+    uint32_t depth;                      //  Containers inside each other that are being walked
+    missing_t missing [MISSING_KEPT];    //  By name
 } value_heap_t;
 
 //  limit: bytes.  steps: evaluations and iterations allowed.
@@ -120,6 +130,11 @@ bool value_search (value_heap_t *self, span_t text, span_t part);
 //  ---- Making ----
 
 value_t value_undefined (value_heap_t *self, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
+
+//  Undefined since the object (value_object_name) has no attribute of the name; NULL: since no variable is called so.  Borrows
+//  the name as long as the heap lives.
+value_t value_missing (value_heap_t *self, const char *object, span_t name);
+
 value_t value_none (void);
 value_t value_bool (bool truth);
 value_t value_int (int64_t integer);
@@ -144,8 +159,11 @@ value_t value_slice_list (value_heap_t *self, value_t list, size_t from, size_t 
 //  Gives a list items of its own, so that they may change in place.  False with the error set where there is no memory.
 bool value_list_own (value_heap_t *self, value_list_t *list);
 
-//  range (from, to, step), with all its items.
+//  range (from, to, step).
 value_t value_new_range (value_heap_t *self, int64_t from, int64_t to, int64_t step);
+
+//  The item of a RANGE at a position below its count.
+value_t value_range_item (const value_list_t *range, size_t position);
 
 //  An empty view to fill.  name: "dict_keys", "dict_values" or "dict_items"; borrowed for ever.
 value_t value_new_view (value_heap_t *self, const char *name);
