@@ -41,9 +41,7 @@ s_try (const bundle_t *bundle, tried_t *tried)
     json_parse (SPAN ("{\"messages\":[{\"role\":\"user\",\"content\":\"Hello\"}]}"), &conversation, NULL);
     bundle_render (bundle, conversation, (int64_t)time (NULL), 0, &tried->prompt, &tried->problem);
     json_destroy (&conversation);
-    tried->start = parser_prefill (bundle->format.format, buffer_span (&tried->prompt));
-    if (!tried->start.size && bundle->format.reasoning)
-        tried->start = parser_prefill (bundle->format.reasoning, buffer_span (&tried->prompt));
+    tried->start = parser_choice_prefill (&bundle->format, buffer_span (&tried->prompt));
 }
 
 //  The template of conversations with tools, where they have one of their own.

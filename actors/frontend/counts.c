@@ -191,6 +191,10 @@ static const metric_desc_t s_checked =
     COUNTER ("stator_prompts_checked_total", "Prompts made here that were compared with the engine's.");
 static const metric_desc_t s_differing =
     COUNTER ("stator_prompts_differing_total", "Of these, those that differed: the engine makes them since.");
+static const metric_desc_t s_too_long =
+    COUNTER ("stator_prompts_too_long_total", "Prompts left to the engine: to render them here would take too long.");
+static const metric_desc_t s_wrong_files =
+    COUNTER ("stator_model_files_wrong_total", "Files a worker gave of the model that were not those of its card.");
 
 static const struct {
     metric_desc_t desc;    //  What it is
@@ -239,6 +243,18 @@ void
 counts_differing (counts_t *self, span_t model)
 {
     metric_add (s_of_model (self, &s_differing, model, ""), 1);
+}
+
+void
+counts_too_long (counts_t *self, span_t model)
+{
+    metric_add (s_of_model (self, &s_too_long, model, ""), 1);
+}
+
+void
+counts_wrong_files (counts_t *self, span_t model)
+{
+    metric_add (s_of_model (self, &s_wrong_files, model, ""), 1);
 }
 
 void

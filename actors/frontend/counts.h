@@ -60,6 +60,12 @@ void counts_migrated (counts_t *self, span_t model, const char *reason);
 //  A worker failed a request that is not given to another one.  reason: why not.
 void counts_given_up (counts_t *self, span_t model, const char *reason);
 
+//  A prompt would have taken too long here.
+void counts_too_long (counts_t *self, span_t model);
+
+//  A worker gave files of a model that are not those of its card.
+void counts_wrong_files (counts_t *self, span_t model);
+
 //  Whether prompts of this very model are made here, and what its memo knows.
 void counts_local (counts_t *self, span_t model, uint64_t fingerprint, bool here, const memo_counts_t *memo);
 

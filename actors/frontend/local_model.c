@@ -88,6 +88,7 @@ s_fetch_later (local_model_t *self, const char *why)
             self->name, why);
     unsigned doublings = self->attempts < RETRY_DOUBLINGS ? self->attempts : RETRY_DOUBLINGS;
     self->attempts++;
+    self->state = LOCAL_FETCHING;
     s_drop_received (self);
     s_give_back (self);
     timer_start (&self->retry, self->setup.actor, RETRY_NS << doublings, s_on_retry, self);
@@ -137,9 +138,26 @@ s_on_loaded (void *arg, void *data)
         local_refuse (self, LOG_WARNING);
         return;
     }
+    uint64_t bytes = self->setup.memo_bytes + tokenizer_memory (self->bundle->tokenizer);
+    s_give_back (self);
+    if (s_charge (self, bytes)) {
+        bundle_destroy (&self->bundle);
+        s_lack_memory (self, bytes);
+        return;
+    }
     self->memo = memo_new (self->bundle->tokenizer, self->setup.memo_bytes, actor_random (self->setup.actor));
     self->state = LOCAL_CHECKING;
     local_check_begin (self);
+}
+
+//  The worker's own matter: others of the model may have what their cards say.
+static void
+s_on_wrong_files (local_model_t *self)
+{
+    counts_wrong_files (self->setup.counts, span_from_string (self->name));
+    actor_log (self->setup.actor, LOG_WARNING, "the files of %s that %s gave are not those of its card", self->name,
+        self->giver);
+    s_fetch_later (self, "what was given is something else");
 }
 
 static void
@@ -148,9 +166,7 @@ s_begin_loading (local_model_t *self)
     span_t files [BUNDLE_FILES];
     s_files (self, files);
     if (bundle_fingerprint (files) != self->files) {
-        error_set (&self->why, STATUS_CORRUPT, "its files are not those of its card");
-        s_drop_received (self);
-        local_refuse (self, LOG_WARNING);
+        s_on_wrong_files (self);
     } else if (s_charge (self, self->setup.memo_bytes)) {
         s_lack_memory (self, self->setup.memo_bytes);
     } else {
@@ -197,6 +213,7 @@ s_fetch (local_model_t *self)
         s_fetch_later (self, "nobody serves it now");
         return;
     }
+    span_copy_string (worker, self->giver, sizeof self->giver);
     fetch_model_t request = { .model = span_from_string (self->name), .files = self->files };
     stream_options_t options = {
         .on_item = s_on_part, .on_end = s_on_end, .credit = CREDIT_WINDOW, .idle_timeout_ns = FETCH_IDLE_NS

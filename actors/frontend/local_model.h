@@ -31,12 +31,12 @@ typedef struct {
 
 //  What became of a prompt.
 typedef struct {
-    status_t status;                  //  STATUS_OK, or the engine is to make it,
-    const error_t *error;             //  and why
-    array_t *tokens;                  //  OK: uint32_t; the callee takes what it wants of it
-    sequence_t **chain;               //  OK: their hashes; NULL it to keep it
-    const parser_format_t *format;    //  OK: how the model answers; static
-    span_t prefill;                   //  OK: parser_prefill of the prompt
+    status_t status;           //  STATUS_OK, or the engine is to make it,
+    const error_t *error;      //  and why
+    array_t *tokens;           //  OK: uint32_t; the callee takes what it wants of it
+    sequence_t **chain;        //  OK: their hashes; NULL it to keep it
+    parser_choice_t format;    //  OK: how the model answers
+    span_t prefill;            //  OK: parser_choice_prefill of the prompt
 } local_result_t;
 
 //  Called once, perhaps before local_model_encode returns, unless the work is dropped.

@@ -62,6 +62,7 @@ struct local_model {
     error_t why;                         //  LOCAL_REFUSED: what is wrong
     unsigned attempts;                   //  Workers that did not give the files
     stream_t fetch;                      //  The files
+    char giver [ADDRESS_MAX];            //  The worker that gives them
     actor_timer_t retry;                 //  Asks again for them
     buffer_t received [BUNDLE_FILES];    //  So far
     uint64_t charged;                    //  Bytes taken from the actor's budget
@@ -72,6 +73,7 @@ struct local_model {
     local_work_t *working;               //  In a job
     bool busy;                           //  A job is under way, or a work is being done
     bool orphan;                         //  Destroyed while busy
+    bool too_long;                       //  A prompt took too long, which was said
     uint64_t made;                       //  Prompts
     local_check_t check;                 //  The last comparison
 };

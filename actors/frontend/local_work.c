@@ -10,6 +10,10 @@ enum {
     INLINE_PROMPT_MAX = 64 << 10    //  Bytes of its prompt
 };
 
+//  What may take turns with others: no conversation holds up those of other clients for longer than its own size is worth,
+//  beside some tens of milliseconds.  Templates in use take up to eight steps a byte.
+enum { STEPS_MAX = 500000, STEPS_A_BYTE = 16 };
+
 //  Work: touches nothing but this, and what the model lends to one work at a time.  False where it is more than can be done
 //  at once: it is to be done again, in a job.
 static bool
@@ -17,7 +21,7 @@ s_do (local_work_t *self, bool in_job)
 {
     local_model_t *model = self->model;
     buffer_t prompt = { 0 };
-    uint64_t steps_max = in_job ? 0 : INLINE_STEPS_MAX;
+    uint64_t steps_max = in_job ? STEPS_MAX + STEPS_A_BYTE * (uint64_t)self->size : INLINE_STEPS_MAX;
     self->status = bundle_render (model->bundle, self->context, self->now_s, steps_max, &prompt, &self->error);
     if (!in_job && (self->status == STATUS_LIMIT || prompt.size > INLINE_PROMPT_MAX)) {
         buffer_fini (&prompt);
@@ -28,7 +32,7 @@ s_do (local_work_t *self, bool in_job)
     if (!self->status)
         self->status =
             memo_encode (model->memo, &model->ns, buffer_span (&prompt), &self->tokens, &self->chain, &self->error);
-    buffer_append (&self->prefill, parser_prefill (model->bundle->format.format, buffer_span (&prompt)));
+    buffer_append (&self->prefill, parser_choice_prefill (&model->bundle->format, buffer_span (&prompt)));
     buffer_fini (&prompt);
     return true;
 }
@@ -74,8 +78,19 @@ s_tell_done (local_work_t *self)
                           .tokens = &self->tokens,
                           .chain = &self->chain,
                           .error = &self->error,
-                          .format = self->model->bundle->format.format,
+                          .format = self->model->bundle->format,
                           .prefill = buffer_span (&self->prefill) });
+}
+
+//  The model's template, not its clients, is to be looked at.
+static void
+s_leave_out (local_model_t *self, const error_t *why)
+{
+    counts_too_long (self->setup.counts, span_from_string (self->name));
+    if (!self->too_long)
+        actor_log (self->setup.actor, LOG_WARNING, "a prompt of %s is left to its engines, and others like it: %s",
+            self->name, why->text);
+    self->too_long = true;
 }
 
 static void
@@ -92,6 +107,8 @@ s_on_job_done (void *arg, void *data)
     model->busy = false;
     model->working = NULL;
     if (!local_bury (model)) {
+        if (self->status == STATUS_LIMIT)
+            s_leave_out (model, &self->error);
         s_tell_done (self);
         local_release (model);
         local_work_next (model);

@@ -147,13 +147,15 @@ speech_read (speech_t *self, const speech_setup_t *setup)
 {
     const parser_format_t *format = setup->format;
     self->tools = setup->tools;
-    if (format->machine == PARSER_PLAIN && !format->think_start [0])
+    if (format->machine == PARSER_PLAIN && !format->think_start [0] && !setup->reasoning)
         return;
     parser_sink_t sink = { self, s_on_content, s_on_reasoning, s_on_call, s_on_arguments, s_on_call_end };
     self->setup = (speech_setup_t){ .format = format, .seed = setup->seed, .calls_before = setup->calls_before };
-    parser_options_t options = {
-        .tools = self->tools, .no_calls = !self->tools, .prefill = setup->prefill, .prompted = true
-    };
+    parser_options_t options = { .tools = self->tools,
+        .no_calls = !self->tools,
+        .reasoning = setup->reasoning,
+        .prefill = setup->prefill,
+        .prompted = true };
     self->parser = parser_new (format, &options, &sink);
 }
 

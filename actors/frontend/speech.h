@@ -9,13 +9,14 @@
 #include "actors/frontend/chat_writer.h"
 #include "model/parser/parser.h"
 
-//  How to read it.  Borrowed for the call, but for the format and the tools.
+//  How to read it.  Borrowed for the call, but for the formats and the tools.
 typedef struct {
-    const parser_format_t *format;    //  Of the model
-    span_t prefill;                   //  parser_prefill of the prompt
-    json_t *tools;                    //  Of the request, taken; NULL: calls are text
-    uint64_t seed;                    //  Of ids of calls: another one for each answer
-    uint32_t calls_before;            //  In the conversation so far
+    const parser_format_t *format;       //  Of the model
+    const parser_format_t *reasoning;    //  Of its thoughts; NULL: the same
+    span_t prefill;                      //  parser_choice_prefill of the prompt
+    json_t *tools;                       //  Of the request, taken; NULL: calls are text
+    uint64_t seed;                       //  Of ids of calls: another one for each answer
+    uint32_t calls_before;               //  In the conversation so far
 } speech_setup_t;
 
 typedef enum { SPEECH_TEXT, SPEECH_REASONING, SPEECH_ARGUMENTS } speech_kind_t;

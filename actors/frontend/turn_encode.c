@@ -128,7 +128,8 @@ s_leave_to_engine (turn_t *self)
 static void
 s_read_answer (turn_t *self, const local_result_t *result)
 {
-    answer_read (&self->answer, &(speech_setup_t){ .format = result->format,
+    answer_read (&self->answer, &(speech_setup_t){ .format = result->format.format,
+                                    .reasoning = result->format.reasoning,
                                     .prefill = result->prefill,
                                     .tools = self->tools,
                                     .seed = hash_bytes (span_from_string (self->completion_id), 0),

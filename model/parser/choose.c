@@ -163,3 +163,10 @@ parser_prefill (const parser_format_t *format, span_t whole)
     }
     return s_open_reasoning (format, prompt);
 }
+
+span_t
+parser_choice_prefill (const parser_choice_t *self, span_t prompt)
+{
+    span_t prefill = parser_prefill (self->format, prompt);
+    return prefill.size || !self->reasoning ? prefill : parser_prefill (self->reasoning, prompt);
+}

@@ -101,4 +101,7 @@ parser_choice_t parser_choose (span_t template_source, parser_has_token_t has_to
 //  parser_options_t.prefill.
 span_t parser_prefill (const parser_format_t *format, span_t prompt);
 
+//  The same by what was chosen: an opener of the row, else one of the reasoning that was chosen apart.
+span_t parser_choice_prefill (const parser_choice_t *self, span_t prompt);
+
 #endif

@@ -277,122 +277,117 @@ test_an_interrupted_call_is_closed (void **state)
     RUN (examples);
 }
 
-//  Formats that the table of texts has not.
+//  Formats that the golden rows lack.
+static const example_t s_beyond_goldens [] = {
+    { SAYS ("step3",
+        "<\xef\xbd\x9ctool_calls_begin\xef\xbd\x9c><\xef\xbd\x9ctool_call_begin\xef\xbd\x9c>function<"
+        "\xef\xbd\x9ctool_sep"
+        "\xef\xbd\x9c><steptml:invoke name=\"f\"><steptml:parameter "
+        "name=\"k\">v</steptml:parameter></steptml:invoke>"
+        "<\xef\xbd\x9ctool_call_end\xef\xbd\x9c><\xef\xbd\x9ctool_calls_end\xef\xbd\x9c>.",
+        ".", "", "f(){\"k\": \"v\"}\n") },
+    { SAYS ("hy_v3",
+        "<tool_calls><tool_call>f<tool_sep><arg_key>k</arg_key><arg_value>[1]</arg_value></tool_call></tool_calls>", "",
+        "", "f(){\"k\": [1]}\n") },
+    { SAYS ("hunyuan",
+        "<tool_calls:opensource><tool_call:opensource>f<tool_sep:opensource></tool_call:opensource></"
+        "tool_calls:opensource>",
+        "", "", "f(){}\n") },
+    { SAYS ("seed_oss", "<seed:think>a</seed:think><seed:tool_call>\n<function=f>\n</function>\n</seed:tool_call>", "",
+        "a", "f(){}\n") },
+    { SAYS ("internlm", "so <|action_start|><|plugin|>{\"name\": \"f\", \"parameters\": {}}<|action_end|>\nand",
+        "so and", "", "f(){}\n") },
+    { SAYS ("lfm2", "<|tool_call_start|>[f(a=-1.5, b=[True, None])]<|tool_call_end|>", "", "",
+        "f(){\"a\": -1.5, \"b\": [true, null]}\n") },
+    { SAYS ("cohere_command4",
+        "<|START_THINKING|>a<|END_THINKING|><|START_ACTION|>[{\"tool_call_id\":\"0\",\"tool_name\":\"f\","
+        "\"parameters\":{}}]"
+        "<|END_ACTION|>",
+        "", "a", "f(0){}\n") },
+    { SAYS ("cohere_command4", "<|START_RESPONSE|>hi<|END_RESPONSE|>", "hi", "", "") },
+    { SAYS ("gigachat3", "<|function_call|>{\"name\": \"f\", \"arguments\": {\"a\": 1}}", "", "", "f(){\"a\": 1}\n") },
+    { SAYS ("functiongemma", "<start_function_call>call:f{k:<escape>a\"b<escape>}<end_function_call>", "", "",
+        "f(){\"k\": \"a\\\"b\"}\n") },
+    { SAYS ("longcat", "<longcat_tool_call>{\"name\":\"f\",\"arguments\":{}}</longcat_tool_call>", "", "", "f(){}\n") },
+    { SAYS ("xlam", "```json\n[{\"name\":\"f\",\"arguments\":{}}]\n```", "", "", "f(){}\n") },
+    { SAYS ("hunyuan_a13b", "<think>\na\n</think>\n<answer>\nb</answer>", "b", "a", "") },
+    { SAYS ("llama4", "<|python_start|>[git_status()]<|python_end|>", "", "", "git_status(){}\n") },
+    { SAYS ("gemma4", "<|channel>thought\na\n<channel|>b", "b", "a", "") },
+    { SAYS ("hermes", "<tool_call>\n<function=git_status>\n</function>\n</tool_call>", "", "", "git_status(){}\n") },
+    { SAYS ("deepseek_v3_2",
+        "<|DSML|invoke name=\"f\">\n<|DSML|parameter name=\"k\" "
+        "string=\"false\">7</|DSML|parameter>\n</|DSML|invoke>\n"
+        "</|DSML|function_calls>",
+        "", "", "f(){\"k\": 7}\n") },
+    { SAYS ("kimi_k3",
+        "<|open|>think<|sep|>a<|close|>think<|sep|><|open|>response<|sep|>b<|close|>response<|sep|><|open|>tools<|"
+        "sep|>"
+        "<|open|>call tool=\"f&quot;\" index=\"1\"<|sep|>f<|close|>call<|sep|><|open|>call tool=\"g\" "
+        "index=\"2\"<|sep|>"
+        "<|open|>argument key=\"k&amp;\" type=\"string\"<|sep|>1<|close|>argument<|sep|><|open|>argument key=\"n\" "
+        "type=\"number\"<|sep|>1<|close|>argument<|sep|><|close|>call<|sep|><|open|>call tool=\"h\" "
+        "index=\"3\"<|sep|><|open|>json type=\"object\"<|sep|>{\"x\": "
+        "\"}\"}<|close|>json<|sep|><|close|>call<|sep|>"
+        "<|close|>tools<|sep|><|close|>message<|sep|><|end_of_msg|>",
+        "b<|open|>tools<|sep|><|open|>call tool=\"f&quot;\" index=\"1\"<|sep|>f<|close|>call<|sep|>", "a",
+        "g(){\"k&\": \"1\", \"n\": 1}\nh(){\"x\": \"}\"}\n") },
+    { SAYS ("minimax_m3",
+        "<mm:think>a</mm:think>b" NS "<tool_call>\n" NS "<invoke name=\"f\">\n" NS "</invokes>" NS "<o>" NS "<a>1" NS
+        "</a>" NS "<o>x" NS "</o>" NS "<l>" NS "<item>1" NS "</item>" NS "<item>" NS "<k>v" NS "</k>" NS "</item>" NS
+        "</l>" NS "<t>u" NS "</t>" NS "<t>v" NS "</t>" NS "</o>\n" NS "<s>w" NS "</s>" NS "</invoke>" NS
+        "</tool_call>c",
+        "bc", "a",
+        "f(){\"o\": {\"a\": 1, \"o\": \"x\", \"l\": [1, {\"k\": \"v\"}], \"t\": [\"u\", \"v\"]}, \"s\": "
+        "\"w\"}\n") },
+    { SAYS ("minimax_m3",
+        NS "<tool_call>" NS "<invoke name=\"edit\">" NS "<path>1" NS "</path>" NS "<opts>" NS "</opts>" NS "<lines>" NS
+           "<item>1" NS "</item>" NS "</lines>" NS "</invoke>" NS "</tool_call>",
+        "", "", "edit(){\"path\": \"1\", \"opts\": {}, \"lines\": [1]}\n") },
+    { SAYS ("solar_open2",
+        "<|think:start|>a<|think:end|><|tool_call:start|>f\n<|tool_arg:start|>k<|tool_arg:value|>v<|tool_arg:end|>"
+        "\n"
+        "<|tool_call:end|>",
+        "", "a", "f(){\"k\": \"v\"}\n") },
+    { SAYS ("k2_horizon",
+        "<ifm|think_fast>a</ifm|think_fast><ifm|tool_calls>\n<ifm|tool_call>f\n<ifm|arg_key>k</ifm|arg_key>\n"
+        "<ifm|arg_type>string</ifm|arg_type><ifm|arg_value>1</ifm|arg_value>\n</ifm|tool_call>\n</ifm|tool_calls>",
+        "", "a", "f(){\"k\": \"1\"}\n") },
+    { SAYS ("dots",
+        "<dots_function_call>\n<invoke name=\"f\">\n<parameter name=\"k\">v</parameter>\n</invoke>\n"
+        "</dots_function_call>",
+        "", "", "f(){\"k\": \"v\"}\n") },
+    { SAYS (
+        "dots", "<dots_function_call>{\"name\": \"f\", \"arguments\": {}}</dots_function_call>", "", "", "f(){}\n") },
+    { SAYS ("muse",
+        "<atem:function_calls><atem:invoke name=\"f\"><atem:parameter name=\"k\">[1]</atem:parameter></atem:invoke>"
+        "</atem:function_calls>",
+        "", "", "f(){\"k\": [1]}\n") },
+    { SAYS (
+        "minicpm5", "a<function name=\"f\"><param name=\"k\">v</param></function>", "a", "", "f(){\"k\": \"v\"}\n") },
+    { SAYS ("minicpm5", "<function name=\"bash\"><param name=\"command\"><![CDATA[a</param><b>]]></param></function>",
+        "", "", "bash(){\"command\": \"a</param><b>\"}\n") },
+    { SAYS ("lfm2", "<|tool_call_start|>[{\"name\": \"f\", \"arguments\": {}}, {\"name\": \"g\"}]<|tool_call_end|>.",
+        ".", "", "f(){}\ng(){}\n") },
+    { SAYS ("inkling",
+        "<|content_thinking|>a<|end_message|><|message_model|><|content_text|>b<|end_message|><|message_model|>f.g"
+        "<|content_invoke_tool_json|>{\"name\":\"f\",\"args\":{}}<|end_message|><|content_model_end_sampling|>",
+        "b", "a", "f(){}\n") },
+    { SAYS ("olmo3", "<function_calls>\nf(a=null)\ng()\n</function_calls>", "", "", "f(){\"a\": null}\ng(){}\n") },
+    { SAYS ("apriel", "a\n[BEGIN FINAL RESPONSE]\nb\n<tool_calls>[{\"name\": \"f\", \"arguments\": {}}]</tool_calls>",
+          "b\n", "a", "f(){}\n"),
+        .prompt = "<|begin_assistant|>\nHere are my reasoning steps:\n" },
+    { SAYS ("gigachat3",
+        "a<|message_sep|>\n\nfunction call<|role_sep|>\n{\"name\": \"f\", \"arguments\": {}}<|message_sep|>", "a", "",
+        "f(){}\n") },
+    { SAYS ("qwen3_coder", "<tool_call>\n<function=f>\n{\"a\": \"</function>\"}\n</function>\n</tool_call>", "", "",
+        "f(){\"a\": \"</function>\"}\n") },
+    { SAYS ("command_r", "Action: ```json\n[{\"tool_name\": \"f\", \"parameters\": {}}]\n```", "", "", "f(){}\n") },
+};
+
 static void
-test_formats_beyond_the_table (void **state)
+test_formats_beyond_the_golden_rows (void **state)
 {
-    static const example_t examples [] = {
-        { SAYS ("step3",
-            "<\xef\xbd\x9ctool_calls_begin\xef\xbd\x9c><\xef\xbd\x9ctool_call_begin\xef\xbd\x9c>function<"
-            "\xef\xbd\x9ctool_sep"
-            "\xef\xbd\x9c><steptml:invoke name=\"f\"><steptml:parameter "
-            "name=\"k\">v</steptml:parameter></steptml:invoke>"
-            "<\xef\xbd\x9ctool_call_end\xef\xbd\x9c><\xef\xbd\x9ctool_calls_end\xef\xbd\x9c>.",
-            ".", "", "f(){\"k\": \"v\"}\n") },
-        { SAYS ("hy_v3",
-            "<tool_calls><tool_call>f<tool_sep><arg_key>k</arg_key><arg_value>[1]</arg_value></tool_call></tool_calls>",
-            "", "", "f(){\"k\": [1]}\n") },
-        { SAYS ("hunyuan",
-            "<tool_calls:opensource><tool_call:opensource>f<tool_sep:opensource></tool_call:opensource></"
-            "tool_calls:opensource>",
-            "", "", "f(){}\n") },
-        { SAYS ("seed_oss", "<seed:think>a</seed:think><seed:tool_call>\n<function=f>\n</function>\n</seed:tool_call>",
-            "", "a", "f(){}\n") },
-        { SAYS ("internlm", "so <|action_start|><|plugin|>{\"name\": \"f\", \"parameters\": {}}<|action_end|>\nand",
-            "so and", "", "f(){}\n") },
-        { SAYS ("lfm2", "<|tool_call_start|>[f(a=-1.5, b=[True, None])]<|tool_call_end|>", "", "",
-            "f(){\"a\": -1.5, \"b\": [true, null]}\n") },
-        { SAYS ("cohere_command4",
-            "<|START_THINKING|>a<|END_THINKING|><|START_ACTION|>[{\"tool_call_id\":\"0\",\"tool_name\":\"f\","
-            "\"parameters\":{}}]"
-            "<|END_ACTION|>",
-            "", "a", "f(0){}\n") },
-        { SAYS ("cohere_command4", "<|START_RESPONSE|>hi<|END_RESPONSE|>", "hi", "", "") },
-        { SAYS (
-            "gigachat3", "<|function_call|>{\"name\": \"f\", \"arguments\": {\"a\": 1}}", "", "", "f(){\"a\": 1}\n") },
-        { SAYS ("functiongemma", "<start_function_call>call:f{k:<escape>a\"b<escape>}<end_function_call>", "", "",
-            "f(){\"k\": \"a\\\"b\"}\n") },
-        { SAYS (
-            "longcat", "<longcat_tool_call>{\"name\":\"f\",\"arguments\":{}}</longcat_tool_call>", "", "", "f(){}\n") },
-        { SAYS ("xlam", "```json\n[{\"name\":\"f\",\"arguments\":{}}]\n```", "", "", "f(){}\n") },
-        { SAYS ("hunyuan_a13b", "<think>\na\n</think>\n<answer>\nb</answer>", "b", "a", "") },
-        { SAYS ("llama4", "<|python_start|>[git_status()]<|python_end|>", "", "", "git_status(){}\n") },
-        { SAYS ("gemma4", "<|channel>thought\na\n<channel|>b", "b", "a", "") },
-        { SAYS (
-            "hermes", "<tool_call>\n<function=git_status>\n</function>\n</tool_call>", "", "", "git_status(){}\n") },
-        { SAYS ("deepseek_v3_2",
-            "<|DSML|invoke name=\"f\">\n<|DSML|parameter name=\"k\" "
-            "string=\"false\">7</|DSML|parameter>\n</|DSML|invoke>\n"
-            "</|DSML|function_calls>",
-            "", "", "f(){\"k\": 7}\n") },
-        { SAYS ("kimi_k3",
-            "<|open|>think<|sep|>a<|close|>think<|sep|><|open|>response<|sep|>b<|close|>response<|sep|><|open|>tools<|"
-            "sep|>"
-            "<|open|>call tool=\"f&quot;\" index=\"1\"<|sep|>f<|close|>call<|sep|><|open|>call tool=\"g\" "
-            "index=\"2\"<|sep|>"
-            "<|open|>argument key=\"k&amp;\" type=\"string\"<|sep|>1<|close|>argument<|sep|><|open|>argument key=\"n\" "
-            "type=\"number\"<|sep|>1<|close|>argument<|sep|><|close|>call<|sep|><|open|>call tool=\"h\" "
-            "index=\"3\"<|sep|><|open|>json type=\"object\"<|sep|>{\"x\": "
-            "\"}\"}<|close|>json<|sep|><|close|>call<|sep|>"
-            "<|close|>tools<|sep|><|close|>message<|sep|><|end_of_msg|>",
-            "b<|open|>tools<|sep|><|open|>call tool=\"f&quot;\" index=\"1\"<|sep|>f<|close|>call<|sep|>", "a",
-            "g(){\"k&\": \"1\", \"n\": 1}\nh(){\"x\": \"}\"}\n") },
-        { SAYS ("minimax_m3",
-            "<mm:think>a</mm:think>b" NS "<tool_call>\n" NS "<invoke name=\"f\">\n" NS "</invokes>" NS "<o>" NS
-            "<a>1" NS "</a>" NS "<o>x" NS "</o>" NS "<l>" NS "<item>1" NS "</item>" NS "<item>" NS "<k>v" NS "</k>" NS
-            "</item>" NS "</l>" NS "<t>u" NS "</t>" NS "<t>v" NS "</t>" NS "</o>\n" NS "<s>w" NS "</s>" NS
-            "</invoke>" NS "</tool_call>c",
-            "bc", "a",
-            "f(){\"o\": {\"a\": 1, \"o\": \"x\", \"l\": [1, {\"k\": \"v\"}], \"t\": [\"u\", \"v\"]}, \"s\": "
-            "\"w\"}\n") },
-        { SAYS ("minimax_m3",
-            NS "<tool_call>" NS "<invoke name=\"edit\">" NS "<path>1" NS "</path>" NS "<opts>" NS "</opts>" NS
-               "<lines>" NS "<item>1" NS "</item>" NS "</lines>" NS "</invoke>" NS "</tool_call>",
-            "", "", "edit(){\"path\": \"1\", \"opts\": {}, \"lines\": [1]}\n") },
-        { SAYS ("solar_open2",
-            "<|think:start|>a<|think:end|><|tool_call:start|>f\n<|tool_arg:start|>k<|tool_arg:value|>v<|tool_arg:end|>"
-            "\n"
-            "<|tool_call:end|>",
-            "", "a", "f(){\"k\": \"v\"}\n") },
-        { SAYS ("k2_horizon",
-            "<ifm|think_fast>a</ifm|think_fast><ifm|tool_calls>\n<ifm|tool_call>f\n<ifm|arg_key>k</ifm|arg_key>\n"
-            "<ifm|arg_type>string</ifm|arg_type><ifm|arg_value>1</ifm|arg_value>\n</ifm|tool_call>\n</ifm|tool_calls>",
-            "", "a", "f(){\"k\": \"1\"}\n") },
-        { SAYS ("dots",
-            "<dots_function_call>\n<invoke name=\"f\">\n<parameter name=\"k\">v</parameter>\n</invoke>\n"
-            "</dots_function_call>",
-            "", "", "f(){\"k\": \"v\"}\n") },
-        { SAYS ("dots", "<dots_function_call>{\"name\": \"f\", \"arguments\": {}}</dots_function_call>", "", "",
-            "f(){}\n") },
-        { SAYS ("muse",
-            "<atem:function_calls><atem:invoke name=\"f\"><atem:parameter name=\"k\">[1]</atem:parameter></atem:invoke>"
-            "</atem:function_calls>",
-            "", "", "f(){\"k\": [1]}\n") },
-        { SAYS ("minicpm5", "a<function name=\"f\"><param name=\"k\">v</param></function>", "a", "",
-            "f(){\"k\": \"v\"}\n") },
-        { SAYS ("minicpm5",
-            "<function name=\"bash\"><param name=\"command\"><![CDATA[a</param><b>]]></param></function>", "", "",
-            "bash(){\"command\": \"a</param><b>\"}\n") },
-        { SAYS ("lfm2",
-            "<|tool_call_start|>[{\"name\": \"f\", \"arguments\": {}}, {\"name\": \"g\"}]<|tool_call_end|>.", ".", "",
-            "f(){}\ng(){}\n") },
-        { SAYS ("inkling",
-            "<|content_thinking|>a<|end_message|><|message_model|><|content_text|>b<|end_message|><|message_model|>f.g"
-            "<|content_invoke_tool_json|>{\"name\":\"f\",\"args\":{}}<|end_message|><|content_model_end_sampling|>",
-            "b", "a", "f(){}\n") },
-        { SAYS ("olmo3", "<function_calls>\nf(a=null)\ng()\n</function_calls>", "", "", "f(){\"a\": null}\ng(){}\n") },
-        { SAYS ("apriel",
-              "a\n[BEGIN FINAL RESPONSE]\nb\n<tool_calls>[{\"name\": \"f\", \"arguments\": {}}]</tool_calls>", "b\n",
-              "a", "f(){}\n"),
-            .prompt = "<|begin_assistant|>\nHere are my reasoning steps:\n" },
-        { SAYS ("gigachat3",
-            "a<|message_sep|>\n\nfunction call<|role_sep|>\n{\"name\": \"f\", \"arguments\": {}}<|message_sep|>", "a",
-            "", "f(){}\n") },
-        { SAYS ("qwen3_coder", "<tool_call>\n<function=f>\n{\"a\": \"</function>\"}\n</function>\n</tool_call>", "", "",
-            "f(){\"a\": \"</function>\"}\n") },
-        { SAYS ("command_r", "Action: ```json\n[{\"tool_name\": \"f\", \"parameters\": {}}]\n```", "", "", "f(){}\n") },
-    };
-    RUN (examples);
+    RUN (s_beyond_goldens);
 }
 
 //  Arguments may come before the name, as a string, under another key, in OpenAI's wrapping, twice or not at all.
@@ -632,7 +627,7 @@ main (void)
         cmocka_unit_test (test_a_false_marker_is_text),
         cmocka_unit_test (test_markers_in_arguments_stay),
         cmocka_unit_test (test_an_interrupted_call_is_closed),
-        cmocka_unit_test (test_formats_beyond_the_table),
+        cmocka_unit_test (test_formats_beyond_the_golden_rows),
         cmocka_unit_test (test_members_in_any_order),
         cmocka_unit_test (test_reasoning_begins_where_the_prompt_left_it),
         cmocka_unit_test (test_without_tools_calls_are_text),

@@ -156,6 +156,26 @@ test_a_template_that_takes_long_holds_nobody_up (void **state)
     fixture_end ();
 }
 
+//  A template that would go on and on gives its place to others; the engine may have more time.
+static void
+test_a_template_that_takes_too_long_is_given_up (void **state)
+{
+    s_begin (0);
+    s_files [BUNDLE_TEMPLATE] = SPAN ("{% if messages[-1].content == 'hi' %}{% for i in range(9999) %}"
+                                      "{% for j in range(9999) %}{% endfor %}{% endfor %}{% endif %}a");
+    fixture_add_worker (0, "local", FINGERPRINT);
+    stage_run (fixture_stage, 5 * REALM_SECOND);
+    uint32_t before = fixture_scripts [0].renderings;
+    assert_int_equal (s_ask (SAYS (USER ("a")))->status, 200);
+    assert_int_equal (fixture_scripts [0].renderings, before);
+    assert_int_equal (s_metric ("stator_prompts_too_long_total"), UINT64_MAX);
+    assert_int_equal (s_ask (SAYS (USER ("hi")))->status, 200);
+    assert_int_equal (fixture_scripts [0].renderings, before + 1);
+    assert_int_equal (s_metric ("stator_prompts_too_long_total"), 1);
+    s_check_said ("; prompts of local are made here");
+    fixture_end ();
+}
+
 //  Long conversations are worked on elsewhere, one at a time; who leaves meanwhile is forgotten.
 static void
 test_long_conversations_take_turns_and_some_leave (void **state)
@@ -190,11 +210,11 @@ test_long_conversations_take_turns_and_some_leave (void **state)
 #define TOOLS "\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\",\"parameters\":{}}}],"
 
 static chat_t *
-s_hear (const char *says, const char *members, uint32_t stop_after)
+s_hear_by (span_t template, const char *says, const char *members, uint32_t stop_after)
 {
     buffer_t body = { 0 };
     s_begin (0);
-    s_files [BUNDLE_TEMPLATE] = SPAN (SAY "{# <tool_call> #}");
+    s_files [BUNDLE_TEMPLATE] = template;
     fixture_says = says;
     fixture_scripts [0].stop_after = stop_after;
     fixture_add_worker (0, "local", FINGERPRINT);
@@ -204,6 +224,12 @@ s_hear (const char *says, const char *members, uint32_t stop_after)
     assert_int_equal (chat->status, 200);
     buffer_fini (&body);
     return chat;
+}
+
+static chat_t *
+s_hear (const char *says, const char *members, uint32_t stop_after)
+{
+    return s_hear_by (SPAN (SAY "{# <tool_call> #}"), says, members, stop_after);
 }
 
 //  Every token counts, whatever of it the client is shown.
@@ -229,6 +255,22 @@ test_thoughts_and_calls_are_told_apart (void **state)
     chat = s_hear (says, "", SIZE);
     assert_true (fixture_contains (chat, "<tool_call>"));
     assert_true (fixture_contains (chat, "\"finish_reason\":\"stop\""));
+    fixture_end ();
+}
+
+//  A model may call as one family does and think as another, or think and not call; its prompt may begin the thoughts.
+static void
+test_thoughts_may_be_of_another_family_than_calls (void **state)
+{
+    static const char says [] = "[THINK]Hm.[/THINK]So.<tool_call>{\"name\": \"f\", \"arguments\": {}}</tool_call>";
+    chat_t *chat = s_hear_by (SPAN (SAY "{# [THINK] <tool_call> #}"), says, TOOLS, sizeof says - 1);
+    assert_true (fixture_contains (chat, "\"content\":\"So.\""));
+    assert_true (fixture_contains (chat, "\"reasoning_content\":\"Hm.\""));
+    assert_true (fixture_contains (chat, "\"finish_reason\":\"tool_calls\""));
+    fixture_end ();
+    chat = s_hear_by (SPAN (SAY "[THINK]{# <tool_call> #}"), says + 7, TOOLS, sizeof says - 8);
+    assert_true (fixture_contains (chat, "\"content\":\"So.\""));
+    assert_true (fixture_contains (chat, "\"reasoning_content\":\"Hm.\""));
     fixture_end ();
 }
 
@@ -388,8 +430,12 @@ test_files_that_are_not_those_of_the_card_are_not_used (void **state)
     s_files [BUNDLE_TEMPLATE] = SPAN ("another one");
     fixture_withholds = false;
     stage_run (fixture_stage, 20 * REALM_SECOND);
-    s_check_said ("made by its engines, since its files are not those of its card");
+    s_check_said ("made by its engines until its files are here");
+    assert_in_range (s_metric ("stator_model_files_wrong_total"), 2, 8);
     assert_int_equal (s_ask (SAYS (USER ("hi")))->status, 200);
+    s_files [BUNDLE_TEMPLATE] = SPAN (SAY);
+    stage_run (fixture_stage, 60 * REALM_SECOND);
+    s_check_said ("; prompts of local are made here");
     fixture_end ();
 }
 
@@ -414,6 +460,26 @@ test_a_model_is_left_to_its_engines_until_there_is_room (void **state)
         s_check_said ("; prompts of local are made here");
         fixture_end ();
     }
+}
+
+//  What was taken to load it, by a guess, is given back for what it really takes.
+static void
+test_a_model_takes_what_it_holds (void **state)
+{
+    bundle_t *bundle = NULL;
+    s_begin (0);
+    budget_t *budget = actor_budget (stage_find (fixture_stage, "frontend/0"));
+    uint64_t used = budget->used;
+    fixture_add_worker (0, "local", FINGERPRINT);
+    stage_run (fixture_stage, 5 * REALM_SECOND);
+    s_check_said ("; prompts of local are made here");
+    assert_int_equal (bundle_load (s_files, &bundle, NULL), STATUS_OK);
+    assert_int_equal (budget->used - used, fixture_options [0].memo + tokenizer_memory (bundle->tokenizer));
+    bundle_destroy (&bundle);
+    stage_drain (fixture_stage, "worker/a");
+    stage_run (fixture_stage, 5 * REALM_SECOND);
+    assert_int_equal (budget->used, used);
+    fixture_end ();
 }
 
 //  Where it would not fit even alone, it is not asked for again and again.
@@ -538,8 +604,10 @@ main (void)
         cmocka_unit_test (test_prompts_are_made_here_once_they_were_compared),
         cmocka_unit_test (test_a_turn_costs_what_is_new_in_it),
         cmocka_unit_test (test_a_template_that_takes_long_holds_nobody_up),
+        cmocka_unit_test (test_a_template_that_takes_too_long_is_given_up),
         cmocka_unit_test (test_long_conversations_take_turns_and_some_leave),
         cmocka_unit_test (test_thoughts_and_calls_are_told_apart),
+        cmocka_unit_test (test_thoughts_may_be_of_another_family_than_calls),
         cmocka_unit_test (test_a_limit_cuts_a_call),
         cmocka_unit_test (test_an_engine_that_differs_makes_the_prompts),
         cmocka_unit_test (test_nothing_is_made_here_before_it_was_compared),
@@ -551,6 +619,7 @@ main (void)
         cmocka_unit_test (test_files_that_cannot_be_used_are_the_engines_business),
         cmocka_unit_test (test_files_that_are_not_those_of_the_card_are_not_used),
         cmocka_unit_test (test_a_model_is_left_to_its_engines_until_there_is_room),
+        cmocka_unit_test (test_a_model_takes_what_it_holds),
         cmocka_unit_test (test_a_model_that_never_fits_is_left_to_its_engines),
         cmocka_unit_test (test_a_model_that_is_gone_is_forgotten),
         cmocka_unit_test (test_files_come_from_whoever_has_them),
