@@ -134,12 +134,14 @@ machine_keep (parser_t *self, span_t text, const char *const markers [], size_t 
     return taken;
 }
 
-text_match_t
-machine_match_end (const parser_t *self, span_t text, bool last)
+//  One of the first `count` markers behind a call, at the start.
+static text_match_t
+s_match_behind (const parser_t *self, span_t text, bool last, size_t count)
 {
-    const char *const ends [] = { self->row->call_end, self->row->section_end };
+    const parser_format_t *row = self->row;
+    const char *const ends [] = { row->call_end, row->section_end, row->between [0], row->between [1] };
     text_match_t found = TEXT_DIFFERS;
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    for (size_t i = 0; i < count; i++) {
         text_match_t match = text_match (text, ends [i], last);
         if (match == TEXT_WHOLE)
             return match;
@@ -149,6 +151,12 @@ machine_match_end (const parser_t *self, span_t text, bool last)
     return found;
 }
 
+text_match_t
+machine_match_end (const parser_t *self, span_t text, bool last)
+{
+    return s_match_behind (self, text, last, 2);
+}
+
 size_t
 machine_read_object (parser_t *self, span_t text, bool last, bool *ended)
 {
@@ -156,7 +164,7 @@ machine_read_object (parser_t *self, span_t text, bool last, bool *ended)
     size_t taken = self->extent.done ? 0 : extent_feed (&self->extent, text, &odd);
     *ended = false;
     if (!taken) {
-        text_match_t end = odd ? machine_match_end (self, text, last) : TEXT_WHOLE;
+        text_match_t end = odd ? s_match_behind (self, text, last, 4) : TEXT_WHOLE;
         if (end == TEXT_PARTIAL)
             return MACHINE_WAIT;
         *ended = end == TEXT_WHOLE;

@@ -164,6 +164,10 @@ s_run_examples (const example_t *examples, size_t count)
     buffer_fini (&text);
 }
 
+//  DeepSeek's signs.
+#define BAR "\xef\xbd\x9c"
+#define LOW "\xe2\x96\x81"
+
 //  MiniMax's mark before every tag.
 #define NS "]<]minimax[>["
 
@@ -265,6 +269,10 @@ test_an_interrupted_call_is_closed (void **state)
             "hermes", "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":1</tool_call>.", ".", "", "f(){\"a\":1}\n") },
         { SAYS ("hermes", "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":tr", "", "", "f(){\"a\":tr\n"),
             .cut = true },
+        { SAYS ("deepseek_v3",
+            "<" BAR "tool" LOW "calls" LOW "begin" BAR "><" BAR "tool" LOW "call" LOW "begin" BAR ">function<" BAR
+            "tool" LOW "sep" BAR ">f\n```json\n{\"a\": {\"b\": 1}\n```<" BAR "tool" LOW "call" LOW "end" BAR ">.",
+            ".", "", "f(){\"a\": {\"b\": 1}\n}\n") },
         { SAYS ("hermes", "<tool_call>{\"name\":\"f\",", "", "", "f(){}\n") },
         { SAYS ("hermes", "<tool_call>{\"name\":\"f", "", "", "") },
         { SAYS ("qwen3_coder", "<tool_call><function=bash><parameter=command>\nls", "", "",
