@@ -71,6 +71,14 @@ class MistakesTest(unittest.TestCase):
             self.assertEqual(code, 2)
             self.assertIn("-: it says nothing; begin with", said)
 
+    def test_a_row_of_calls_is_a_line(self):
+        says = '<tool_call>{"name": "f", "arguments": {\n"a":\r\n1}}</tool_call>'
+        for split in "whole", "bytes":
+            code, said, _ = stator("parser", "run", "--format", "hermes", "--split", split, text=json.dumps({"text": says}))
+            self.assertEqual(code, 0)
+            rows = [json.loads(line) for line in said.splitlines()]
+            self.assertEqual([row["calls"] for row in rows], [[{"name": "f", "arguments": {"a": 1}}]])
+
     def test_a_program_that_is_not_there_is_named_before_anything_starts(self):
         text = SLOW.replace("workers: [", "workers: [ { engine: llamacpp, name: a, command: no-such-server -m x }, "
                             "{ engine: llamacpp, name: b, port: 9000, command: sh },")
