@@ -12,6 +12,7 @@
 
 enum {
     READ_MARK = 16 << 10,      //  Bytes of input that wait while an exchange is open; then reading stops
+    OUTPUT_KEPT = 1 << 10,     //  Bytes of memory that a stream keeps for its next piece
     LINGER_NS = 1000000000,    //  How long a client gets to read the last response before its input is reset
 };
 
@@ -23,21 +24,24 @@ typedef enum {
     CONNECTION_CLOSING,     //  The last response is on its way; then the client's input is drained until it leaves
 } connection_state_t;
 
+//  What each piece of a stream touches stands first.
 struct http_connection {
-    list_link_t link;                 //  In the listener's list
+    buffer_t output;                  //  Written in this round
+    loop_task_t flush;                //  Sends it; what the system does not take goes through the stream
     port_listener_t *listener;        //  Whose it is
-    struct bufferevent *stream;       //  The socket
-    struct event *deadline;           //  Of the state
-    loop_task_t flush;                //  Sends what is staged
-    bool is_staged;                   //  libevent does not send: `flush` does
-    loop_task_t resume;               //  Goes on reading after an exchange ended outside of s_advance
+    int fd;                           //  The socket; -1: closed
     connection_state_t state;         //  What the next byte is
-    head_scan_t scan;                 //  Of the head in progress
-    port_exchange_t *exchange;        //  In progress: being read or handed over; NULL otherwise
+    bool is_behind;                   //  The stream holds output
     bool has_left;                    //  The client sends nothing more (half-close); the last response is on its way
     bool is_shut;                     //  We send nothing more
     bool is_advancing;                //  Inside s_advance: a drop frees only at its end
     bool is_dropped;                  //  Dropped inside s_advance
+    port_exchange_t *exchange;        //  In progress: being read or handed over; NULL otherwise
+    struct bufferevent *stream;       //  Of the socket
+    list_link_t link;                 //  In the listener's list
+    struct event *deadline;           //  Of the state
+    loop_task_t resume;               //  Goes on reading after an exchange ended outside of s_advance
+    head_scan_t scan;                 //  Of the head in progress
     char peer [HTTP_ADDRESS_SIZE];    //  For logs
 };
 
@@ -47,50 +51,45 @@ http_connection_of (list_link_t *link)
     return LIST_ENTRY (link, http_connection_t, link);
 }
 
-struct evbuffer *
+//  ---- Output --------------------------------------------------------------------------------------------------------
+
+buffer_t *
 http_connection_output (http_connection_t *self)
 {
-    return bufferevent_get_output (self->stream);
+    loop_finish (self->listener->loop, &self->flush);
+    return &self->output;
 }
 
+size_t
+http_connection_waiting (const http_connection_t *self)
+{
+    return self->output.size + (self->is_behind ? evbuffer_get_length (bufferevent_get_output (self->stream)) : 0);
+}
+
+//  What the system takes now.
 static size_t
-s_waiting (http_connection_t *self)
+s_send_now (http_connection_t *self)
 {
-    return evbuffer_get_length (http_connection_output (self));
+    if (self->is_behind || !self->output.size)
+        return 0;
+    ssize_t sent = send (self->fd, self->output.data, self->output.size, MSG_DONTWAIT | MSG_NOSIGNAL);
+    return sent > 0 ? (size_t)sent : 0;
 }
 
-//  ---- Staging -------------------------------------------------------------------------------------------------------
-
+//  What the system does not take is left to libevent, which also finds out where the client is gone.  A stream that lasts
+//  keeps the memory of a small piece.
 static void
-s_unstage (http_connection_t *self)
+s_send_output (http_connection_t *self)
 {
-    if (!self->is_staged)
-        return;
-    self->is_staged = false;
-    loop_undefer (self->listener->loop, &self->flush);
-    bufferevent_enable (self->stream, EV_WRITE);
-}
-
-void
-http_connection_stage (http_connection_t *self)
-{
-    if (!self->is_staged && !s_waiting (self)) {
-        self->is_staged = true;
-        bufferevent_disable (self->stream, EV_WRITE);
+    span_t rest = span_slice (buffer_span (&self->output), s_send_now (self), SIZE_MAX);
+    if (rest.size) {
+        evbuffer_add (bufferevent_get_output (self->stream), rest.data, rest.size);
+        self->is_behind = true;
     }
-    if (self->is_staged)
-        loop_defer (self->listener->loop, &self->flush);
-}
-
-static void
-s_send_waiting (http_connection_t *self)
-{
-    struct evbuffer *output = http_connection_output (self);
-    int fd = bufferevent_getfd (self->stream);
-    evbuffer_unfreeze (output, 1);
-    if (fd >= 0)
-        evbuffer_write (output, fd);
-    evbuffer_freeze (output, 1);
+    if (self->state == CONNECTION_EXCHANGE && self->output.capacity <= OUTPUT_KEPT)
+        buffer_clear (&self->output);
+    else
+        buffer_fini (&self->output);
 }
 
 //  ---- Ends ----------------------------------------------------------------------------------------------------------
@@ -111,11 +110,9 @@ s_release_exchange (http_connection_t *self)
 static void
 s_close_socket (http_connection_t *self)
 {
-    int fd = bufferevent_getfd (self->stream);
-    if (fd < 0)
-        return;
     bufferevent_setfd (self->stream, -1);
-    close (fd);
+    close (self->fd);
+    self->fd = -1;
 }
 
 static void
@@ -129,6 +126,7 @@ s_drop (http_connection_t *self)
     s_close_socket (self);
     bufferevent_free (self->stream);
     event_free (self->deadline);
+    buffer_fini (&self->output);
     self->is_dropped = true;
     if (!self->is_advancing)
         memory_free (self);
@@ -157,13 +155,12 @@ s_close_after_output (http_connection_t *self)
 static void
 s_shut (http_connection_t *self)
 {
-    int fd = bufferevent_getfd (self->stream);
-    if (self->has_left || fd < 0) {
+    if (self->has_left) {
         s_drop (self);
         return;
     }
     self->is_shut = true;
-    shutdown (fd, SHUT_WR);
+    shutdown (self->fd, SHUT_WR);
     loop_event_after (self->deadline, LINGER_NS);
 }
 
@@ -179,7 +176,7 @@ s_refuse (http_connection_t *self, int status, const char *reason)
 {
     http_listener_count_refusal (self->listener, status);
     listener_refusal_fn *say = self->listener->options.refusal ? self->listener->options.refusal : s_say_reason;
-    buffer_t head = { 0 }, body = { 0 };
+    buffer_t body = { 0 };
     http_header_t type = { SPAN ("Content-Type"), span_from_string (say (status, reason, &body)) };
     http_response_t response = { .status = status,
         .headers = &type,
@@ -187,11 +184,10 @@ s_refuse (http_connection_t *self, int status, const char *reason)
         .framing = FRAMING_LENGTH,
         .length = body.size,
         .close = true };
-    http_response_render (&response, &head);
-    buffer_append (&head, buffer_span (&body));
-    evbuffer_add (http_connection_output (self), head.data, head.size);
+    buffer_t *output = http_connection_output (self);
+    http_response_render (&response, output);
+    buffer_append (output, buffer_span (&body));
     buffer_fini (&body);
-    buffer_fini (&head);
     s_close_after_output (self);
 }
 
@@ -214,7 +210,7 @@ s_consume (http_connection_t *self, size_t size)
 static bool
 s_step_idle (http_connection_t *self)
 {
-    if (!s_front (self).size || s_waiting (self) > EXCHANGE_LOW_MARK)
+    if (!s_front (self).size || http_connection_waiting (self) > EXCHANGE_LOW_MARK)
         return false;
     self->state = CONNECTION_HEAD;
     self->scan = (head_scan_t){ 0 };
@@ -238,7 +234,7 @@ s_begin_body (http_connection_t *self)
     self->state = CONNECTION_BODY;
     loop_event_after (self->deadline, self->listener->options.body_timeout_ns);
     if (exchange->head.expects_continue && !s_front (self).size)
-        evbuffer_add (http_connection_output (self), "HTTP/1.1 100 Continue\r\n\r\n", 25);
+        buffer_append_string (http_connection_output (self), "HTTP/1.1 100 Continue\r\n\r\n");
 }
 
 static bool
@@ -318,7 +314,7 @@ static bool
 s_step_closing (http_connection_t *self)
 {
     s_consume (self, SIZE_MAX);
-    if (!s_waiting (self) && !self->is_shut)
+    if (!http_connection_waiting (self) && !self->is_shut)
         s_shut (self);
     return false;
 }
@@ -353,32 +349,36 @@ s_on_input (struct bufferevent *stream, void *arg)
 
 //  Output has drained to the low mark, or further.
 static void
-s_on_output (struct bufferevent *stream, void *arg)
+s_on_drained (http_connection_t *self)
 {
-    http_connection_t *self = arg;
     if (self->state == CONNECTION_EXCHANGE)
         http_exchange_drained (self->exchange);
     else
         s_advance (self);
 }
 
-//  What the system does not take is left to libevent, which also finds out where the client is gone.
+static void
+s_on_output (struct bufferevent *stream, void *arg)
+{
+    http_connection_t *self = arg;
+    self->is_behind = evbuffer_get_length (bufferevent_get_output (stream)) > 0;
+    s_on_drained (self);
+}
+
 static void
 s_flush (void *arg)
 {
     http_connection_t *self = arg;
-    s_send_waiting (self);
-    if (s_waiting (self))
-        s_unstage (self);
-    else
-        s_on_output (self->stream, self);
+    s_send_output (self);
+    if (!self->is_behind)
+        s_on_drained (self);
 }
 
 //  EOF: the client has closed, or shut down its half.  Both mean that it is not interested any more.
 static void
 s_on_eof (http_connection_t *self)
 {
-    if (self->state == CONNECTION_EXCHANGE || !s_waiting (self)) {
+    if (self->state == CONNECTION_EXCHANGE || !http_connection_waiting (self)) {
         s_lose (self);
         return;
     }
@@ -424,6 +424,7 @@ http_connection_new (port_listener_t *listener, struct bufferevent *stream, cons
     http_connection_t *self = memory_new (sizeof *self);
     self->listener = listener;
     self->stream = stream;
+    self->fd = bufferevent_getfd (stream);
     self->resume = (loop_task_t){ .run = s_advance, .arg = self };
     self->flush = (loop_task_t){ .run = s_flush, .arg = self };
     self->deadline = loop_event (listener->loop, -1, 0, s_on_deadline, self);
@@ -446,7 +447,6 @@ void
 http_connection_next (http_connection_t *self, bool keep)
 {
     self->exchange = NULL;
-    s_unstage (self);
     if (keep)
         s_wait_for_request (self);
     else
@@ -459,7 +459,7 @@ void
 http_connection_cut (http_connection_t *self)
 {
     struct linger reset = { .l_onoff = 1, .l_linger = 0 };
-    setsockopt (bufferevent_getfd (self->stream), SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
+    setsockopt (self->fd, SOL_SOCKET, SO_LINGER, &reset, sizeof reset);
     self->exchange = NULL;
     s_drop (self);
 }
@@ -469,7 +469,7 @@ http_connection_retire (http_connection_t *self)
 {
     if (self->state != CONNECTION_IDLE)
         return;
-    if (s_waiting (self))
+    if (http_connection_waiting (self))
         s_close_after_output (self);
     else
         s_drop (self);
@@ -478,6 +478,6 @@ http_connection_retire (http_connection_t *self)
 void
 http_connection_close (http_connection_t *self)
 {
-    s_send_waiting (self);
+    s_send_output (self);
     s_drop (self);
 }

@@ -14,12 +14,12 @@ void http_connection_new (port_listener_t *listener, struct bufferevent *stream,
 //  The connection of a link in the listener's list.
 http_connection_t *http_connection_of (list_link_t *link);
 
-//  Where its exchange writes to.  Borrowed.
-struct evbuffer *http_connection_output (http_connection_t *self);
+//  Where its exchange writes to: what is appended in this round of the loop is sent together at the round's end.  Borrowed
+//  until then.
+buffer_t *http_connection_output (http_connection_t *self);
 
-//  The exchange is about to write more of a streamed response: what it writes in this round of the loop goes out together at
-//  the round's end.  Without it libevent would watch the socket for each piece, and stop watching it behind each.
-void http_connection_stage (http_connection_t *self);
+//  Bytes that the system has not taken yet.
+size_t http_connection_waiting (const http_connection_t *self);
 
 //  The exchange has written its response and is gone.  keep: the client may send the next request.
 void http_connection_next (http_connection_t *self, bool keep);

@@ -1,11 +1,12 @@
 #include "runtime/port/http_exchange.h"
 
-#include <event2/buffer.h>
 #include <stdio.h>
 
 #include "base/bug.h"
 #include "base/memory.h"
 #include "runtime/port/http_response.h"
+
+enum { SIZE_LINE_MAX = 2 * sizeof (size_t) + 2 };
 
 //  ---- Reading the request -------------------------------------------------------------------------------------------
 
@@ -129,37 +130,35 @@ s_write_head (port_exchange_t *self, http_response_t *response)
     self->is_silent = self->head.is_head || response->framing == FRAMING_NONE;
     self->is_chunked = response->framing == FRAMING_CHUNKED;
     response->close = !self->keeps;
-    buffer_t bytes = { 0 };
-    http_response_render (response, &bytes);
-    evbuffer_add (http_connection_output (self->connection), bytes.data, bytes.size);
-    buffer_fini (&bytes);
+    http_response_render (response, http_connection_output (self->connection));
 }
 
-//  evbuffer_add_printf would be most of what a token costs here.
+//  Printing it would be most of what a token costs here.
 static void
-s_write_size_line (struct evbuffer *output, size_t size)
+s_write_size_line (buffer_t *output, size_t size)
 {
-    char line [2 * sizeof size + 2];
+    char line [SIZE_LINE_MAX];
     char *first = line + sizeof line;
     *--first = '\n';
     *--first = '\r';
     do
         *--first = "0123456789abcdef" [size % 16];
     while (size /= 16);
-    evbuffer_add (output, first, (size_t)(line + sizeof line - first));
+    buffer_append (output, span_of (first, (size_t)(line + sizeof line - first)));
 }
 
 static void
 s_write_body (port_exchange_t *self, span_t bytes)
 {
-    struct evbuffer *output = http_connection_output (self->connection);
     if (self->is_silent || !bytes.size)
         return;
+    buffer_t *output = http_connection_output (self->connection);
+    buffer_reserve (output, SIZE_LINE_MAX + bytes.size + 2);
     if (self->is_chunked)
         s_write_size_line (output, bytes.size);
-    evbuffer_add (output, bytes.data, bytes.size);
+    buffer_append (output, bytes);
     if (self->is_chunked)
-        evbuffer_add (output, "\r\n", 2);
+        buffer_append (output, SPAN ("\r\n"));
 }
 
 static void
@@ -209,9 +208,8 @@ http_exchange_write (port_exchange_t *self, span_t bytes)
     BUG_ON (!self->is_streaming);
     if (!self->connection)
         return STATUS_UNREACHABLE;
-    http_connection_stage (self->connection);
     s_write_body (self, bytes);
-    if (evbuffer_get_length (http_connection_output (self->connection)) > EXCHANGE_HIGH_MARK)
+    if (http_connection_waiting (self->connection) > EXCHANGE_HIGH_MARK)
         self->is_blocked = true;
     return self->is_blocked ? STATUS_AGAIN : STATUS_OK;
 }
@@ -221,7 +219,7 @@ http_exchange_end (port_exchange_t *self)
 {
     BUG_ON (!self->is_streaming);
     if (self->connection && self->is_chunked && !self->is_silent)
-        evbuffer_add (http_connection_output (self->connection), "0\r\n\r\n", 5);
+        buffer_append (http_connection_output (self->connection), SPAN ("0\r\n\r\n"));
     s_finish (self);
 }
 

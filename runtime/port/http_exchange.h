@@ -15,20 +15,20 @@ enum {
 struct port_exchange {
     port_listener_t *listener;        //  Whose it is
     http_connection_t *connection;    //  NULL when the client is gone
-    buffer_t head_bytes;              //  As received
-    http_head_t head;                 //  Parsed, over head_bytes
-    http_chunks_t chunks;             //  Of a chunked body
-    buffer_t body;                    //  As far as received
-    uint64_t admitted;                //  Bytes taken from the listener's budget
-    http_request_t request;           //  What the actor sees, over the above
-    exchange_watch_t watch;           //  Who to tell; zeroed until named
-    loop_task_t tell;                 //  Tells a watch that was named too late
     bool is_handed_over;              //  The actor owns it
     bool is_streaming;                //  begin was called
     bool is_blocked;                  //  write said AGAIN: on_writable is owed
     bool is_chunked;                  //  The stream is framed in chunks
     bool is_silent;                   //  The response has no body
     bool keeps;                       //  The connection goes on afterwards
+    exchange_watch_t watch;           //  Who to tell; zeroed until named
+    loop_task_t tell;                 //  Tells a watch that was named too late
+    buffer_t head_bytes;              //  As received
+    http_head_t head;                 //  Parsed, over head_bytes
+    http_chunks_t chunks;             //  Of a chunked body
+    buffer_t body;                    //  As far as received
+    uint64_t admitted;                //  Bytes taken from the listener's budget
+    http_request_t request;           //  What the actor sees, over the above
     char peer [HTTP_ADDRESS_SIZE];    //  For logs
 };
 

@@ -68,16 +68,24 @@ visit_gone (void *arg)
     server_tell (server, 'g');
 }
 
+//  A letter of a flood tells where it stands.
+static inline uint8_t
+flood_byte (size_t position)
+{
+    return (uint8_t)('A' + (position ^ position >> 8 ^ position >> 16) % 26);
+}
+
 static inline void
 visit_flood (visit_t *self)
 {
     uint8_t piece [FLOOD_PIECE];
-    memset (piece, 'x', sizeof piece);
     const port_table_t *table = self->server->base.port->table;
     status_t status = STATUS_OK;
     while (status == STATUS_OK && self->written < FLOOD_BYTES) {
         size_t left = FLOOD_BYTES - self->written;
         size_t size = left < FLOOD_PIECE ? left : FLOOD_PIECE;
+        for (size_t i = 0; i < size; i++)
+            piece [i] = flood_byte (self->written + i);
         status = table->exchange_write (self->exchange, span_of (piece, size));
         self->written += size;
     }

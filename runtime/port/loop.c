@@ -24,6 +24,9 @@ struct loop {
     struct event *turn_end;      //  Activated by loop_turn_end
     list_t deferred;             //  loop_task_t, for the next round
     struct event *next_round;    //  A zero timeout while `deferred` has any
+    list_t finishing;            //  loop_task_t, for the end of this round
+    struct event *round_end;     //  Active while `finishing` has any
+    bool in_round_end;           //  They are being run
     int wake_fd;                 //  An eventfd: `posted` has something
     struct event *wake;          //  Reads wake_fd
     pthread_mutex_t mutex;       //  Guards `posted` and `stopped`
@@ -100,20 +103,43 @@ s_want_next_round (loop_t *self)
         loop_event_after (self->next_round, 0);
 }
 
+static void
+s_append (list_t *tasks, loop_task_t *task)
+{
+    list_append (tasks, &task->link);
+    task->list = tasks;
+}
+
 void
 loop_defer (loop_t *self, loop_task_t *task)
 {
-    if (list_link_is_linked (&task->link))
+    if (task->list)
         return;
-    list_append (&self->deferred, &task->link);
+    s_append (&self->deferred, task);
     s_want_next_round (self);
+}
+
+void
+loop_finish (loop_t *self, loop_task_t *task)
+{
+    if (self->in_round_end) {
+        loop_defer (self, task);
+        return;
+    }
+    if (task->list)
+        return;
+    s_append (&self->finishing, task);
+    if (self->finishing.count == 1)
+        event_active (self->round_end, EV_TIMEOUT, 0);
 }
 
 void
 loop_undefer (loop_t *self, loop_task_t *task)
 {
-    if (list_link_is_linked (&task->link))
-        list_remove (&self->deferred, &task->link);
+    if (!task->list)
+        return;
+    list_remove (task->list, &task->link);
+    task->list = NULL;
 }
 
 static bool
@@ -123,6 +149,7 @@ s_run_first (list_t *tasks)
     if (!link)
         return false;
     loop_task_t *task = LIST_ENTRY (link, loop_task_t, link);
+    task->list = NULL;
     task->run (task->arg);
     return true;
 }
@@ -135,6 +162,16 @@ s_on_next_round (evutil_socket_t fd, short what, void *arg)
         ;
     if (self->deferred.count)
         s_want_next_round (self);
+}
+
+static void
+s_on_round_end (evutil_socket_t fd, short what, void *arg)
+{
+    loop_t *self = arg;
+    self->in_round_end = true;
+    while (s_run_first (&self->finishing))
+        ;
+    self->in_round_end = false;
 }
 
 //  ---- From other threads --------------------------------------------------------------------------------------------
@@ -274,6 +311,7 @@ s_watch (loop_t *self)
     self->wake = loop_event (self, self->wake_fd, EV_READ | EV_PERSIST, s_on_wake, self);
     self->turn_end = loop_event (self, -1, 0, s_on_turn_end, self);
     self->next_round = loop_event (self, -1, 0, s_on_next_round, self);
+    self->round_end = loop_event (self, -1, 0, s_on_round_end, self);
     BUG_ON (event_add (self->timer, NULL) != 0 || event_add (self->wake, NULL) != 0);
 }
 
@@ -286,6 +324,7 @@ loop_new (const loop_user_t *user, error_t *error)
     self->wake_fd = eventfd (0, EFD_NONBLOCK | EFD_CLOEXEC);
     self->base = s_base_new ();
     list_init (&self->deferred);
+    list_init (&self->finishing);
     list_init (&self->posted);
     pthread_mutex_init (&self->mutex, NULL);
     if (self->timer_fd < 0 || self->wake_fd < 0 || !self->base) {
@@ -317,6 +356,7 @@ loop_destroy (loop_t **self_p)
     loop_t *self = *self_p;
     if (!self)
         return;
+    s_free_event (self->round_end);
     s_free_event (self->next_round);
     s_free_event (self->turn_end);
     s_free_event (self->wake);

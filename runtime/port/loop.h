@@ -1,10 +1,10 @@
 //  loop - the event loop of one actor's thread
 //
 //  A libevent base with what a port needs on top: an alarm with the precision of a timerfd, one callback at the end of a
-//  turn, tasks that run in the next round of the loop, and tasks posted from other threads.
+//  turn, tasks that run at the end of the round or in the next one, and tasks posted from other threads.
 //
-//  A round is: poll, then everything that is ready, in order; whatever asks to run again (a deferred task) runs in the
-//  next round, behind the poll.  So nothing that always has more to do starves the rest.
+//  A round is: poll, then everything that is ready, in order, then the tasks that finish the round; whatever asks to run
+//  again (a deferred task) runs in the next round, behind the poll.  So nothing that always has more to do starves the rest.
 //
 //  Not thread-safe but for loop_post and loop_stop: one thread owns the loop, and everything registered with it.
 
@@ -22,7 +22,8 @@ typedef void (loop_fn) (void *arg);
 
 //  Embedded in whoever wants to run later.  Zeroed but for `run` and `arg` before its first use.
 typedef struct {
-    list_link_t link;    //  In the loop's list while it waits
+    list_link_t link;    //  In a list of the loop while it waits
+    list_t *list;        //  Which one; NULL while it does not wait, or was posted
     loop_fn *run;        //  Called once for each time it was queued
     void *arg;           //  For run
 } loop_task_t;
@@ -54,7 +55,10 @@ void loop_turn_end (loop_t *self);
 //  Runs the task in the next round; nothing where it waits already.  Borrows it until it runs.
 void loop_defer (loop_t *self, loop_task_t *task);
 
-//  Takes back a deferred task; nothing where it does not wait.
+//  As loop_defer, but at the end of this round, behind what was ready; where such a task asks, in the next round.
+void loop_finish (loop_t *self, loop_task_t *task);
+
+//  Takes back a task; nothing where it does not wait.
 void loop_undefer (loop_t *self, loop_task_t *task);
 
 //  Runs a task on the loop's thread, soon.  From any thread.  The task must not wait already, and cannot be taken back.

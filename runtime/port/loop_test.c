@@ -149,6 +149,76 @@ test_a_restless_task_starves_nobody (void **state)
     loop_destroy (&story.loop);
 }
 
+typedef struct {
+    story_t story;         //  What happened
+    loop_task_t finish;    //  Of this round; asks again once
+    loop_task_t next;      //  Of the next round
+    loop_task_t never;     //  Taken back
+} finisher_t;
+
+static void
+s_on_first (evutil_socket_t fd, short what, void *arg)
+{
+    finisher_t *self = arg;
+    loop_t *loop = self->story.loop;
+    s_write (&self->story, 'a');
+    loop_defer (loop, &self->next);
+    loop_finish (loop, &self->never);
+    loop_finish (loop, &self->finish);
+    loop_finish (loop, &self->finish);
+    loop_undefer (loop, &self->never);
+}
+
+static void
+s_on_second (evutil_socket_t fd, short what, void *arg)
+{
+    s_write (arg, 'b');
+}
+
+static void
+s_finish (void *arg)
+{
+    finisher_t *self = arg;
+    bool is_first = self->story.count == 2;
+    s_write (&self->story, 'F');
+    if (is_first)
+        loop_finish (self->story.loop, &self->finish);
+    else
+        loop_stop (self->story.loop);
+}
+
+static void
+s_write_next (void *arg)
+{
+    s_write (arg, 'n');
+}
+
+static void
+s_write_never (void *arg)
+{
+    s_write (arg, 'x');
+}
+
+//  What finishes a round comes once, behind all that was ready; where it asks again, it comes in the next one.
+static void
+test_a_round_is_finished_once_behind_everything_that_was_ready (void **state)
+{
+    finisher_t self;
+    s_start (&self.story);
+    self.finish = (loop_task_t){ .run = s_finish, .arg = &self };
+    self.next = (loop_task_t){ .run = s_write_next, .arg = &self.story };
+    self.never = (loop_task_t){ .run = s_write_never, .arg = &self.story };
+    struct event *first = loop_event (self.story.loop, -1, 0, s_on_first, &self);
+    struct event *second = loop_event (self.story.loop, -1, 0, s_on_second, &self.story);
+    event_active (first, EV_TIMEOUT, 0);
+    event_active (second, EV_TIMEOUT, 0);
+    loop_run (self.story.loop);
+    assert_string_equal (self.story.order, "abFnF");
+    event_free (first);
+    event_free (second);
+    loop_destroy (&self.story.loop);
+}
+
 enum { POSTS = 2000 };
 
 typedef struct {
@@ -200,6 +270,7 @@ main (void)
         cmocka_unit_test (test_a_cleared_alarm_does_not_ring),
         cmocka_unit_test (test_a_turn_ends_once_behind_everything_that_was_ready),
         cmocka_unit_test (test_a_restless_task_starves_nobody),
+        cmocka_unit_test (test_a_round_is_finished_once_behind_everything_that_was_ready),
         cmocka_unit_test (test_posts_from_another_thread_all_arrive),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
