@@ -3,12 +3,14 @@
 #include <stdio.h>
 #include <string.h>
 
+enum { EVENTS_KEPT = 64 << 10 };
+
 static void s_on_silence (void *state, actor_t *actor, void *arg);
 
 void
-answer_init (answer_t *self, actor_t *actor, client_t *client, uint64_t keep_alive_ns)
+answer_init (answer_t *self, actor_t *actor, client_t *client, uint64_t keep_alive_ns, buffer_t *events)
 {
-    *self = (answer_t){ .actor = actor, .client = client, .keep_alive_ns = keep_alive_ns };
+    *self = (answer_t){ .actor = actor, .client = client, .keep_alive_ns = keep_alive_ns, .events = events };
     self->last_write_ns = actor_now (actor);
     arena_init (&self->arena, 64 << 10);
 }
@@ -33,7 +35,7 @@ answer_describe (answer_t *self, bool stream, const chat_identity_t *identity, c
     self->include_usage = identity->include_usage;
     chat_writer_init (&self->writer, identity);
     text_gate_init (&self->gate, stops, stop_count);
-    speech_init (&self->speech, stream ? &self->writer : NULL);
+    speech_init (&self->speech, stream ? &self->writer : NULL, stream ? self->events : NULL);
     if (stream)
         timer_start (&self->silence, self->actor, self->keep_alive_ns, s_on_silence, self);
 }
@@ -76,39 +78,37 @@ s_begin (answer_t *self)
     self->begun = true;
 }
 
+//  Memory of a large piece is given back.
 static status_t
-s_write (answer_t *self, buffer_t *events)
+s_write (answer_t *self)
 {
-    status_t status = client_write (self->client, buffer_span (events));
+    status_t status = client_write (self->client, buffer_span (self->events));
     self->last_write_ns = actor_now (self->actor);
     self->blocked = status == STATUS_AGAIN;
-    buffer_fini (events);
+    if (self->events->capacity <= EVENTS_KEPT)
+        buffer_clear (self->events);
+    else
+        buffer_fini (self->events);
     return status;
 }
 
 //  Once the role was said it is not said again.
 static void
-s_write_opening (answer_t *self, buffer_t *events)
+s_open (answer_t *self)
 {
+    s_begin (self);
     if (!self->opened)
-        chat_write_role (&self->writer, events);
+        chat_write_role (&self->writer, self->events);
     self->opened = true;
 }
 
-//  What the speech has made of it.
 static status_t
-s_stream (answer_t *self)
+s_stream (answer_t *self, span_t text)
 {
-    buffer_t *said = &self->speech.events;
-    s_begin (self);
-    if (self->opened && said->size)
-        return s_write (self, said);
-    buffer_t events = { 0 };
-    s_write_opening (self, &events);
-    buffer_append (&events, buffer_span (said));
-    buffer_fini (said);
-    if (events.size)
-        return s_write (self, &events);
+    s_open (self);
+    speech_put (&self->speech, text);
+    if (self->events->size)
+        return s_write (self);
     return self->blocked ? STATUS_AGAIN : STATUS_OK;
 }
 
@@ -119,10 +119,9 @@ s_on_silence (void *state, actor_t *actor, void *arg)
     answer_t *self = arg;
     uint64_t silent_ns = actor_now (actor) - self->last_write_ns;
     if (silent_ns >= self->keep_alive_ns && !self->blocked) {
-        buffer_t events = { 0 };
         s_begin (self);
-        chat_write_comment (SPAN ("keep-alive"), &events);
-        s_write (self, &events);
+        chat_write_comment (SPAN ("keep-alive"), self->events);
+        s_write (self);
         silent_ns = 0;
     }
     uint64_t delay_ns = silent_ns < self->keep_alive_ns ? self->keep_alive_ns - silent_ns : self->keep_alive_ns;
@@ -144,15 +143,14 @@ s_gather (answer_t *self, span_t text)
 static status_t
 s_put_text (answer_t *self, span_t text)
 {
-    if (!self->stream)
-        return s_gather (self, text);
-    speech_put (&self->speech, text);
-    return s_stream (self);
+    return (self->stream ? s_stream : s_gather) (self, text);
 }
 
 status_t
 answer_put (answer_t *self, span_t bytes)
 {
+    if (text_gate_lets_pass (&self->gate, bytes))
+        return s_put_text (self, bytes);
     buffer_t text = { 0 };
     bool goes_on = text_gate_put (&self->gate, bytes, &text);
     status_t status = s_put_text (self, buffer_span (&text));
@@ -165,17 +163,13 @@ answer_put (answer_t *self, span_t bytes)
 static void
 s_end_stream (answer_t *self, const char *reason, const usage_t *usage, span_t comment)
 {
-    buffer_t events = { 0 };
-    s_begin (self);
-    s_write_opening (self, &events);
-    buffer_append (&events, buffer_span (&self->speech.events));
-    chat_write_finish (&self->writer, reason, &events);
+    chat_write_finish (&self->writer, reason, self->events);
     if (self->include_usage)
-        chat_write_usage (&self->writer, usage, &events);
+        chat_write_usage (&self->writer, usage, self->events);
     if (comment.size)
-        chat_write_comment (comment, &events);
-    chat_write_done (&events);
-    s_write (self, &events);
+        chat_write_comment (comment, self->events);
+    chat_write_done (self->events);
+    s_write (self);
     client_end (&self->client);
 }
 
@@ -188,6 +182,8 @@ answer_finish (answer_t *self, const char *reason, const usage_t *usage, span_t 
     if (rest.size)
         s_put_text (self, buffer_span (&rest));
     buffer_fini (&rest);
+    if (self->stream)
+        s_open (self);
     speech_finish (&self->speech, strcmp (reason, "length") == 0);
     if (speech_has_calls (&self->speech) && strcmp (reason, "stop") == 0)
         reason = "tool_calls";
@@ -209,13 +205,13 @@ answer_fail (answer_t *self, const api_error_t *error)
 {
     const api_error_row_t *row = api_error_row (error->kind);
     timer_stop (&self->silence);
-    buffer_t body = { 0 };
     if (self->begun) {
-        chat_write_error (error, &body);
-        s_write (self, &body);
+        chat_write_error (error, self->events);
+        s_write (self);
         client_end (&self->client);
         return;
     }
+    buffer_t body = { 0 };
     char seconds [16];
     snprintf (seconds, sizeof seconds, "%u", row->retry_after);
     if (row->retry_after)

@@ -16,28 +16,31 @@
 
 enum { ANSWER_HEADERS_MAX = 16, ANSWER_TEXT_MAX = 16 << 20 };
 
+//  What each token touches stands first.
 typedef struct {
-    actor_t *actor;            //  Whose
     client_t *client;          //  To whom; NULL once it has ended
+    buffer_t *events;          //  Streamed: what is about to be written; empty but inside a call
+    uint64_t last_write_ns;    //  When the client was written to last
     bool stream;               //  In pieces
     bool include_usage;        //  With a chunk that counts
     bool opened;               //  Streamed: the role was said
     bool begun;                //  The response has begun
     bool blocked;              //  The client reads more slowly than it is written to
-    uint64_t keep_alive_ns;    //  Longest silence in a stream
-    uint64_t last_write_ns;    //  When the client was written to last
-    actor_timer_t silence;     //  Until it has heard nothing for too long
-    chat_writer_t writer;      //  How it is written
+    actor_t *actor;            //  Whose
     text_gate_t gate;          //  From bytes to text
     speech_t speech;           //  From text to what the client is told
+    chat_writer_t writer;      //  How it is written
+    uint64_t keep_alive_ns;    //  Longest silence in a stream
+    actor_timer_t silence;     //  Until it has heard nothing for too long
     uint64_t charged;          //  Of the actor's budget, for the text
     arena_t arena;             //  Headers, until the response begins
     http_header_t *headers;    //  Of the response, ANSWER_HEADERS_MAX in the arena; NULL: none yet
     size_t header_count;       //  How many
 } answer_t;
 
-//  Takes the client.  keep_alive_ns: of a stream.
-void answer_init (answer_t *self, actor_t *actor, client_t *client, uint64_t keep_alive_ns);
+//  Takes the client.  keep_alive_ns: of a stream.  events: borrowed as long as the answer; all answers of an actor share
+//  one, so that an open stream needs none.
+void answer_init (answer_t *self, actor_t *actor, client_t *client, uint64_t keep_alive_ns, buffer_t *events);
 
 //  Cuts the response where it has not ended.
 void answer_fini (answer_t *self);

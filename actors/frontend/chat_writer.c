@@ -5,6 +5,11 @@
 
 #include "base/json_writer.h"
 
+//  How a chunk ends: its delta where nothing is finished, and all of it, without and with counts to come.
+#define DELTA_END "},\"logprobs\":null,\"finish_reason\":null}]"
+#define TAIL "}\n\n"
+#define USAGE_TAIL ",\"usage\":null}\n\n"
+
 //  "id":...,"object":OBJECT,"created":...,"model":...,"system_fingerprint":... with the brace before it.
 static void
 s_write_head (const chat_identity_t *identity, const char *object, buffer_t *out)
@@ -19,11 +24,17 @@ s_write_head (const chat_identity_t *identity, const char *object, buffer_t *out
 void
 chat_writer_init (chat_writer_t *self, const chat_identity_t *identity)
 {
-    *self = (chat_writer_t){ .tail = identity->include_usage ? ",\"usage\":null}\n\n" : "}\n\n" };
+    *self = (chat_writer_t){ .delta_end = SPAN (DELTA_END TAIL), .tail = SPAN (TAIL) };
+    if (identity->include_usage) {
+        self->delta_end = SPAN (DELTA_END USAGE_TAIL);
+        self->tail = SPAN (USAGE_TAIL);
+    }
     s_write_head (identity, "chat.completion", &self->head);
     buffer_append_string (&self->chunk, "data: ");
     s_write_head (identity, "chat.completion.chunk", &self->chunk);
     buffer_append_string (&self->chunk, ",\"choices\":[");
+    self->chunk_start = self->chunk.size;
+    buffer_append_string (&self->chunk, "{\"index\":0,\"delta\":{");
 }
 
 void
@@ -35,48 +46,36 @@ chat_writer_fini (chat_writer_t *self)
 
 //  ---- Pieces ----------------------------------------------------------------------------------------------------------
 
-static void
-s_begin_delta (const chat_writer_t *self, buffer_t *out)
-{
-    buffer_append (out, buffer_span (&self->chunk));
-    buffer_append_string (out, "{\"index\":0,\"delta\":");
-}
-
-static void
-s_end_delta (const chat_writer_t *self, buffer_t *out)
-{
-    buffer_append_string (out, ",\"logprobs\":null,\"finish_reason\":null}]");
-    buffer_append_string (out, self->tail);
-}
-
 void
 chat_write_role (const chat_writer_t *self, buffer_t *out)
 {
-    s_begin_delta (self, out);
-    buffer_append_string (out, "{\"role\":\"assistant\",\"content\":\"\"}");
-    s_end_delta (self, out);
+    buffer_append (out, buffer_span (&self->chunk));
+    buffer_append (out, SPAN ("\"role\":\"assistant\",\"content\":\"\""));
+    buffer_append (out, self->delta_end);
 }
 
+//  before, behind: what stands around the text in the delta.
 static void
-s_write_piece (const chat_writer_t *self, const char *before, span_t text, const char *behind, buffer_t *out)
+s_write_piece (const chat_writer_t *self, span_t before, span_t text, span_t behind, buffer_t *out)
 {
-    s_begin_delta (self, out);
-    buffer_append_string (out, before);
+    buffer_reserve (out, self->chunk.size + before.size + text.size + behind.size + self->delta_end.size);
+    buffer_append (out, buffer_span (&self->chunk));
+    buffer_append (out, before);
     json_escape (out, text);
-    buffer_append_string (out, behind);
-    s_end_delta (self, out);
+    buffer_append (out, behind);
+    buffer_append (out, self->delta_end);
 }
 
 void
 chat_write_text (const chat_writer_t *self, span_t text, buffer_t *out)
 {
-    s_write_piece (self, "{\"content\":\"", text, "\"}", out);
+    s_write_piece (self, SPAN ("\"content\":\""), text, SPAN ("\""), out);
 }
 
 void
 chat_write_reasoning (const chat_writer_t *self, span_t text, buffer_t *out)
 {
-    s_write_piece (self, "{\"reasoning_content\":\"", text, "\"}", out);
+    s_write_piece (self, SPAN ("\"reasoning_content\":\""), text, SPAN ("\""), out);
 }
 
 //  "id":...,"type":"function","function":{"name":...,"arguments":" : an open string.
@@ -93,19 +92,19 @@ s_open_call (const chat_call_t *call, buffer_t *out)
 void
 chat_write_call (const chat_writer_t *self, const chat_call_t *call, buffer_t *out)
 {
-    s_begin_delta (self, out);
-    buffer_print (out, "{\"tool_calls\":[{\"index\":%" PRIu32 ",", call->index);
+    buffer_append (out, buffer_span (&self->chunk));
+    buffer_print (out, "\"tool_calls\":[{\"index\":%" PRIu32 ",", call->index);
     s_open_call (call, out);
-    buffer_append_string (out, "\"}}]}");
-    s_end_delta (self, out);
+    buffer_append (out, SPAN ("\"}}]"));
+    buffer_append (out, self->delta_end);
 }
 
 void
 chat_write_arguments (const chat_writer_t *self, uint32_t index, span_t json, buffer_t *out)
 {
     char before [80];
-    snprintf (before, sizeof before, "{\"tool_calls\":[{\"index\":%" PRIu32 ",\"function\":{\"arguments\":\"", index);
-    s_write_piece (self, before, json, "\"}}]}", out);
+    snprintf (before, sizeof before, "\"tool_calls\":[{\"index\":%" PRIu32 ",\"function\":{\"arguments\":\"", index);
+    s_write_piece (self, span_from_string (before), json, SPAN ("\"}}]"), out);
 }
 
 void
@@ -124,9 +123,9 @@ chat_end_call (buffer_t *calls)
 void
 chat_write_finish (const chat_writer_t *self, const char *reason, buffer_t *out)
 {
-    s_begin_delta (self, out);
-    buffer_print (out, "{},\"logprobs\":null,\"finish_reason\":\"%s\"}]", reason);
-    buffer_append_string (out, self->tail);
+    buffer_append (out, buffer_span (&self->chunk));
+    buffer_print (out, "},\"logprobs\":null,\"finish_reason\":\"%s\"}]", reason);
+    buffer_append (out, self->tail);
 }
 
 static void
@@ -141,7 +140,7 @@ s_write_counts (const usage_t *usage, buffer_t *out)
 void
 chat_write_usage (const chat_writer_t *self, const usage_t *usage, buffer_t *out)
 {
-    buffer_append (out, buffer_span (&self->chunk));
+    buffer_append (out, span_slice (buffer_span (&self->chunk), 0, self->chunk_start));
     buffer_append_string (out, "],");
     s_write_counts (usage, out);
     buffer_append_string (out, "}\n\n");

@@ -37,9 +37,11 @@ typedef struct {
 } chat_said_t;
 
 typedef struct {
-    buffer_t head;       //  Members that every object begins with
-    buffer_t chunk;      //  A chunk up to its delta
-    const char *tail;    //  A chunk behind its choices
+    buffer_t chunk;        //  A chunk up to its delta, whose first member comes next
+    size_t chunk_start;    //  Of these, bytes before the choice
+    span_t delta_end;      //  A chunk behind the delta's members, where nothing is finished
+    span_t tail;           //  A chunk behind its choices
+    buffer_t head;         //  Members that every object begins with
 } chat_writer_t;
 
 //  Borrows the identity for the call.

@@ -206,6 +206,7 @@ s_fini (void *self_, actor_t *actor)
     actor_port (actor)->table->listener_close (self->listener);
     locals_fini (&self->locals);
     models_destroy (&self->models);
+    buffer_fini (&self->events);
     memory_free (self->host);
 }
 

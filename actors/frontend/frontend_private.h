@@ -27,6 +27,7 @@ typedef struct {
     list_t over_relays;              //  relay_t, to be freed likewise
     list_t scrapes;                  //  scrape_t, in progress
     actor_timer_t bury;              //  Frees what is over
+    buffer_t events;                 //  What an answer is about to write; empty between two
     uint64_t served;                 //  Requests so far: spreads calls over workers
     bool draining;                   //  Takes no new requests
 } frontend_t;

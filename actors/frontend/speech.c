@@ -9,9 +9,9 @@
 enum { CALL_ID_MAX = 320 };
 
 void
-speech_init (speech_t *self, const chat_writer_t *writer)
+speech_init (speech_t *self, const chat_writer_t *writer, buffer_t *events)
 {
-    *self = (speech_t){ .writer = writer };
+    *self = (speech_t){ .writer = writer, .events = events };
 }
 
 void
@@ -19,7 +19,7 @@ speech_fini (speech_t *self)
 {
     parser_destroy (&self->parser);
     json_destroy (&self->tools);
-    buffer_t *const buffers [] = { &self->piece, &self->events, &self->text, &self->reasoning, &self->calls };
+    buffer_t *const buffers [] = { &self->piece, &self->text, &self->reasoning, &self->calls };
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         buffer_fini (buffers [i]);
 }
@@ -33,38 +33,42 @@ speech_has_calls (const speech_t *self)
 //  ---- Pieces ----------------------------------------------------------------------------------------------------------
 
 static void
-s_write_piece (speech_t *self)
+s_write_piece (speech_t *self, speech_kind_t kind, span_t piece)
 {
-    span_t piece = buffer_span (&self->piece);
-    switch (self->kind) {
+    switch (kind) {
     case SPEECH_TEXT:
-        chat_write_text (self->writer, piece, &self->events);
+        chat_write_text (self->writer, piece, self->events);
         break;
     case SPEECH_REASONING:
-        chat_write_reasoning (self->writer, piece, &self->events);
+        chat_write_reasoning (self->writer, piece, self->events);
         break;
     case SPEECH_ARGUMENTS:
-        chat_write_arguments (self->writer, self->call_count - 1, piece, &self->events);
+        chat_write_arguments (self->writer, self->call_count - 1, piece, self->events);
         break;
     }
 }
 
 //  Arguments are a string of JSON inside JSON.
 static void
-s_gather_piece (speech_t *self)
+s_gather_piece (speech_t *self, speech_kind_t kind, span_t piece)
 {
-    span_t piece = buffer_span (&self->piece);
-    if (self->kind == SPEECH_ARGUMENTS)
+    if (kind == SPEECH_ARGUMENTS)
         json_escape (&self->calls, piece);
     else
-        buffer_append (self->kind == SPEECH_TEXT ? &self->text : &self->reasoning, piece);
+        buffer_append (kind == SPEECH_TEXT ? &self->text : &self->reasoning, piece);
+}
+
+static void
+s_tell (speech_t *self, speech_kind_t kind, span_t piece)
+{
+    if (piece.size)
+        (self->writer ? s_write_piece : s_gather_piece) (self, kind, piece);
 }
 
 static void
 s_flush (speech_t *self)
 {
-    if (self->piece.size)
-        (self->writer ? s_write_piece : s_gather_piece) (self);
+    s_tell (self, self->kind, buffer_span (&self->piece));
     buffer_clear (&self->piece);
 }
 
@@ -124,7 +128,7 @@ s_on_call (void *self_, span_t name, span_t given)
     s_flush (self);
     chat_call_t call = { .index = self->call_count++, .id = given.size ? given : span_from_string (id), .name = name };
     if (self->writer)
-        chat_write_call (self->writer, &call, &self->events);
+        chat_write_call (self->writer, &call, self->events);
     else
         chat_begin_call (&call, &self->calls);
     self->in_call = true;
@@ -162,10 +166,11 @@ speech_read (speech_t *self, const speech_setup_t *setup)
 void
 speech_put (speech_t *self, span_t text)
 {
-    if (self->parser)
-        parser_feed (self->parser, text);
-    else
-        s_append (self, SPEECH_TEXT, text);
+    if (!self->parser) {
+        s_tell (self, SPEECH_TEXT, text);
+        return;
+    }
+    parser_feed (self->parser, text);
     s_flush (self);
 }
 

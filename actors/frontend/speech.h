@@ -24,11 +24,11 @@ typedef enum { SPEECH_TEXT, SPEECH_REASONING, SPEECH_ARGUMENTS } speech_kind_t;
 typedef struct {
     const chat_writer_t *writer;    //  Of pieces; NULL: nothing is streamed
     parser_t *parser;               //  NULL: all of it is text
-    speech_setup_t setup;           //  Its format, seed and count; nothing else
+    buffer_t *events;               //  Streamed: what is to be sent; borrowed
+    speech_setup_t setup;           //  Of the parser: its format, seed and count; nothing else
     json_t *tools;                  //  For the parser
     speech_kind_t kind;             //  Of the piece under way
     buffer_t piece;                 //  The piece under way
-    buffer_t events;                //  Streamed: what is to be sent
     buffer_t text;                  //  Not streamed: the text,
     buffer_t reasoning;             //  the thoughts
     buffer_t calls;                 //  and the calls so far, as chat_said_t has them
@@ -36,8 +36,9 @@ typedef struct {
     bool in_call;                   //  The last one has not ended
 } speech_t;
 
-//  writer: of a stream, borrowed as long as this lives; NULL where the answer is to be whole.
-void speech_init (speech_t *self, const chat_writer_t *writer);
+//  writer, events: of a stream, borrowed as long as this lives; what is to be sent is appended to events.  NULL where the
+//  answer is to be whole.
+void speech_init (speech_t *self, const chat_writer_t *writer, buffer_t *events);
 void speech_fini (speech_t *self);
 
 //  From now on it is read as this model writes.  Before any text.

@@ -109,12 +109,13 @@ s_say (const model_t *model, const char *text, bool stream, uint64_t seed)
     heard_t heard = { 0 };
     speech_t speech;
     chat_writer_t writer;
+    buffer_t events = { 0 };
     random_t random;
     random_init (&random, seed);
     json_t *tools = NULL;
     assert_true (!*model->tools || json_parse (span_from_string (model->tools), &tools, NULL) == STATUS_OK);
     chat_writer_init (&writer, &(chat_identity_t){ .id = SPAN ("chatcmpl-1"), .model = SPAN ("m") });
-    speech_init (&speech, stream ? &writer : NULL);
+    speech_init (&speech, stream ? &writer : NULL, stream ? &events : NULL);
     speech_read (&speech, &(speech_setup_t){ .format = parser_find (span_from_string (model->format)),
                               .prefill = span_from_string (model->prefill),
                               .tools = tools,
@@ -128,10 +129,11 @@ s_say (const model_t *model, const char *text, bool stream, uint64_t seed)
     speech_finish (&speech, model->cut);
     assert_int_equal (speech_has_calls (&speech), speech.call_count > 0);
     if (stream)
-        s_hear_events (&heard, buffer_span (&speech.events));
+        s_hear_events (&heard, buffer_span (&events));
     else
         s_hear_whole (&heard, &writer, &speech);
     speech_fini (&speech);
+    buffer_fini (&events);
     chat_writer_fini (&writer);
     return heard;
 }

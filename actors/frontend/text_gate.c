@@ -75,6 +75,12 @@ s_append_text (span_t bytes, buffer_t *out)
 //  ---- The gate --------------------------------------------------------------------------------------------------------
 
 bool
+text_gate_lets_pass (const text_gate_t *self, span_t bytes)
+{
+    return !self->stop_count && !self->held.size && utf8_is_valid (bytes);
+}
+
+bool
 text_gate_put (text_gate_t *self, span_t bytes, buffer_t *out)
 {
     if (self->stopped)

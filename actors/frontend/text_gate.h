@@ -22,6 +22,9 @@ typedef struct {
 void text_gate_init (text_gate_t *self, const span_t *stops, size_t count);
 void text_gate_fini (text_gate_t *self);
 
+//  Whether text_gate_put would give out these bytes as they are, and keep nothing.
+bool text_gate_lets_pass (const text_gate_t *self, span_t bytes);
+
 //  Takes the bytes of some tokens and appends to `out` the text that is certain now.  False once a stop string was met.
 bool text_gate_put (text_gate_t *self, span_t bytes, buffer_t *out);
 

@@ -13,15 +13,25 @@
 #include "base/random.h"
 #include "base/utf8.h"
 
+//  What the gate lets pass is what it would have given out, and nothing of it is kept.
+static void
+s_put (text_gate_t *gate, span_t bytes, buffer_t *out)
+{
+    size_t before = out->size;
+    bool passes = text_gate_lets_pass (gate, bytes);
+    text_gate_put (gate, bytes, out);
+    span_t given = span_slice (buffer_span (out), before, out->size);
+    assert_true (utf8_is_valid (given));
+    if (passes)
+        assert_true (span_equal (given, bytes) && gate->held.size == 0);
+}
+
 //  Feeds `text` cut into pieces of `size` bytes; checks each piece that comes out.
 static void
 s_feed (text_gate_t *gate, span_t text, size_t size, buffer_t *out)
 {
-    for (size_t at = 0; at < text.size; at += size) {
-        size_t before = out->size;
-        text_gate_put (gate, span_slice (text, at, size), out);
-        assert_true (utf8_is_valid (span_slice (buffer_span (out), before, out->size)));
-    }
+    for (size_t at = 0; at < text.size; at += size)
+        s_put (gate, span_slice (text, at, size), out);
     if (!gate->stopped)
         text_gate_flush (gate, out);
 }
@@ -102,7 +112,25 @@ s_occurs (span_t text, span_t part)
     return false;
 }
 
-//  The oracle looks at the whole text at once.
+static void
+test_whole_characters_pass_where_nothing_stops_them (void **state)
+{
+    static const span_t stop = { (const uint8_t *)"stop", 4 };
+    text_gate_t gate;
+    buffer_t out = { 0 };
+    text_gate_init (&gate, NULL, 0);
+    assert_true (text_gate_lets_pass (&gate, SPAN ("a\xc3\xa4")));
+    assert_false (text_gate_lets_pass (&gate, SPAN ("a\xc3")));
+    text_gate_put (&gate, SPAN ("a\xc3"), &out);
+    assert_false (text_gate_lets_pass (&gate, SPAN ("b")));
+    text_gate_fini (&gate);
+    text_gate_init (&gate, &stop, 1);
+    assert_false (text_gate_lets_pass (&gate, SPAN ("a")));
+    text_gate_fini (&gate);
+    buffer_fini (&out);
+}
+
+//  The oracle looks at the whole text at once.  Every other text has no stop string.
 static void
 test_random_cuts_agree_with_the_whole (void **state)
 {
@@ -112,20 +140,21 @@ test_random_cuts_agree_with_the_whole (void **state)
     random_init (&random, seed);
     static const span_t stop = { (const uint8_t *)"aba", 3 };
     for (int round = 0; round < 2000; round++) {
+        size_t stops = (size_t)round % 2;
         uint8_t text [40];
         size_t size = random_below (&random, sizeof text + 1);
         for (size_t i = 0; i < size; i++)
             text [i] = "ab\xc3\xa4\xe2\x82\xac\xff" [random_below (&random, 8)];
         buffer_t whole = { 0 }, pieces = { 0 };
         text_gate_t gate;
-        text_gate_init (&gate, &stop, 1);
+        text_gate_init (&gate, &stop, stops);
         s_feed (&gate, span_of (text, size), sizeof text, &whole);
         text_gate_fini (&gate);
 
-        text_gate_init (&gate, &stop, 1);
+        text_gate_init (&gate, &stop, stops);
         for (size_t at = 0; at < size;) {
             size_t cut = 1 + random_below (&random, 5);
-            text_gate_put (&gate, span_slice (span_of (text, size), at, cut), &pieces);
+            s_put (&gate, span_slice (span_of (text, size), at, cut), &pieces);
             at += cut;
         }
         if (!gate.stopped)
@@ -133,7 +162,7 @@ test_random_cuts_agree_with_the_whole (void **state)
         text_gate_fini (&gate);
         assert_true (span_equal (buffer_span (&whole), buffer_span (&pieces)));
         assert_true (utf8_is_valid (buffer_span (&whole)));
-        assert_int_equal (s_occurs (span_of (text, size), stop), gate.stopped);
+        assert_int_equal (stops && s_occurs (span_of (text, size), stop), gate.stopped);
         buffer_fini (&whole);
         buffer_fini (&pieces);
     }
@@ -147,6 +176,7 @@ main (void)
         cmocka_unit_test (test_bytes_that_are_no_character_become_one_mark_each),
         cmocka_unit_test (test_the_text_ends_before_the_earliest_stop_string),
         cmocka_unit_test (test_text_is_given_out_as_soon_as_it_is_certain),
+        cmocka_unit_test (test_whole_characters_pass_where_nothing_stops_them),
         cmocka_unit_test (test_random_cuts_agree_with_the_whole),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

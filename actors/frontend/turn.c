@@ -278,7 +278,7 @@ turn_start (frontend_t *frontend, client_t *client, const http_request_t *http, 
     metric_add (frontend->counts.running, 1);
     metric_add (frontend->counts.waiting, 1);
     turn_read_head (self, http);
-    answer_init (&self->answer, frontend->actor, client, frontend->options.keep_alive_ns);
+    answer_init (&self->answer, frontend->actor, client, frontend->options.keep_alive_ns, &frontend->events);
     answer_set_header (&self->answer, "x-request-id", span_from_string (self->client_id));
     client_watch (client, &(exchange_watch_t){ .on_gone = s_on_gone, .on_writable = turn_on_writable, .arg = self });
     turn_read (self, http->body);

@@ -32,8 +32,20 @@ typedef struct turn_reading turn_reading_t;
 
 typedef void (turn_step_fn) (turn_t *self);
 
+//  What each token touches stands first.
 struct turn {
-    frontend_t *frontend;               //  Whose; NULL: it has ended before a job of this turn
+    frontend_t *frontend;       //  Whose; NULL: it has ended before a job of this turn
+    const char *stopping;       //  The answer is complete for this reason; the worker may still say how it was
+    array_t tokens;             //  uint32_t: the prompt, then what is generated
+    uint32_t prompt_tokens;     //  How many are prompt
+    uint32_t max_tokens;        //  Generated at most
+    uint64_t first_token_ns;    //  When it came; 0: none yet
+    uint64_t last_token_ns;     //  When the last ones came
+    bool began_there;           //  The present worker sent a token
+    bool sends_text;            //  Items of the model carry bytes
+    counts_model_t metrics;     //  Of the model
+    answer_t answer;            //  The client's side
+
     list_link_t in_list;                //  Of turns, or of those that are over
     uint64_t arrived_ns;                //  When it was new
     char request_id [TURN_ID_SIZE];     //  Unique in the fleet
@@ -53,28 +65,22 @@ struct turn {
     hints_t hints;             //  What was said about the future
     envelope_t envelope;       //  The same, for router and worker
     api_error_t *error;        //  What is wrong with the request, once it is read; NULL: nothing
-    answer_t answer;           //  The client's side
 
     span_t model_name;           //  In the request's arena; empty until the model is known
     uint64_t fingerprint;        //  Of the model
     namespace_t ns;              //  Of its blocks
     uint32_t context;            //  Tokens that fit; 0: not known
-    bool sends_text;             //  Items carry bytes
     const encoder_t *encoder;    //  How its prompts become tokens
-    counts_model_t metrics;      //  Of the model
 
-    json_t *variables;         //  For the template, where the prompt is made here
-    json_t *tools;             //  For reading the answer
-    uint32_t calls_before;     //  Tool calls in the conversation
-    local_work_t *local;       //  Making it; NULL: nobody is
-    bool local_failed;         //  It could not be made here
-    buffer_t conversation;     //  Rendered for the worker that makes tokens of it
-    encoding_t *encoding;      //  Making tokens, or could not; NULL: nobody was asked
-    unsigned encodings;        //  Workers that could not
-    array_t tokens;            //  uint32_t: the prompt, then what is generated
-    uint32_t prompt_tokens;    //  How many are prompt
-    uint32_t max_tokens;       //  Generated at most
-    sequence_t *chain;         //  Hashes of the tokens
+    json_t *variables;        //  For the template, where the prompt is made here
+    json_t *tools;            //  For reading the answer
+    uint32_t calls_before;    //  Tool calls in the conversation
+    local_work_t *local;      //  Making it; NULL: nobody is
+    bool local_failed;        //  It could not be made here
+    buffer_t conversation;    //  Rendered for the worker that makes tokens of it
+    encoding_t *encoding;     //  Making tokens, or could not; NULL: nobody was asked
+    unsigned encodings;       //  Workers that could not
+    sequence_t *chain;        //  Hashes of the tokens
 
     call_t route;                   //  To the router
     char router [ADDRESS_MAX];      //  Who was asked last; empty: nobody to tell
@@ -90,13 +96,9 @@ struct turn {
     uint64_t incarnation;         //  Of that worker
     uint16_t rank;                //  There
     stream_t generation;          //  From there
-    bool began_there;             //  The present worker sent a token
-    uint64_t first_token_ns;      //  When; 0: none yet
-    uint64_t last_token_ns;       //  When the last ones came
     uint32_t cached_tokens;       //  Of the prompt, found in the engine's cache
     uint32_t found_tokens;        //  Of what its worker was sent, found there
     bool found_said;              //  It has said so
-    const char *stopping;         //  The answer is complete for this reason; the worker may still say how it was
 };
 
 //  ---- Reading and working ----
