@@ -2,6 +2,7 @@
 
 #include "simulator/replay.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "actors/router/router.h"
@@ -170,7 +171,17 @@ s_run_fleet (fleet_stage_t *self, uint64_t seed)
         stage_run (self->stage, REALM_SECOND);
 }
 
-static void
+//  What fails is no figure of a policy: it is said beside them.
+static result_t
+s_complain (const replay_report_t *report)
+{
+    if (report->failed)
+        command_complain (&replay_command, "%" PRIu64 " of %" PRIu64 " requests failed, the first one so: %s",
+            report->failed, report->requests, report->failure);
+    return report->failed ? RESULT_DEGRADED : RESULT_OK;
+}
+
+static result_t
 s_tell (const fleet_stage_t *self, const replay_flags_t *flags)
 {
     buffer_t text = { 0 };
@@ -179,6 +190,23 @@ s_tell (const fleet_stage_t *self, const replay_flags_t *flags)
     (flags->json ? replay_report_json : replay_report_print) (report, (uint64_t)flags->seed, log_hash, &text);
     command_print (&text);
     buffer_fini (&text);
+    return s_complain (report);
+}
+
+//  How compressed files begin that people keep traces in, and what opens them.
+static const struct {
+    const char *magic;     //  First bytes
+    const char *opener;    //  Command
+} s_packed [] = { { "\x28\xb5\x2f\xfd", "zstd" }, { "\x1f\x8b", "gzip" } };
+
+static status_t
+s_check_unpacked (const char *path, span_t text, error_t *error)
+{
+    for (size_t i = 0; i < sizeof s_packed / sizeof *s_packed; i++)
+        if (span_starts_with (text, span_from_string (s_packed [i].magic)))
+            return error_set (error, STATUS_UNSUPPORTED, "%s is compressed: say %s -dc FILE | stator replay -", path,
+                s_packed [i].opener);
+    return STATUS_OK;
 }
 
 static status_t
@@ -186,6 +214,8 @@ s_read_trace (const char *path, trace_t *trace, error_t *error)
 {
     buffer_t text = { 0 };
     status_t status = environment_read_file (path, TRACE_BYTES_MAX, &text, error);
+    if (status == STATUS_OK)
+        status = s_check_unpacked (path, buffer_span (&text), error);
     if (status == STATUS_OK && trace_init (trace, buffer_span (&text), error) != STATUS_OK)
         status = error_prefix (error, "%s", path);
     buffer_fini (&text);
@@ -205,7 +235,7 @@ s_check (const replay_flags_t *flags, const trace_t *trace, error_t *error)
     return STATUS_OK;
 }
 
-static void
+static result_t
 s_replay (const trace_t *trace, const replay_flags_t *flags)
 {
     arena_t memory;
@@ -213,10 +243,11 @@ s_replay (const trace_t *trace, const replay_flags_t *flags)
     arena_init (&memory, SIZE_MAX);
     s_set_options (fleet, flags, trace, &memory);
     s_run_fleet (fleet, (uint64_t)flags->seed);
-    s_tell (fleet, flags);
+    result_t result = s_tell (fleet, flags);
     stage_destroy (&fleet->stage);
     memory_free (fleet);
     arena_fini (&memory);
+    return result;
 }
 
 static result_t
@@ -230,12 +261,13 @@ s_run (const invocation_t *invocation)
         return RESULT_USAGE;
     }
     status_t status = s_check (flags, &trace, &error);
+    result_t result = RESULT_USAGE;
     if (status)
         command_complain (invocation->command, "%s", error.text);
     else
-        s_replay (&trace, flags);
+        result = s_replay (&trace, flags);
     trace_fini (&trace);
-    return status ? RESULT_USAGE : RESULT_OK;
+    return result;
 }
 
 const command_t replay_command = {

@@ -267,7 +267,9 @@ static void
 s_fail (replayer_t *self, talk_t *talk, const error_t *why)
 {
     actor_log (self->actor, LOG_WARNING, "request %s failed: %s", talk->request, why->text);
-    self->tally.report.failed += self->tally.open;
+    replay_report_t *report = &self->tally.report;
+    if (self->tally.open && report->failed++ == 0)
+        span_copy_string (span_from_string (why->text), report->failure, sizeof report->failure);
     s_leave (self, talk);
 }
 

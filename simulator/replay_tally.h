@@ -9,6 +9,7 @@
 
 #include "base/array.h"
 #include "base/buffer.h"
+#include "base/error.h"
 
 typedef struct {
     uint64_t sessions;            //  Started, in all
@@ -27,6 +28,7 @@ typedef struct {
     uint64_t ttft_p90_ns;         //  Likewise
     uint64_t ttft_p99_ns;         //  Likewise
     uint64_t imbalance;           //  Prompt tokens the busiest worker computed, over the mean: millionths
+    char failure [ERROR_TEXT_MAX];    //  Why the first of those that failed did; empty: none has
 } replay_report_t;
 
 //  Embedded.

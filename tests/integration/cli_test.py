@@ -112,6 +112,34 @@ class MistakesTest(unittest.TestCase):
         self.assertIn(f"no fleet runs in {folder}; start one with `stator up`", said)
 
 
+    def test_a_trace_that_cannot_be_replayed_is_refused_with_its_line(self):
+        header, request = '{"session":0,"block_size":64}\n', '{"a":0,"t":0,"in":100,"out":2,"keep":0,"new":[[1,1]]}\n'
+        for text, words, complaint in (
+                ("", [], "-: a trace without requests"),
+                ('{"a":1}\n', [], '-: line 1: it is neither a "session" nor a request with a "timestamp"'),
+                (header + request + request[:30], [], "-: line 3: not JSON"),
+                (header + request, [], "say --sessions 2 or more"),
+                (header + request, ["--capacity", "63"], "--capacity has no room for one block of 64 tokens"),
+                (header + request, ["--workers", "0"], "'0' is not a whole number from 1 to 1024"),
+                (header + request, ["--load", "0"], "'0' is not a number from 0.01 to 1000.0"),
+                ("\x1f\x0b", [], "not JSON")):
+            code, out, said = stator("replay", "-", *words, text=text)
+            self.assertEqual((code, out), (2, ""), said)
+            self.assertIn(complaint, said)
+        with tempfile.NamedTemporaryFile() as packed:
+            packed.write(b"\x28\xb5\x2f\xfd")
+            packed.flush()
+            code, _, said = stator("replay", packed.name)
+            self.assertEqual(code, 2)
+            self.assertEqual(said, f"stator replay: {packed.name} is compressed: say zstd -dc FILE | stator replay -\n")
+
+    def test_requests_that_fail_in_a_replay_are_said_beside_the_figures(self):
+        session = '{"session":0,"block_size":64}\n{"a":0,"t":0,"in":100,"out":2,"keep":0,"new":[[1,1]]}\n'
+        code, out, said = stator("replay", "-", "--sessions", "20", "--capacity", "64", "--json", text=session)
+        figures = json.loads(out)
+        self.assertEqual((code, figures["completed"]), (3, 0))
+        self.assertIn(f"{figures['failed']} of {figures['requests']} requests failed, the first one so: the request needs KV", said)
+
     def test_folders_of_others_are_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             elsewhere = pathlib.Path(folder) / "elsewhere"
