@@ -353,7 +353,7 @@ s_judge_error_status (session_t *session)
 {
     harness_t *self = session->harness;
     int status = session->request.status;
-    bool overloaded = status == 429 || status == 503 || status == 529;
+    bool overloaded = status == 429 || status == 529;
     self->figures.refused++;
     if (status < 500 && status != 429)
         s_violation (
