@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "cli/assembly.h"
 #include "cli/plan.h"
+#include "cli/rehearsal_keys.h"
 #include "kv/catalog/catalog.h"
 #include "schemas/event.h"
 #include "simulator/port/sim_port.h"
@@ -28,6 +29,7 @@ struct rehearsal {
     realm_program_t program;    //  "stator"
     array_t roots;              //  simulate_root_t
     array_t urls;               //  const char *, of frontends, NULL behind the last
+    rehearsal_keys_t *keys;     //  Of the machines; NULL: plain endpoints
 };
 
 //  A process: its assembly, and its actors on ports.
@@ -89,6 +91,18 @@ s_on_drained (void *arg, actor_t *actor)
         s_drain_next (self);
 }
 
+//  A port with the keyring of its machine, where it has one.
+static port_t *
+s_open_port (realm_process_t *process)
+{
+    const rehearsal_t *self = realm_process_program (process)->arg;
+    port_t *port = sim_port_new (process);
+    if (self->keys)
+        sim_port_set_keys (
+            port, rehearsal_keys_find (self->keys, realm_machine_name (realm_process_machine (process))));
+    return port;
+}
+
 static status_t
 s_move_in (household_t *self, const assembly_actor_t *spec, error_t *error)
 {
@@ -96,7 +110,7 @@ s_move_in (household_t *self, const assembly_actor_t *spec, error_t *error)
     options.process = realm_process_number (self->process);
     options.on_drained = s_on_drained;
     options.arg = self;
-    actor_t *actor = actor_new (spec->class, sim_port_new (self->process), &options, spec->class_options, error);
+    actor_t *actor = actor_new (spec->class, s_open_port (self->process), &options, spec->class_options, error);
     if (!actor)
         return error->status;
     self->phases [self->count] = spec->phase;
@@ -196,6 +210,21 @@ s_actor_at (const realm_process_t *process, size_t position)
     bool ours = realm_process_program (process)->start == s_start;
     const household_t *household = ours ? realm_process_state (process) : NULL;
     return household && position < household->count ? household->actors [position] : NULL;
+}
+
+//  Everybody's keyring is read anew.
+static void
+s_set_key (void *arg, realm_t *realm, const realm_machine_t *machine, bool revoked)
+{
+    rehearsal_t *self = arg;
+    rehearsal_keys_set (self->keys, realm_machine_name (machine), revoked);
+    realm_process_t *process;
+    for (size_t i = 0; (process = realm_process_at (realm, i)); i++) {
+        const char *name = realm_machine_name (realm_process_machine (process));
+        actor_t *actor;
+        for (size_t k = 0; (actor = s_actor_at (process, k)); k++)
+            sim_port_set_keys (actor_port (actor), rehearsal_keys_find (self->keys, name));
+    }
 }
 
 typedef struct {
@@ -334,10 +363,14 @@ s_check (const manifest_t *fleet, error_t *error)
 }
 
 rehearsal_t *
-rehearsal_new (manifest_t *fleet, uint32_t machines, error_t *error)
+rehearsal_new (manifest_t *fleet, uint32_t machines, bool keys, error_t *error)
 {
     if (s_check (fleet, error) != STATUS_OK)
         return NULL;
+    if (keys && machines == 1) {
+        error_set (error, STATUS_INVALID, "one machine has nobody to show a key to: say --machines 2 or more");
+        return NULL;
+    }
     rehearsal_t *self = memory_new (sizeof *self);
     fleet->hosts.count = 0;    //  The machines are the rehearsal's own
     self->fleet = fleet;
@@ -349,6 +382,10 @@ rehearsal_new (manifest_t *fleet, uint32_t machines, error_t *error)
         (realm_program_t){ .name = "stator", .arg = self, .start = s_start, .signal = s_signal, .stop = s_stop };
     s_add_roots (self);
     s_add_urls (self);
+    if (keys)
+        self->keys = rehearsal_keys_new (fleet->guard, self->roots.data, self->roots.count, error);
+    if (keys && !self->keys)
+        rehearsal_destroy (&self);
     return self;
 }
 
@@ -359,6 +396,7 @@ rehearsal_destroy (rehearsal_t **self_p)
     if (!self)
         return;
     plan_destroy (&self->plan);
+    rehearsal_keys_destroy (&self->keys);
     array_fini (&self->roots);
     array_fini (&self->urls);
     arena_fini (&self->memory);
@@ -373,6 +411,10 @@ rehearsal_fill (rehearsal_t *self, simulate_options_t *options)
     options->program_count = 1;
     options->roots = self->roots.data;
     options->root_count = self->roots.count;
+    if (self->keys) {
+        options->faults.set_key = s_set_key;
+        options->faults.keys = self;
+    }
     options->view = (fleet_view_t){ s_actor_at, s_truth, s_belief, STREAM_KV };
     options->harness = (harness_options_t){ .urls = self->urls.data,
         .model = manifest_model (self->fleet, 0)->name,

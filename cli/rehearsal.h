@@ -13,8 +13,9 @@
 typedef struct rehearsal rehearsal_t;
 
 //  fleet: borrowed, but for the bus and the frontends' address, which become those of the simulated machines.
-//  machines: at least 1.  Gives the rehearsal; NULL where the fleet cannot be played: the error says why.
-rehearsal_t *rehearsal_new (manifest_t *fleet, uint32_t machines, error_t *error);
+//  machines: at least 1.  keys: machines, several then, prove to each other who they are.  Gives the rehearsal; NULL where
+//  the fleet cannot be played: the error says why.
+rehearsal_t *rehearsal_new (manifest_t *fleet, uint32_t machines, bool keys, error_t *error);
 void rehearsal_destroy (rehearsal_t **self_p);
 
 //  Fills in what is started, how to look into it, and how harnesses use it: a request a second in all.

@@ -16,6 +16,7 @@ typedef struct {
     int64_t hours;       //  Millionths
     int64_t machines;    //  The fleet is spread over
     int64_t faults;      //  Millionths of the usual rates
+    bool keys;           //  Machines prove who they are
     bool json;           //  For programs
     bool log;            //  Print what the processes log, too
 } simulate_flags_t;
@@ -47,6 +48,11 @@ static const option_t s_flags [] = { { .name = "seed",
         .max = INT64_C (1000) * MILLION,
         .offset = offsetof (simulate_flags_t, faults),
         .doc = "How many times the usual rate of crashes, partitions and so on; 0 for a quiet run." },
+    { .name = "keys",
+        .type = OPTION_BOOL,
+        .offset = offsetof (simulate_flags_t, keys),
+        .doc = "Each machine has a key with the roles it needs, everybody who comes from another one is asked for his, "
+               "and now and then a key is revoked for a while." },
     { .name = "json", .type = OPTION_BOOL, .offset = offsetof (simulate_flags_t, json), .doc = "Say it as JSON." },
     { .name = "log",
         .type = OPTION_BOOL,
@@ -80,7 +86,7 @@ s_set_faults (faults_options_t *faults, uint64_t millionths)
 static status_t
 s_run_fleet (manifest_t *fleet, const simulate_flags_t *flags, bool *violated, error_t *error)
 {
-    rehearsal_t *rehearsal = rehearsal_new (fleet, (uint32_t)flags->machines, error);
+    rehearsal_t *rehearsal = rehearsal_new (fleet, (uint32_t)flags->machines, flags->keys, error);
     if (!rehearsal)
         return error->status;
     simulate_options_t options = { .seed = (uint64_t)flags->seed,

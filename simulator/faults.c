@@ -149,6 +149,18 @@ s_repair_publishing (faults_t *self, wound_t *wound)
     network_set_publishing (realm_network (self->realm), 0, 0);
 }
 
+static void
+s_strike_key (faults_t *self, wound_t *wound, random_t *random)
+{
+    self->options.set_key (self->options.keys, self->realm, wound->machine, true);
+}
+
+static void
+s_repair_key (faults_t *self, wound_t *wound)
+{
+    self->options.set_key (self->options.keys, self->realm, wound->machine, false);
+}
+
 //  clang-format off
 static const fault_class_t s_classes [FAULT_COUNT] = {
     [FAULT_PROCESS_CRASH] = { "process_crash", 20, true, false, 2 * REALM_SECOND, s_strike_process, s_repair_nothing },
@@ -160,6 +172,7 @@ static const fault_class_t s_classes [FAULT_COUNT] = {
     [FAULT_FULL_DISK] = { "full_disk", 2, false, false, 20 * REALM_SECOND, s_strike_disk, s_repair_disk },
     [FAULT_PUBLISH_LOSS] = { "publish_loss", 20, false, true, 10 * REALM_SECOND, s_strike_publishing,
         s_repair_publishing },
+    [FAULT_REVOKED_KEY] = { "revoked_key", 6, false, false, 15 * REALM_SECOND, s_strike_key, s_repair_key },
 };
 //  clang-format on
 
@@ -308,7 +321,7 @@ faults_new (realm_t *realm, const faults_options_t *options)
         source->faults = self;
         source->next.fire = s_on_next;
         realm_fork_random (realm, &source->random, "fault", (uint64_t)kind);
-        if (options->per_hour [kind])
+        if (options->per_hour [kind] && (kind != FAULT_REVOKED_KEY || options->set_key))
             s_schedule_next (self, source, (fault_kind_t)kind);
     }
     return self;

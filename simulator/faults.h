@@ -18,6 +18,7 @@ typedef enum {
     FAULT_CLOCK_JUMP,       //  A machine's wall clock jumps, forwards or back
     FAULT_FULL_DISK,        //  A machine's disk takes nothing more
     FAULT_PUBLISH_LOSS,     //  Much of what is published is lost or overtaken
+    FAULT_REVOKED_KEY,      //  Nobody lets in a machine's key any more
     FAULT_COUNT
 } fault_kind_t;
 
@@ -28,6 +29,9 @@ typedef struct {
     //  True: harnesses may feel it (faults_since).
     bool (*on_fault) (void *arg, fault_kind_t kind, realm_process_t *process, realm_machine_t *machine);
     void *arg;    //  For on_fault
+    //  Revokes the key of a machine, or takes that back; NULL: machines have no keys.
+    void (*set_key) (void *keys, realm_t *realm, const realm_machine_t *machine, bool revoked);
+    void *keys;    //  For set_key
 } faults_options_t;
 
 typedef struct faults faults_t;

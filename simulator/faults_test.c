@@ -15,6 +15,7 @@ static realm_t *s_realm;
 static faults_options_t s_options;
 static uint64_t s_struck [FAULT_COUNT];
 static bool s_feel;
+static size_t s_revoked;    //  Keys, now
 
 static status_t
 s_idle_start (realm_process_t *process, void **state, error_t *error)
@@ -39,6 +40,15 @@ s_on_fault (void *arg, fault_kind_t kind, realm_process_t *process, realm_machin
 }
 
 static void
+s_set_key (void *keys, realm_t *realm, const realm_machine_t *machine, bool revoked)
+{
+    assert_ptr_equal (realm, s_realm);
+    assert_ptr_not_equal (machine, s_options.spared);
+    assert_true (revoked || s_revoked);
+    s_revoked += revoked ? 1 : (size_t)-1;
+}
+
+static void
 s_populate (void)
 {
     const char *argv [] = { "idle", NULL };
@@ -59,7 +69,9 @@ s_set_up (void **state)
     for (int i = 0; i < MACHINES; i++)
         realm_machine_new (s_realm, names [i]);
     s_populate ();
-    s_options = (faults_options_t){ .spared = realm_machine_find (s_realm, "harness"), .on_fault = s_on_fault };
+    s_options = (faults_options_t){
+        .spared = realm_machine_find (s_realm, "harness"), .on_fault = s_on_fault, .set_key = s_set_key
+    };
     s_feel = true;
     for (int kind = 0; kind < FAULT_COUNT; kind++)
         s_struck [kind] = 0;
@@ -89,6 +101,7 @@ s_check_all_is_well (void)
     }
     assert_int_equal (network_loss_ppm (realm_network (s_realm)), 0);
     assert_int_equal (network_reorder_ppm (realm_network (s_realm)), 0);
+    assert_int_equal (s_revoked, 0);
 }
 
 //  A day of the usual faults, with more processes started all the time: each kind strikes about as often as it should.
@@ -110,6 +123,17 @@ test_each_kind_strikes_at_its_rate_and_all_is_repaired (void **state)
     s_check_all_is_well ();
     realm_run (s_realm, realm_now (s_realm) + REALM_HOUR);
     assert_int_equal (faults_count (faults, FAULT_FREEZE), s_struck [FAULT_FREEZE]);
+    faults_destroy (&faults);
+}
+
+static void
+test_no_key_is_revoked_where_machines_have_none (void **state)
+{
+    s_options.set_key = NULL;
+    s_options.per_hour [FAULT_REVOKED_KEY] = 60;
+    faults_t *faults = faults_new (s_realm, &s_options);
+    realm_run (s_realm, REALM_HOUR);
+    assert_int_equal (faults_count (faults, FAULT_REVOKED_KEY), 0);
     faults_destroy (&faults);
 }
 
@@ -145,6 +169,7 @@ main (void)
 {
     const struct CMUnitTest tests [] = {
         TEST (test_each_kind_strikes_at_its_rate_and_all_is_repaired),
+        TEST (test_no_key_is_revoked_where_machines_have_none),
         TEST (test_what_is_not_felt_excuses_nobody),
         TEST (test_what_is_felt_excuses_until_its_aftermath_is_over),
     };

@@ -25,7 +25,7 @@ enum { LOOKS_A_CHECK = 7 };
 
 #define HARNESS_MACHINE "harness"
 
-enum { COUNTED_MAX = 5 };
+enum { COUNTED_MAX = 6 };
 
 //  Metrics that are situations.
 static const struct {
@@ -37,6 +37,7 @@ static const struct {
     { "stator_bus_events_total", "kind=\"replayed\"", SITUATION_RING_REPLAY },
     { "stator_bus_events_total", "kind=\"snapshot\"", SITUATION_SNAPSHOT },
     { "stator_bus_events_total", "kind=\"fence\"", SITUATION_FENCE },
+    { "stator_bus_events_total", "kind=\"refused\"", SITUATION_REFUSED },
     { "stator_migrations_total", NULL, SITUATION_MIGRATION },
 };
 
@@ -80,6 +81,7 @@ static const char *const s_situation_names [SITUATION_COUNT] = {
     [SITUATION_CRASH_STREAMING] = "crash_streaming",
     [SITUATION_LEFT] = "left",
     [SITUATION_TORN] = "torn",
+    [SITUATION_REFUSED] = "refused",
 };
 
 const char *
@@ -279,7 +281,8 @@ s_carries_answers (simulation_t *self, const realm_process_t *process)
            s_houses (self, process, "host/");
 }
 
-//  A machine that goes takes several workers at once, perhaps as many as are tried for one request.
+//  A machine that goes, or that nobody knows any more, takes several workers at once, perhaps as many as are tried for one
+//  request.
 static bool
 s_is_felt (simulation_t *self, fault_kind_t kind, const realm_process_t *process)
 {

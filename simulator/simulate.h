@@ -46,6 +46,7 @@ typedef enum {
     SITUATION_CRASH_STREAMING,    //  A process died while answers were being streamed
     SITUATION_LEFT,               //  A harness left in the middle of an answer
     SITUATION_TORN,               //  A machine went down
+    SITUATION_REFUSED,            //  Somebody's key was not good enough for what he said
     SITUATION_COUNT
 } situation_t;
 
