@@ -30,19 +30,25 @@ s_at (const ring_t *self, size_t position)
     return array_at (&self->batches, self->gone + position);
 }
 
-//  The oldest leaves; gives the memory of its payload.
-static void *
+//  The oldest leaves; gives its payload.
+static span_t
 s_take_first (ring_t *self)
 {
     ring_batch_t *first = s_at (self, 0);
-    void *memory = (void *)first->payload.data;
+    span_t payload = first->payload;
     self->bytes -= s_cost (first);
     self->gone++;
     if (self->gone * 2 > self->batches.count) {
         array_drop_front (&self->batches, self->gone);
         self->gone = 0;
     }
-    return memory;
+    return payload;
+}
+
+static void
+s_free (span_t payload)
+{
+    memory_free ((void *)payload.data);
 }
 
 size_t
@@ -50,7 +56,7 @@ ring_clear (ring_t *self)
 {
     size_t count = s_count (self);
     while (s_count (self))
-        memory_free (s_take_first (self));
+        s_free (s_take_first (self));
     return count;
 }
 
@@ -61,25 +67,25 @@ ring_fini (ring_t *self)
     array_fini (&self->batches);
 }
 
-//  The oldest leave until there is room for a batch of this cost, or only `kept` are there.  Gives the memory of the last
-//  payload that left; NULL where none did.
-static void *
+//  The oldest leave until there is room for a batch of this cost, or only `kept` are there.  Gives the last payload that left;
+//  empty where none did.
+static span_t
 s_make_room (ring_t *self, uint64_t cost, size_t kept)
 {
-    void *memory = NULL;
+    span_t left = { NULL, 0 };
     while (self->bytes + cost > self->limit && s_count (self) > kept) {
-        memory_free (memory);
-        memory = s_take_first (self);
+        s_free (left);
+        left = s_take_first (self);
         self->dropped++;
     }
-    return memory;
+    return left;
 }
 
 void
 ring_set_limit (ring_t *self, uint64_t limit_bytes)
 {
     self->limit = limit_bytes;
-    memory_free (s_make_room (self, 0, 1));
+    s_free (s_make_room (self, 0, 1));
 }
 
 void
@@ -89,7 +95,10 @@ ring_push (ring_t *self, uint64_t sequence, uint64_t wall_ns, span_t payload)
         return;
     ring_batch_t batch = { sequence, wall_ns, payload };
     uint64_t cost = s_cost (&batch);
-    void *memory = memory_resize (s_make_room (self, cost, 0), payload.size);
+    span_t left = s_make_room (self, cost, 0);
+    void *memory = (void *)left.data;
+    if (!memory || left.size != payload.size)
+        memory = memory_resize (memory, payload.size);
     if (payload.size)
         memcpy (memory, payload.data, payload.size);
     batch.payload.data = memory;
