@@ -14,12 +14,10 @@ s_put (uint8_t *at, uint64_t value, size_t width)
 }
 
 static uint64_t
-s_get (const uint8_t **at, size_t width)
+s_get (const uint8_t *at)
 {
-    uint64_t value = 0;
-    for (size_t i = 0; i < width; i++)
-        value = value << 8 | *(*at)++;
-    return value;
+    return (uint64_t)at [0] << 56 | (uint64_t)at [1] << 48 | (uint64_t)at [2] << 40 | (uint64_t)at [3] << 32 |
+           (uint64_t)at [4] << 24 | (uint64_t)at [5] << 16 | (uint64_t)at [6] << 8 | at [7];
 }
 
 void
@@ -44,14 +42,13 @@ event_header_decode (event_header_t *self, span_t bytes, error_t *error)
     const uint8_t *at = bytes.data;
     if (*at != EVENT_VERSION)
         return error_set (error, STATUS_UNSUPPORTED, "event version %u is not %d", *at, EVENT_VERSION);
-    self->version = (uint8_t)s_get (&at, 1);
-    self->flags = (uint8_t)s_get (&at, 1);
-    self->stream = (uint16_t)s_get (&at, 2);
-    s_get (&at, 4);
-    self->source = s_get (&at, 8);
-    self->incarnation = s_get (&at, 8);
-    self->sequence = s_get (&at, 8);
-    self->wall_ns = s_get (&at, 8);
+    self->version = at [0];
+    self->flags = at [1];
+    self->stream = (uint16_t)(at [2] << 8 | at [3]);
+    self->source = s_get (at + 8);
+    self->incarnation = s_get (at + 16);
+    self->sequence = s_get (at + 24);
+    self->wall_ns = s_get (at + 32);
     return STATUS_OK;
 }
 
