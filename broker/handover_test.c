@@ -53,19 +53,19 @@ s_witness_close (witness_t *self)
 
 //  Hands over an empty batch in the name of the source.
 static void
-s_send_batch (witness_t *self, uint64_t incarnation, uint64_t sequence)
+s_send_batch (witness_t *self, uint16_t stream, uint64_t incarnation, uint64_t sequence)
 {
     uint8_t bytes [EVENT_HEADER_SIZE];
     buffer_t header = { 0 }, topic = { 0 };
     frame_header_t frame = { .version = 1, .kind = FRAME_KIND_EVENT };
     event_header_t event = { .version = EVENT_VERSION,
-        .stream = STREAM_KV,
+        .stream = stream,
         .source = event_source (SPAN ("source/0")),
         .incarnation = incarnation,
         .sequence = sequence };
     frame_header_encode (&frame, &header);
     event_header_encode (&event, bytes);
-    event_topic_append (&topic, STREAM_KV, SPAN ("source/0"));
+    event_topic_append (&topic, stream, SPAN ("source/0"));
     span_t frames [] = { SPAN (""), buffer_span (&header), buffer_span (&topic), span_of (bytes, sizeof bytes),
         SPAN ("\x90") };
     const port_table_t *table = actor_port (stage_find (bus_stage, "source/0"))->table;
@@ -78,7 +78,7 @@ s_send_batch (witness_t *self, uint64_t incarnation, uint64_t sequence)
 static void
 s_hand_over (witness_t *self, uint64_t incarnation, uint64_t sequence)
 {
-    s_send_batch (self, incarnation, sequence);
+    s_send_batch (self, STREAM_KV, incarnation, sequence);
     bus_run (REALM_SECOND);
 }
 
@@ -121,11 +121,11 @@ test_many_batches_are_acknowledged_by_one_message (void **state)
     const actor_t *source = stage_find (bus_stage, "source/0");
     uint64_t next = actor_published (source, STREAM_KV) + 1;
     for (int i = 0; i < HANDOVER_WINDOW / 2; i++)
-        s_send_batch (&witness, actor_incarnation (source), next++);
+        s_send_batch (&witness, STREAM_KV, actor_incarnation (source), next++);
     bus_run (20 * REALM_MS);
     assert_int_equal (witness.acknowledged, 1);
     for (int i = 0; i < HANDOVER_WINDOW / 4; i++)
-        s_send_batch (&witness, actor_incarnation (source), next++);
+        s_send_batch (&witness, STREAM_KV, actor_incarnation (source), next++);
     bus_run (REALM_SECOND);
     assert_int_equal (witness.acknowledged, 2);
     assert_int_equal (witness.position, next - 1);
@@ -146,6 +146,24 @@ test_what_an_old_incarnation_publishes_reaches_nobody (void **state)
     assert_int_equal (witness.heard, 0);
     assert_int_equal (witness.acknowledged, 0);
     assert_int_equal (s_batches ("stale"), 1);
+    s_witness_close (&witness);
+    bus_end ();
+}
+
+//  The topic is what it would be, if there were such a stream.
+static void
+test_a_batch_of_no_stream_reaches_nobody (void **state)
+{
+    witness_t witness;
+    bus_begin_all (24, RING);
+    s_witness_open (&witness);
+    uint64_t incarnation = actor_incarnation (stage_find (bus_stage, "source/0"));
+    s_send_batch (&witness, 0, incarnation, 1);
+    s_send_batch (&witness, STREAM_COUNT, incarnation, 1);
+    s_send_batch (&witness, UINT16_MAX, incarnation, 1);
+    bus_run (REALM_SECOND);
+    assert_int_equal (witness.acknowledged, 0);
+    assert_int_equal (s_batches ("malformed"), 3);
     s_witness_close (&witness);
     bus_end ();
 }
@@ -176,6 +194,7 @@ main (void)
         cmocka_unit_test (test_a_batch_that_is_handed_over_twice_is_fanned_out_once),
         cmocka_unit_test (test_many_batches_are_acknowledged_by_one_message),
         cmocka_unit_test (test_what_an_old_incarnation_publishes_reaches_nobody),
+        cmocka_unit_test (test_a_batch_of_no_stream_reaches_nobody),
         cmocka_unit_test (test_stray_messages_to_the_bus_are_counted),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
