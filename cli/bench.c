@@ -20,6 +20,7 @@ static const bench_t *const s_benches [] = {
     &bench_http,
     &bench_idle,
     &bench_index,
+    &bench_memo,
     &bench_parser,
     &bench_route,
     &bench_template,

@@ -43,6 +43,7 @@ extern const bench_t bench_hop;
 extern const bench_t bench_http;
 extern const bench_t bench_idle;
 extern const bench_t bench_index;
+extern const bench_t bench_memo;
 extern const bench_t bench_parser;
 extern const bench_t bench_route;
 extern const bench_t bench_template;

@@ -284,8 +284,10 @@ render_path (render_t *self, value_t object, value_t path)
     uint64_t position;
     if (path.kind != VALUE_STRING)
         return render_item (self, object, path);
-    for (span_t rest = path.as.text; rest.size && !value_heap_failed (&self->heap);) {
+    span_t rest = path.as.text;
+    for (bool more = true; more && !value_heap_failed (&self->heap);) {
         size_t dot = span_find_byte (rest, '.');
+        more = dot < rest.size;
         span_t part = span_slice (rest, 0, dot);
         bool is_number = span_to_u64 (part, &position) && position <= INT32_MAX;
         object = render_item (self, object, is_number ? value_int ((int64_t)position) : value_text (part));

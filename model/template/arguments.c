@@ -4,17 +4,34 @@
 
 //  ---- Parameters ----
 
-//  The next word of a row of parameters; false at the end.
+typedef struct {
+    span_t name;      //  Or a sign: / * **
+    bool optional;    //  ?
+    bool whole;       //  #: a whole number
+    bool bound;       //  :: a whole number or None
+} parameter_t;
+
+//  Takes the last byte of a word, where it is this one.
 static bool
-s_next_word (span_t *rest, span_t *word, bool *optional)
+s_take_mark (span_t *word, char mark)
+{
+    bool marked = word->size > 1 && word->data [word->size - 1] == mark;
+    word->size -= marked;
+    return marked;
+}
+
+//  The next of a row of parameters; false at the end.
+static bool
+s_next_parameter (span_t *rest, parameter_t *parameter)
 {
     *rest = span_trim (*rest);
     size_t end = span_find_byte (*rest, ' ');
-    *word = span_slice (*rest, 0, end);
+    parameter->name = span_slice (*rest, 0, end);
     *rest = span_slice (*rest, end, rest->size);
-    *optional = word->size && word->data [word->size - 1] == '?';
-    word->size -= *optional;
-    return word->size;
+    parameter->optional = s_take_mark (&parameter->name, '?');
+    parameter->whole = s_take_mark (&parameter->name, '#');
+    parameter->bound = s_take_mark (&parameter->name, ':');
+    return parameter->name.size;
 }
 
 static bool
@@ -39,13 +56,36 @@ s_check_parameter (
     return by_name;
 }
 
+//  The value of a parameter by position, or by name unless it has none; NULL where it was not given.
+static const value_t *
+s_given (const args_t *args, size_t position, span_t name)
+{
+    if (position < args->count)
+        return &args->items [position];
+    for (size_t i = 0; i < args->keyword_count; i++)
+        if (span_equal (args->names [i], name))
+            return &args->values [i];
+    return NULL;
+}
+
+static void
+s_check_kind (render_t *render, const parameter_t *parameter, const value_t *value)
+{
+    if (!value || value->kind == VALUE_INT || value->kind == VALUE_BOOL)
+        return;
+    if (parameter->whole || (parameter->bound && value->kind != VALUE_NONE))
+        value_fail (
+            &render->heap, "TypeError: '%s' object cannot be interpreted as an integer", value_type_name (*value));
+}
+
 bool
 args_check (render_t *render, const char *name, const char *parameters, const args_t *args)
 {
     size_t position = 0, named = 0;
-    bool optional, by_position = false, any_positions = false, any_names = false;
-    span_t word;
-    for (span_t rest = span_from_string (parameters); s_next_word (&rest, &word, &optional);) {
+    bool by_position = false, any_positions = false, any_names = false;
+    parameter_t parameter;
+    for (span_t rest = span_from_string (parameters); s_next_parameter (&rest, &parameter);) {
+        span_t word = parameter.name;
         by_position |= span_equal_string (word, "/");
         any_positions |= span_equal_string (word, "*");
         any_names |= span_equal_string (word, "**");
@@ -54,7 +94,8 @@ args_check (render_t *render, const char *name, const char *parameters, const ar
         bool given = position < args->count;
         if (!by_position)
             given |= s_check_parameter (render, name, word, position, args, &named);
-        if (!given && !optional)
+        s_check_kind (render, &parameter, s_given (args, position, by_position ? SPAN ("") : word));
+        if (!given && !parameter.optional)
             value_fail (&render->heap, "TypeError: %s() misses its argument '%.*s'", name, SPAN_ARG (word));
         position++;
     }

@@ -527,6 +527,8 @@ s_round (render_t *render, value_t self, const args_t *args)
     span_t method = args_text (args, 1, "method", SPAN ("common"));
     bool up = span_equal_string (method, "ceil");
     char text [128];
+    if (args_or (args, 1, "method", value_text (method)).kind != VALUE_STRING)
+        method = SPAN ("");
     if (!up && !span_equal_string (method, "common") && !span_equal_string (method, "floor"))
         return value_fail (&render->heap, "FilterArgumentError: method must be common, ceil or floor");
     if (self.kind == VALUE_UNDEFINED)
@@ -556,7 +558,7 @@ s_format (render_t *render, value_t self, const args_t *args)
     if (args->count && args->keyword_count)
         return value_fail (
             &render->heap, "FilterArgumentError: can't handle positional and keyword arguments at the same time");
-    return format_percent (render, s_text_of (render, self), args);
+    return s_as_safe (self, format_percent (render, s_text_of (render, self), args));
 }
 
 //  ---- Anything ----
@@ -574,6 +576,8 @@ s_attr (render_t *render, value_t self, const args_t *args)
 {
     span_t name = args_text (args, 0, "name", SPAN (""));
     const builtin_t *method = render_find_method (self, name);
+    if (args_get (args, 0, "name")->kind != VALUE_STRING)
+        return value_fail (&render->heap, "TypeError: attribute name must be string");
     if (self.kind == VALUE_UNDEFINED)
         return render_undefined_error (render, self);
     if (method || self.kind == VALUE_NAMESPACE || self.kind == VALUE_LOOP)
@@ -597,7 +601,10 @@ s_to_json (render_t *render, value_t self, const args_t *args)
     }
     if (value_heap_failed (&render->heap))
         return (value_t){ 0 };
-    if (separators && value_is_sequence (*separators) && separators->as.list->count == 2) {
+    bool parts = separators && separators->kind != VALUE_NONE;
+    if (parts && !(value_is_sequence (*separators) && separators->as.list->count == 2))
+        return value_fail (&render->heap, "TypeError: separators are a pair of texts");
+    if (parts) {
         style.item_separator = s_text_of (render, separators->as.list->items [0]);
         style.key_separator = s_text_of (render, separators->as.list->items [1]);
     }
@@ -609,7 +616,7 @@ static const builtin_t s_single [] = {
     { "abs", "", s_abs },
     { "attr", "name", s_attr },
     { "capitalize", "", s_capitalize },
-    { "center", "width?", s_center },
+    { "center", "width#?", s_center },
     { "count", "", s_length },
     { "d", "default_value? boolean?", s_default },
     { "default", "default_value? boolean?", s_default },
@@ -622,14 +629,14 @@ static const builtin_t s_single [] = {
     { "int", "default? base?", s_int },
     { "length", "", s_length },
     { "lower", "", s_lower },
-    { "replace", "old new count?", s_replace },
-    { "round", "precision? method?", s_round },
+    { "replace", "old new count:?", s_replace },
+    { "round", "precision#? method?", s_round },
     { "safe", "", s_safe },
     { "string", "", s_string },
     { "title", "", s_title },
     { "tojson", "ensure_ascii? indent? separators? sort_keys?", s_to_json },
     { "trim", "chars?", s_trim },
-    { "truncate", "length? killwords? end? leeway?", s_truncate },
+    { "truncate", "length#? killwords? end? leeway:?", s_truncate },
     { "upper", "", s_upper },
     { "urlencode", "", s_urlencode },
     { "wordcount", "", s_wordcount },
@@ -640,7 +647,9 @@ const builtin_t *
 filters_lookup (span_t name)
 {
     const builtin_t *found = builtin_find (s_single, name);
-    return found ? found : builtin_find (filters_of_rows, name);
+    if (!found)
+        found = builtin_find (filters_of_rows, name);
+    return found ? found : builtin_find (filters_rare, name);
 }
 
 value_t

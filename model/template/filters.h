@@ -6,6 +6,10 @@
 #include "model/template/render.h"
 
 extern const builtin_t filters_of_rows [];
+extern const builtin_t filters_rare [];
+
+//  Methods of a text: maketrans and translate.
+builtin_fn translate_make, translate_text;
 
 //  NULL where there is none.
 const builtin_t *filters_lookup (span_t name);

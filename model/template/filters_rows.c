@@ -146,6 +146,8 @@ s_sum (render_t *render, value_t self, const args_t *args)
     row_t row;
     const value_t *attribute = args_get (args, 0, "attribute");
     value_t total = args_or (args, 1, "start", value_int (0));
+    if (total.kind == VALUE_STRING)
+        return value_fail (&render->heap, "TypeError: sum() can't sum strings");
     if (!s_row (render, self, &row))
         return self;
     for (size_t i = 0; i < row.count && s_step (render); i++)
@@ -209,7 +211,7 @@ static value_t
 s_sort_key (render_t *render, value_t item, const order_t *by)
 {
     const value_t *attribute = by->attribute;
-    bool many = attribute && attribute->kind == VALUE_STRING &&
+    bool many = by->in_rows && attribute && attribute->kind == VALUE_STRING &&
                 span_find_byte (attribute->as.text, ',') < attribute->as.text.size;
     return many ? s_key_of_many (render, item, by) : s_key (render, item, by);
 }
@@ -520,7 +522,7 @@ s_slice (render_t *render, value_t self, const args_t *args)
 
 const builtin_t filters_of_rows [] = {
     { "batch", "linecount fill_with?", s_batch },
-    { "dictsort", "case_sensitive? by? reverse?", s_dictsort },
+    { "dictsort", "case_sensitive? by? reverse#?", s_dictsort },
     { "first", "", s_first },
     { "groupby", "attribute default? case_sensitive?", s_groupby },
     { "items", "", s_items },
@@ -535,8 +537,8 @@ const builtin_t filters_of_rows [] = {
     { "reverse", "", s_reverse },
     { "select", "/ * **", s_select },
     { "selectattr", "/ * **", s_selectattr },
-    { "slice", "slices fill_with?", s_slice },
-    { "sort", "reverse? case_sensitive? attribute?", s_sort },
+    { "slice", "slices# fill_with?", s_slice },
+    { "sort", "reverse#? case_sensitive? attribute?", s_sort },
     { "sum", "attribute? start?", s_sum },
     { "unique", "case_sensitive? attribute?", s_unique },
     { NULL, NULL, NULL },

@@ -42,10 +42,9 @@ s_add_pairs (render_t *render, value_t dict, value_t from)
     }
 }
 
-static value_t
-s_dict_of (render_t *render, const args_t *args, value_kind_t kind)
+void
+globals_fill_dict (render_t *render, value_t dict, const args_t *args)
 {
-    value_t dict = value_new_dict (&render->heap, kind);
     const value_t *from = args_get (args, 0, NULL);
     bool copies = from && from->kind == VALUE_DICT;
     for (size_t i = 0; copies && i < from->as.dict->count && value_step (&render->heap, 1); i++)
@@ -54,6 +53,14 @@ s_dict_of (render_t *render, const args_t *args, value_kind_t kind)
         s_add_pairs (render, dict, *from);
     for (size_t i = 0; i < args->keyword_count && value_step (&render->heap, 1); i++)
         value_dict_set (&render->heap, dict.as.dict, value_text (args->names [i]), args->values [i]);
+}
+
+static value_t
+s_dict_of (render_t *render, const args_t *args, value_kind_t kind)
+{
+    value_t dict = value_new_dict (&render->heap, kind);
+    if (!value_heap_failed (&render->heap))
+        globals_fill_dict (render, dict, args);
     return dict;
 }
 

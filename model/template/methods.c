@@ -61,15 +61,27 @@ s_list_pop (render_t *render, value_t self, const args_t *args)
     return item;
 }
 
+//  A position as Python counts: negative ones from the end.
+static int64_t
+s_position (int64_t position, int64_t count)
+{
+    position = position < 0 ? position + count : position;
+    return position < 0 ? 0 : position > count ? count : position;
+}
+
 static value_t
 s_list_index (render_t *render, value_t self, const args_t *args)
 {
     value_t *items;
     size_t size;
-    if (value_items (&render->heap, self, &items, &size))
-        for (size_t i = 0; i < size && value_step (&render->heap, 1); i++)
-            if (value_equal (&render->heap, items [i], args->items [0]))
-                return value_int ((int64_t)i);
+    if (!value_items (&render->heap, self, &items, &size))
+        return (value_t){ 0 };
+    int64_t count = (int64_t)size;
+    int64_t from = s_position (args_int (args, 1, NULL, 0), count);
+    int64_t to = s_position (args_int (args, 2, NULL, count), count);
+    for (int64_t i = from; i < to && value_step (&render->heap, 1); i++)
+        if (value_equal (&render->heap, items [i], args->items [0]))
+            return value_int (i);
     return value_fail (&render->heap, "ValueError: the value is not in the list");
 }
 
@@ -115,6 +127,8 @@ s_list_sort (render_t *render, value_t self, const args_t *args)
 {
     value_t flags [] = { args_or (args, SIZE_MAX, "reverse", value_bool (false)), value_bool (true) };
     args_t plain = { .items = flags, .count = 2 };
+    if (args->count)
+        return value_fail (&render->heap, "TypeError: sort() takes no positional arguments");
     value_t sorted = render_filter (render, SPAN ("sort"), self, &plain);
     if (!value_heap_failed (&render->heap))
         *self.as.list = *sorted.as.list;
@@ -146,7 +160,7 @@ s_list_copy (render_t *render, value_t self, const args_t *args)
 static value_t *
 s_lookup (render_t *render, value_t self, value_t key)
 {
-    if (!value_is_hashable (key))
+    if (!value_is_hashable (&render->heap, key))
         value_fail (&render->heap, "TypeError: unhashable type: '%s'", value_type_name (key));
     return value_step (&render->heap, 1) ? value_dict_get (&render->heap, self.as.dict, key) : NULL;
 }
@@ -226,13 +240,20 @@ s_dict_clear (render_t *render, value_t self, const args_t *args)
 static value_t
 s_update (render_t *render, value_t self, const args_t *args)
 {
-    if (args->count && args->items [0].kind == VALUE_DICT)
-        for (size_t i = 0; i < args->items [0].as.dict->count && value_step (&render->heap, 1); i++)
-            value_dict_set (&render->heap, self.as.dict, args->items [0].as.dict->pairs [i].key,
-                args->items [0].as.dict->pairs [i].value);
-    for (size_t i = 0; i < args->keyword_count; i++)
-        value_dict_set (&render->heap, self.as.dict, value_text (args->names [i]), args->values [i]);
+    globals_fill_dict (render, self, args);
     return value_none ();
+}
+
+static value_t
+s_fromkeys (render_t *render, value_t self, const args_t *args)
+{
+    value_t *keys;
+    size_t count;
+    value_t dict = value_new_dict (&render->heap, VALUE_DICT);
+    if (value_items (&render->heap, args->items [0], &keys, &count))
+        for (size_t i = 0; i < count && value_step (&render->heap, 1); i++)
+            value_dict_set (&render->heap, dict.as.dict, keys [i], args_or (args, 1, NULL, value_none ()));
+    return dict;
 }
 
 static value_t
@@ -285,24 +306,25 @@ const builtin_t methods_of_list [] = {
     { "copy", "", s_list_copy },
     { "count", "/ value", s_list_count },
     { "extend", "/ iterable", s_extend },
-    { "index", "/ value", s_list_index },
-    { "insert", "/ index object", s_insert },
-    { "pop", "/ index?", s_list_pop },
+    { "index", "/ value start#? stop#?", s_list_index },
+    { "insert", "/ index# object", s_insert },
+    { "pop", "/ index#?", s_list_pop },
     { "remove", "/ value", s_remove },
     { "reverse", "", s_list_reverse },
-    { "sort", "reverse?", s_list_sort },
+    { "sort", "reverse#?", s_list_sort },
     { NULL, NULL, NULL },
 };
 
 const builtin_t methods_of_tuple [] = {
     { "count", "/ value", s_list_count },
-    { "index", "/ value", s_list_index },
+    { "index", "/ value start#? stop#?", s_list_index },
     { NULL, NULL, NULL },
 };
 
 const builtin_t methods_of_dict [] = {
     { "clear", "", s_dict_clear },
     { "copy", "", s_dict_copy },
+    { "fromkeys", "/ iterable value?", s_fromkeys },
     { "get", "/ key default?", s_get },
     { "items", "", s_dict_items },
     { "keys", "", s_keys },

@@ -17,13 +17,12 @@ s_part (render_t *render, const args_t *args, size_t position)
     return value.kind == VALUE_STRING ? value.as.text : SPAN ("");
 }
 
-//  The same, to be looked for.
+//  The same, to be looked for; empty, too, where that would take too long.
 static span_t
 s_wanted (render_t *render, value_t self, const args_t *args)
 {
     span_t part = s_part (render, args, 0);
-    value_search (&render->heap, self.as.text, part);
-    return part;
+    return value_search (&render->heap, self.as.text, part) ? part : SPAN ("");
 }
 
 static int64_t
@@ -94,11 +93,14 @@ s_add_text (render_t *render, value_t list, span_t text)
 static size_t
 s_last_word (span_t text)
 {
-    size_t begin = text.size;
-    for (size_t at = 0, size; at < text.size; at += size) {
-        bool blank = unicode_is_space (unicode_decode (span_slice (text, at, 4), &size));
-        begin = blank ? at + size : begin < at ? begin : at;
-        begin = blank && at + size == text.size ? text.size : begin;
+    size_t begin = text.size, size;
+    while (begin) {
+        size_t at = begin - 1;
+        while (at && (text.data [at] & 0xc0) == 0x80)
+            at--;
+        if (unicode_is_space (unicode_decode (span_slice (text, at, 4), &size)))
+            break;
+        begin = at;
     }
     return text.size - begin;
 }
@@ -138,7 +140,7 @@ s_rsplit_blank (render_t *render, span_t text, int64_t most)
 {
     value_t list = value_new_list (&render->heap, VALUE_LIST);
     text = unicode_strip (text, NULL, false, true);
-    while (text.size && value_step (&render->heap, 1 + text.size / 64)) {
+    while (text.size && value_step (&render->heap, 1)) {
         size_t size = most-- == 0 ? text.size : s_last_word (text);
         s_add_text (render, list, span_slice (text, text.size - size, size));
         text = unicode_strip (span_slice (text, 0, text.size - size), NULL, false, true);
@@ -223,16 +225,25 @@ s_partition_at (render_t *render, span_t text, span_t found, bool whole_first)
     return list;
 }
 
+static span_t
+s_divider (render_t *render, value_t self, const args_t *args)
+{
+    span_t part = s_wanted (render, self, args);
+    if (!part.size)
+        value_fail (&render->heap, "ValueError: empty separator");
+    return part;
+}
+
 static value_t
 s_partition (render_t *render, value_t self, const args_t *args)
 {
-    return s_partition_at (render, self.as.text, filters_find (self.as.text, s_wanted (render, self, args)), true);
+    return s_partition_at (render, self.as.text, filters_find (self.as.text, s_divider (render, self, args)), true);
 }
 
 static value_t
 s_rpartition (render_t *render, value_t self, const args_t *args)
 {
-    return s_partition_at (render, self.as.text, s_find_last (self.as.text, s_wanted (render, self, args)), false);
+    return s_partition_at (render, self.as.text, s_find_last (self.as.text, s_divider (render, self, args)), false);
 }
 
 //  Bytes of the line end that begins here: 0 where none does.
@@ -639,16 +650,25 @@ s_istitle (render_t *render, value_t self, const args_t *args)
     return value_bool (found);
 }
 
+static value_t
+s_format_map (render_t *render, value_t self, const args_t *args)
+{
+    value_t mapping = args->items [0];
+    args_t named = mapping.kind == VALUE_DICT ? render_named (render, mapping.as.dict) : (args_t){ 0 };
+    return format_fields (render, self, &named);
+}
+
 const builtin_t methods_of_text [] = {
     { "capitalize", "", s_capitalize },
     { "casefold", "", s_casefold },
-    { "center", "/ width fillchar?", s_center },
-    { "count", "/ sub start? end?", s_count },
-    { "endswith", "/ suffix start? end?", s_endswith },
-    { "expandtabs", "tabsize?", s_expandtabs },
-    { "find", "/ sub start? end?", s_find },
+    { "center", "/ width# fillchar?", s_center },
+    { "count", "/ sub start:? end:?", s_count },
+    { "endswith", "/ suffix start:? end:?", s_endswith },
+    { "expandtabs", "tabsize#?", s_expandtabs },
+    { "find", "/ sub start:? end:?", s_find },
     { "format", "/ * **", format_fields },
-    { "index", "/ sub start? end?", s_index },
+    { "format_map", "/ mapping", s_format_map },
+    { "index", "/ sub start:? end:?", s_index },
     { "isalnum", "", s_isalnum },
     { "isalpha", "", s_isalpha },
     { "isascii", "", s_isascii },
@@ -662,27 +682,29 @@ const builtin_t methods_of_text [] = {
     { "istitle", "", s_istitle },
     { "isupper", "", s_isupper },
     { "join", "/ iterable", s_join },
-    { "ljust", "/ width fillchar?", s_ljust },
+    { "ljust", "/ width# fillchar?", s_ljust },
     { "lower", "", s_lower },
     { "lstrip", "/ chars?", s_strip_left },
+    { "maketrans", "/ x y? z?", translate_make },
     { "partition", "/ sep", s_partition },
     { "removeprefix", "/ prefix", s_removeprefix },
     { "removesuffix", "/ suffix", s_removesuffix },
-    { "replace", "/ old new count?", s_replace },
-    { "rfind", "/ sub start? end?", s_rfind },
-    { "rindex", "/ sub start? end?", s_rindex },
-    { "rjust", "/ width fillchar?", s_rjust },
+    { "replace", "/ old new count#?", s_replace },
+    { "rfind", "/ sub start:? end:?", s_rfind },
+    { "rindex", "/ sub start:? end:?", s_rindex },
+    { "rjust", "/ width# fillchar?", s_rjust },
     { "rpartition", "/ sep", s_rpartition },
-    { "rsplit", "sep? maxsplit?", s_rsplit },
+    { "rsplit", "sep? maxsplit#?", s_rsplit },
     { "rstrip", "/ chars?", s_strip_right },
-    { "split", "sep? maxsplit?", s_split },
-    { "splitlines", "keepends?", s_splitlines },
-    { "startswith", "/ prefix start? end?", s_startswith },
+    { "split", "sep? maxsplit#?", s_split },
+    { "splitlines", "keepends#?", s_splitlines },
+    { "startswith", "/ prefix start:? end:?", s_startswith },
     { "strip", "/ chars?", s_strip_both },
     { "swapcase", "", s_swapcase },
     { "title", "", s_title },
+    { "translate", "/ table", translate_text },
     { "upper", "", s_upper },
-    { "zfill", "/ width", s_zfill },
+    { "zfill", "/ width#", s_zfill },
     { NULL, NULL, NULL },
 };
 

@@ -214,8 +214,8 @@ s_percent (render_t *self, value_t text, const args_t *args)
     return format_percent (self, text.as.text, args);
 }
 
-static args_t
-s_named (render_t *self, const value_dict_t *dict)
+args_t
+render_named (render_t *self, const value_dict_t *dict)
 {
     args_t args = { 0 };
     args.names = value_alloc (&self->heap, (dict->count + 1) * sizeof *args.names);
@@ -246,7 +246,7 @@ s_format (render_t *self, value_t text, value_t values)
     if (values.kind == VALUE_TUPLE)
         args = (args_t){ .items = values.as.list->items, .count = values.as.list->count };
     if (values.kind == VALUE_DICT && span_find_byte (text.as.text, '(') < text.as.text.size)
-        args = s_named (self, values.as.dict);
+        args = render_named (self, values.as.dict);
     else if (s_may_be_left (values) && span_find_byte (text.as.text, '%') == text.as.text.size)
         args = (args_t){ 0 };
     return render_builtin (self, &percent, text, &args);
@@ -285,7 +285,7 @@ render_contains (render_t *self, value_t container, value_t item)
 {
     value_t *items;
     size_t count;
-    if (container.kind == VALUE_DICT && !value_is_hashable (item))
+    if (container.kind == VALUE_DICT && !value_is_hashable (&self->heap, item))
         value_fail (&self->heap, "TypeError: unhashable type: '%s'", value_type_name (item));
     if (container.kind == VALUE_DICT)
         return value_dict_get (&self->heap, container.as.dict, item) != NULL;

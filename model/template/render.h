@@ -151,7 +151,8 @@ value_t render_undefined_error (render_t *self, value_t value);
 //  ---- Arguments ----
 
 //  Whether the arguments fit the parameters of what is called `name`; else sets the error.  Parameters are words: a name is
-//  one, with ? it may be absent; those behind / are named by position alone; * takes any number of positions, ** any names.
+//  one, with ? it may be absent, with # it is a whole number, with : that or None; those behind / are named by position
+//  alone; * takes any number of positions, ** any names.
 bool args_check (render_t *render, const char *name, const char *parameters, const args_t *args);
 
 //  The argument by position or name; NULL where it was not given.
@@ -160,9 +161,16 @@ value_t args_or (const args_t *self, size_t position, const char *name, value_t 
 int64_t args_int (const args_t *self, size_t position, const char *name, int64_t otherwise);
 span_t args_text (const args_t *self, size_t position, const char *name, span_t otherwise);
 
+//  The texts among the keys of a dict as keywords.
+args_t render_named (render_t *self, const value_dict_t *dict);
+
 //  ---- Tables ----
 
 extern const builtin_t globals_table [];
+
+//  What dict (values, **names) puts into a dict.
+void globals_fill_dict (render_t *render, value_t dict, const args_t *args);
+
 extern const builtin_t methods_of_text [];
 extern const builtin_t methods_of_list [];
 extern const builtin_t methods_of_tuple [];

@@ -298,10 +298,21 @@ value_new_dict (value_heap_t *self, value_kind_t kind)
     return value.as.dict ? value : (value_t){ 0 };
 }
 
-bool
-value_is_hashable (value_t key)
+//  A tuple is if its items are, not too deep inside each other.
+static bool
+s_is_hashable (value_heap_t *self, value_t key, unsigned depth)
 {
-    return key.kind != VALUE_LIST && key.kind != VALUE_DICT && key.kind != VALUE_VIEW;
+    bool hashable = value_step (self, depth > 0) && key.kind != VALUE_LIST && key.kind != VALUE_DICT &&
+                    key.kind != VALUE_VIEW && depth < NESTING_MAX;
+    for (size_t i = 0; hashable && key.kind == VALUE_TUPLE && i < key.as.list->count; i++)
+        hashable = s_is_hashable (self, key.as.list->items [i], depth + 1);
+    return hashable;
+}
+
+bool
+value_is_hashable (value_heap_t *self, value_t key)
+{
+    return s_is_hashable (self, key, 0);
 }
 
 //  Appends a pair whose key is not there yet.
@@ -319,7 +330,7 @@ s_add_pair (value_heap_t *self, value_dict_t *dict, value_t key, value_t value)
 bool
 value_dict_set (value_heap_t *self, value_dict_t *dict, value_t key, value_t value)
 {
-    if (!value_is_hashable (key)) {
+    if (!value_is_hashable (self, key)) {
         value_fail (self, "TypeError: unhashable type: '%s'", value_type_name (key));
         return false;
     }

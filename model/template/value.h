@@ -191,7 +191,8 @@ bool value_has_items (value_t value);      //  What has as.list
 
 bool value_is_true (value_t value);
 
-bool value_is_hashable (value_t value);    //  May be a key
+//  May be a key; false, too, where the steps are spent.
+bool value_is_hashable (value_heap_t *self, value_t key);
 
 //  ==, which takes steps by what is compared; false with the error set where they are spent.
 bool value_equal (value_heap_t *self, value_t a, value_t b);
