@@ -69,12 +69,36 @@ s_ascii_prefix (span_t text)
     return size;
 }
 
+static inline bool
+s_goes_on (uint8_t byte)
+{
+    return (byte & 0xc0) == 0x80;
+}
+
+//  Characters of two and three bytes whose second byte has no bounds of its own: nearly all beyond ASCII.
+static size_t
+s_plain_prefix (span_t text)
+{
+    size_t size = 0;
+    while (size + 3 <= text.size) {
+        const uint8_t *at = text.data + size;
+        if (at [0] > 0xe0 && at [0] < 0xf0 && at [0] != 0xed && s_goes_on (at [1]) && s_goes_on (at [2]))
+            size += 3;
+        else if (at [0] >= 0xc2 && at [0] < 0xe0 && s_goes_on (at [1]))
+            size += 2;
+        else
+            break;
+    }
+    return size;
+}
+
 size_t
 utf8_valid_prefix (span_t text)
 {
     span_t left = text;
     for (;;) {
         left = span_slice (left, s_ascii_prefix (left), left.size);
+        left = span_slice (left, s_plain_prefix (left), left.size);
         size_t size = utf8_sequence (left);
         if (size == 0)
             return text.size - left.size;
