@@ -3,8 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
-enum { SMALL = 1024 };
+enum {
+    SMALL = 1024,
+    LINE = 64,              //  Bytes of a line of the machine's caches
+    LARGE_PAGE = 2 << 20    //  Bytes of a large page
+};
 
 static void *
 s_checked (void *memory, size_t size)
@@ -24,6 +29,17 @@ memory_new (size_t size)
     if (size > SMALL)
         return s_checked (calloc (1, size), size);
     return memset (s_checked (malloc (size ? size : 1), size), 0, size);
+}
+
+void *
+memory_new_table (size_t size)
+{
+    size_t unit = size < LARGE_PAGE ? LINE : LARGE_PAGE;
+    size_t whole = (size + unit - 1) / unit * unit;
+    void *memory = s_checked (aligned_alloc (unit, whole ? whole : unit), size);
+    if (unit == LARGE_PAGE)
+        madvise (memory, whole, MADV_HUGEPAGE);
+    return memset (memory, 0, size);
 }
 
 void *

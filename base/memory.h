@@ -11,6 +11,10 @@
 //  Zeroed memory; never NULL.  Gives it: memory_free.
 void *memory_new (size_t size) __attribute__ ((malloc, alloc_size (1)));
 
+//  The same for a table that is read here and there: it begins at a line of the machine's caches, and where it fills large pages
+//  it lies in such, if the system gives them. All of it is there from the start.
+void *memory_new_table (size_t size) __attribute__ ((malloc, alloc_size (1)));
+
 //  Grows or shrinks; never NULL; new bytes are not zeroed.
 void *memory_resize (void *memory, size_t size);
 
