@@ -36,6 +36,7 @@ tokenizer_destroy (tokenizer_t **self_p)
     bpe_fini (&self->bpe);
     unigram_fini (&self->unigram);
     wordpiece_fini (&self->wordpiece);
+    parts_fini (&self->parts);
     array_fini (&self->before);
     array_fini (&self->behind);
     array_fini (&self->marks);
@@ -82,7 +83,7 @@ s_fill_cache (tokenizer_t *self)
     for (uint32_t id = self->model == MODEL_BPE ? vocabulary_size (self->vocabulary) : 0; id-- > 0;) {
         span_t bytes = vocabulary_bytes (self->vocabulary, id);
         if (bytes.size && bytes.size <= CACHE_SHORT_SIZE && bpe_whole (&self->bpe, bytes) == id)
-            cache_put (&self->cache, CACHE_PIECE, bytes, 0, &id, 1);
+            cache_put_short (&self->cache, cache_key (bytes, bytes.size), &id, 1);
     }
 }
 
@@ -97,7 +98,9 @@ body_seal (tokenizer_t *self)
         wordpiece_seal (&self->wordpiece);
     else
         bpe_seal (&self->bpe);
-    if (!self->bpe.byte_level && self->model != MODEL_WORDPIECE)
+    if (self->bpe.byte_level)
+        parts_init_bytes (&self->parts, self->vocabulary);
+    else if (self->model != MODEL_WORDPIECE)
         parts_init (&self->parts, self->vocabulary);
     s_fill_cache (self);
     s_mark_tokens (self);

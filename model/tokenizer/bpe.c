@@ -5,7 +5,6 @@
 #include "base/utf8.h"
 
 enum {
-    FEW = 48,             //  Symbols that are searched one by one
     WHOLE_MAX = 64,       //  Bytes of tokens that are looked up whole
     KEPT_MAX = 1 << 20    //  Bytes of work room that are kept for the next piece
 };
@@ -122,12 +121,9 @@ static inline void
 s_pair (const bpe_t *self, span_t piece, symbol_t *left, const symbol_t *right)
 {
     if (!self->score_ranks.count) {
-        left->rank = MERGE_NONE;
-        if (merges_may_have (&self->merges, left->id, right->id)) {
-            const merge_t *rule = merges_find (&self->merges, left->id, right->id);
-            left->rank = rule->rank;
-            left->merged = rule->id;
-        }
+        rank_t rule = merges_find (&self->merges, left->id, right->id);
+        left->rank = rule.rank;
+        left->merged = rule.id;
         return;
     }
     uint32_t id = vocabulary_find (self->vocabulary, span_slice (piece, left->start, right->end - left->start));
@@ -151,30 +147,130 @@ s_pair_all (const bpe_t *self, span_t piece, symbol_t *symbols, size_t count)
     }
 }
 
-//  The symbols lie close together; what is merged away is closed up.
-static void
-s_merge_few (bpe_t *self, span_t piece)
+//  ---- Few symbols -----------------------------------------------------------------------------------------------------
+
+//  What has rules and few symbols is merged without a queue: rank and place of each pair are one number, the lowest of which is
+//  found by looking at all, some at once.
+enum { FEW_LOG = 7, FEW = 1 << FEW_LOG, KEY_NONE = INT32_MAX };
+
+_Static_assert((uint64_t)MERGE_RANKS << FEW_LOG < KEY_NONE, "a rank and a place fit into a key");
+
+typedef struct {
+    _Alignas(16) int32_t keys [FEW];    //  Of the symbol and the next: rank, place; KEY_NONE: no rule
+    uint32_t merged [FEW];              //  What the two become
+    uint32_t ids [FEW];                 //  What the symbol is
+    uint8_t next [FEW];                 //  Place of the next; FEW: none
+    uint8_t prev [FEW];                 //  Place of the one before; FEW: none
+    size_t count;                       //  Places in use at the start
+} few_t;
+
+static inline void
+s_few_set (few_t *few, size_t at, rank_t rule)
 {
-    symbol_t *symbols = self->symbols.data;
-    size_t count = self->symbols.count;
-    s_pair_all (self, piece, symbols, count);
-    for (;;) {
-        size_t best = 0;
-        for (size_t i = 1; i < count; i++)
-            if (symbols [i].rank < symbols [best].rank)
-                best = i;
-        if (count < 2 || symbols [best].rank == MERGE_NONE)
-            break;
-        symbol_t *merged = &symbols [best];
-        *merged = (symbol_t){ merged->merged, MERGE_NONE, TOKEN_NONE, merged->start, merged [1].end, 0, 0 };
-        memmove (merged + 1, merged + 2, (--count - best - 1) * sizeof *symbols);
-        if (best + 1 < count)
-            s_pair (self, piece, merged, merged + 1);
-        if (best > 0)
-            s_pair (self, piece, merged - 1, merged);
-    }
-    array_cut (&self->symbols, count);
+    few->keys [at] = rule.rank == MERGE_NONE ? KEY_NONE : (int32_t)(rule.rank << FEW_LOG | at);
+    few->merged [at] = rule.id;
 }
+
+static inline void
+s_few_pair (const bpe_t *self, few_t *few, size_t left, size_t right)
+{
+    s_few_set (few, left, merges_find (&self->merges, few->ids [left], few->ids [right]));
+}
+
+typedef int32_t keys_t __attribute__ ((vector_size (16), may_alias));
+
+static inline keys_t
+s_lower (keys_t a, keys_t b)
+{
+    keys_t is_lower = a < b;
+    return (a & is_lower) | (b & ~is_lower);
+}
+
+//  The keys are followed by such without a rule, to a multiple of eight.
+static inline int32_t
+s_few_lowest (const few_t *few)
+{
+    const keys_t *keys = (const keys_t *)few->keys;
+    keys_t lowest = s_lower (keys [0], keys [1]);
+    for (size_t i = 2; i * 4 < few->count; i += 2)
+        lowest = s_lower (lowest, s_lower (keys [i], keys [i + 1]));
+    lowest = s_lower (lowest, __builtin_shuffle (lowest, (keys_t){ 2, 3, 0, 1 }));
+    lowest = s_lower (lowest, __builtin_shuffle (lowest, (keys_t){ 1, 0, 3, 2 }));
+    return lowest [0];
+}
+
+static void
+s_few_link (few_t *few, size_t count)
+{
+    BUG_ON (count == 0 || count > FEW);
+    few->count = count;
+    for (size_t i = 0; i < count; i++) {
+        few->next [i] = (uint8_t)(i + 1);
+        few->prev [i] = (uint8_t)(i - 1);
+    }
+    few->prev [0] = few->next [count - 1] = FEW;
+    for (size_t i = count - 1; i < ((count + 7) & ~(size_t)7); i++)
+        few->keys [i] = KEY_NONE;
+}
+
+static void
+s_few_merge (const bpe_t *self, few_t *few, size_t at)
+{
+    size_t gone = few->next [at], next = few->next [gone], prev = few->prev [at];
+    few->ids [at] = few->merged [at];
+    if (prev != FEW)
+        merges_expect (&self->merges, few->ids [prev], few->ids [at]);
+    few->next [at] = (uint8_t)next;
+    few->keys [at] = few->keys [gone] = KEY_NONE;
+    if (next != FEW) {
+        few->prev [next] = (uint8_t)at;
+        s_few_pair (self, few, at, next);
+    }
+    if (prev != FEW)
+        s_few_pair (self, few, prev, at);
+}
+
+static void
+s_few_encode (const bpe_t *self, few_t *few, array_t *ids)
+{
+    for (int32_t key; (key = s_few_lowest (few)) != KEY_NONE;)
+        s_few_merge (self, few, (size_t)key & (FEW - 1));
+    uint32_t *out = array_append (ids, NULL, few->count);
+    size_t count = 0;
+    for (size_t at = 0; at != FEW; at = few->next [at])
+        out [count++] = few->ids [at];
+    array_cut (ids, ids->count - few->count + count);
+}
+
+//  Two bytes have a table of their own, small enough to stay near.
+static void
+s_few_bytes (const bpe_t *self, span_t piece, array_t *ids)
+{
+    few_t few;
+    const rank_t *pairs = self->pairs.data;
+    for (size_t i = 0; i < piece.size; i++)
+        few.ids [i] = self->bytes [piece.data [i]];
+    for (size_t i = 0; i + 1 < piece.size; i++)
+        s_few_set (&few, i, pairs [piece.data [i] << 8 | piece.data [i + 1]]);
+    s_few_link (&few, piece.size);
+    s_few_encode (self, &few, ids);
+}
+
+static void
+s_few_symbols (bpe_t *self, array_t *ids)
+{
+    few_t few;
+    const symbol_t *symbols = self->symbols.data;
+    size_t count = self->symbols.count;
+    for (size_t i = 0; i < count; i++)
+        few.ids [i] = symbols [i].id;
+    for (size_t i = 0; i + 1 < count; i++)
+        s_few_pair (self, &few, i, i + 1);
+    s_few_link (&few, count);
+    s_few_encode (self, &few, ids);
+}
+
+//  ---- Many symbols ----------------------------------------------------------------------------------------------------
 
 //  The heap holds rank and position of every pair there was; one that is no more is recognised when it comes up.
 static void
@@ -291,6 +387,14 @@ s_append_token (const bpe_t *self, span_t piece, const symbol_t *symbol, array_t
 }
 
 static void
+s_encode_many (bpe_t *self, span_t piece, array_t *ids)
+{
+    s_merge_many (self, piece);
+    for (size_t i = 0; i < self->symbols.count; i++)
+        s_append_token (self, piece, array_at (&self->symbols, i), ids);
+}
+
+static void
 s_give_back_room (array_t *room)
 {
     if (room->capacity * room->element_size > KEPT_MAX)
@@ -308,11 +412,10 @@ bpe_whole (const bpe_t *self, span_t piece)
 }
 
 status_t
-bpe_encode (bpe_t *self, span_t piece, array_t *ids, error_t *error)
+bpe_merge (bpe_t *self, span_t piece, array_t *ids, error_t *error)
 {
-    uint32_t whole = bpe_whole (self, piece);
-    if (whole != TOKEN_NONE) {
-        array_append (ids, &whole, 1);
+    if (self->knows_bytes && piece.size && piece.size <= FEW) {
+        s_few_bytes (self, piece, ids);
         return STATUS_OK;
     }
     array_cut (&self->symbols, 0);
@@ -324,12 +427,10 @@ bpe_encode (bpe_t *self, span_t piece, array_t *ids, error_t *error)
         s_give_back_room (&self->symbols);
         return error_set (error, STATUS_LIMIT, "%zu bytes without a place to cut them", piece.size);
     }
-    if (self->symbols.count <= FEW)
-        s_merge_few (self, piece);
+    if (self->symbols.count && self->symbols.count <= FEW && !self->score_ranks.count)
+        s_few_symbols (self, ids);
     else
-        s_merge_many (self, piece);
-    for (size_t i = 0; i < self->symbols.count; i++)
-        s_append_token (self, piece, array_at (&self->symbols, i), ids);
+        s_encode_many (self, piece, ids);
     s_give_back_room (&self->symbols);
     s_give_back_room (&self->queue);
     return STATUS_OK;
@@ -341,9 +442,8 @@ s_seal_pairs (bpe_t *self)
     rank_t *pairs = array_append (&self->pairs, NULL, 1 << 16);
     for (uint32_t i = 0; i < 1 << 16; i++) {
         uint32_t left = self->bytes [i >> 8], right = self->bytes [i & 255];
-        const merge_t *rule = merges_find (
+        pairs [i] = merges_find (
             &self->merges, left == TOKEN_NONE ? self->unknown : left, right == TOKEN_NONE ? self->unknown : right);
-        pairs [i] = (rank_t){ rule->rank, rule->id };
     }
 }
 
@@ -358,7 +458,7 @@ s_seal_wholes (bpe_t *self)
         span_t bytes = vocabulary_bytes (self->vocabulary, id);
         uint8_t *whole = array_add (&wholes);
         array_cut (&ids, 0);
-        if (bytes.size && bytes.size <= WHOLE_MAX && bpe_encode (self, bytes, &ids, NULL) == STATUS_OK)
+        if (bytes.size && bytes.size <= WHOLE_MAX && bpe_merge (self, bytes, &ids, NULL) == STATUS_OK)
             *whole = ids.count == 1 && *(const uint32_t *)ids.data == id;
     }
     array_fini (&ids);
@@ -368,8 +468,12 @@ s_seal_wholes (bpe_t *self)
 void
 bpe_seal (bpe_t *self)
 {
+    merges_seal (&self->merges);
     if (self->byte_level)
         s_seal_pairs (self);
+    self->knows_bytes = self->byte_level;
+    for (size_t i = 0; i < sizeof self->bytes / sizeof *self->bytes; i++)
+        self->knows_bytes &= self->bytes [i] != TOKEN_NONE;
     if (!self->ignore_merges)
         s_seal_wholes (self);
 }

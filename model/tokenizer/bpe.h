@@ -15,18 +15,13 @@
 
 enum { BPE_SYMBOLS_MAX = 1 << 24 };    //  Symbols of a piece: each needs 36 bytes while it is encoded
 
-//  A rule without what it is for.
-typedef struct {
-    uint32_t rank;    //  MERGE_NONE: there is none
-    uint32_t id;      //  What the two become
-} rank_t;
-
 typedef struct {
     const vocabulary_t *vocabulary;    //  Borrowed
     merges_t merges;                   //  The rules
     array_t score_ranks;               //  uint32_t by token: the rank of its score; empty where there are rules
     uint32_t bytes [256];              //  Token of each byte; TOKEN_NONE where there is none
     bool byte_level;                   //  Symbols are bytes, not characters
+    bool knows_bytes;                  //  Every byte is a token; by bpe_seal
     bool byte_fallback;                //  A character that is no token becomes those of its bytes
     bool ignore_merges;                //  A piece that is a token is that token, whatever the rules
     bool fuse_unknown;                 //  Unknown characters in a row are one
@@ -41,13 +36,14 @@ typedef struct {
 void bpe_init (bpe_t *self, const vocabulary_t *vocabulary);
 void bpe_fini (bpe_t *self);
 
-//  Vocabulary and rules are complete: prepares what makes new pieces fast. Works without it, too.
+//  Vocabulary and rules are complete: prepares what makes new pieces fast. Once.
 void bpe_seal (bpe_t *self);
 
 //  The token that a piece is, where it becomes that and nothing else and a short look tells so; else TOKEN_NONE.
 uint32_t bpe_whole (const bpe_t *self, span_t piece);
 
-//  Appends the tokens (uint32_t) of a piece. STATUS_LIMIT for one of more than BPE_SYMBOLS_MAX symbols.
-status_t bpe_encode (bpe_t *self, span_t piece, array_t *ids, error_t *error);
+//  Appends the tokens (uint32_t) that the rules make of a piece, whether it is a token or not. STATUS_LIMIT for one of more than
+//  BPE_SYMBOLS_MAX symbols.
+status_t bpe_merge (bpe_t *self, span_t piece, array_t *ids, error_t *error);
 
 #endif

@@ -5,15 +5,14 @@
 #include "base/memory.h"
 
 enum {
-    LINE = 64,       //  Bytes of the machine's cache lines
     RING = 16,       //  Words of the ring for each set of short pieces
-    A_PLACE = 16,    //  Words of the ring for each place of the index
+    A_PLACE = 32,    //  Words of the ring for each place of the index
     WAYS = 4         //  Places that a hash may use
 };
 
 #define START_MASK ((1ull << 48) - 1)
 
-_Static_assert(sizeof (cache_short_t) * 2 == LINE, "two short entries fill a line");
+_Static_assert(sizeof (cache_short_t) * 2 == 64, "two short entries fill a line");
 
 const uint64_t cache_masks [CACHE_SHORT_SIZE + 1][2] = {
     { 0x0, 0x0 },
@@ -58,39 +57,27 @@ cache_init (cache_t *self, uint32_t tokens)
     self->log = CACHE_LOG_MIN;
     while (self->log < CACHE_LOG_MAX && s_sets (self) < tokens)
         self->log++;
-    self->memory = memory_new (s_sets (self) * 2 * sizeof (cache_short_t) + LINE);
-    self->shorts = (cache_short_t *)(((uintptr_t)self->memory + LINE - 1) / LINE * LINE);
-    self->ring = memory_new (s_ring (self) * sizeof *self->ring);
-    self->index = memory_new (s_place_count (self) * sizeof *self->index);
+    self->shorts = memory_new_table (s_sets (self) * 2 * sizeof (cache_short_t));
+    self->lost = memory_new_table (s_sets (self) / 8);
+    self->ring = memory_new_table (s_ring (self) * sizeof *self->ring);
+    self->index = memory_new_table (s_place_count (self) * sizeof *self->index);
 }
 
 size_t
 cache_size (const cache_t *self)
 {
-    return s_sets (self) * 2 * sizeof (cache_short_t) + LINE + s_ring (self) * sizeof *self->ring +
+    return s_sets (self) * 2 * sizeof (cache_short_t) + s_sets (self) / 8 + s_ring (self) * sizeof *self->ring +
            s_place_count (self) * sizeof *self->index;
 }
 
 void
 cache_fini (cache_t *self)
 {
-    memory_free (self->memory);
+    memory_free (self->shorts);
+    memory_free (self->lost);
     memory_free (self->ring);
     memory_free (self->index);
     *self = (cache_t){ 0 };
-}
-
-//  The newcomer stands first: the place of the one used last, which moves to where the other was.
-static void
-s_put_short (cache_t *self, span_t piece, const uint32_t *ids, size_t count)
-{
-    cache_short_t entry = { .key = cache_key (piece, piece.size) };
-    bool fits = count <= CACHE_SHORT_IDS;
-    memcpy (entry.ids, ids, (fits ? count : 0) * sizeof *ids);
-    entry.count = fits ? (uint32_t)count : CACHE_ELSEWHERE;
-    cache_short_t *set = cache_set (self, entry.key);
-    set [1] = set [0];
-    set [0] = entry;
 }
 
 //  ---- The ring --------------------------------------------------------------------------------------------------------
@@ -146,41 +133,82 @@ cache_get (const cache_t *self, cached_t kind, span_t bytes, uint64_t hash, uint
     return NULL;
 }
 
-//  The entry of the oldest record makes room.
-static uint64_t *
-s_oldest (uint64_t *places)
+//  Newest first. The oldest record makes room, or before it what came once, the longest ago first.
+static void
+s_enter (uint64_t *places, uint64_t place)
 {
-    uint64_t *oldest = places;
+    size_t oldest = 0;
     for (size_t i = 1; i < WAYS; i++)
-        if ((places [i] & START_MASK) < (*oldest & START_MASK))
-            oldest = &places [i];
-    return oldest;
+        if ((places [i] & START_MASK) <= (places [oldest] & START_MASK))
+            oldest = i;
+    memmove (places + 1, places, oldest * sizeof *places);
+    places [0] = place;
 }
 
-static void
-s_put_record (cache_t *self, cached_t kind, span_t bytes, uint64_t hash, const uint32_t *ids, size_t count)
+//  A place without a beginning is of something that came once.
+bool
+cache_comes_again (cache_t *self, uint64_t hash)
 {
-    uint64_t *place = s_oldest (s_places (self, hash));
+    uint64_t *places = s_places (self, hash), tag = hash & ~START_MASK;
+    for (size_t i = 0; i < WAYS; i++)
+        if (places [i] == tag)
+            return true;
+    s_enter (places, tag);
+    return false;
+}
+
+//  Returns where it begins, plus one.
+static uint64_t
+s_put_record (cache_t *self, uint32_t head, span_t bytes, const uint32_t *ids, size_t count)
+{
     size_t words = 1 + count + (bytes.size + 3) / 4;
     if ((self->head & (s_ring (self) - 1)) + words > s_ring (self))
         self->head += s_ring (self) - (self->head & (s_ring (self) - 1));
     uint32_t *record = self->ring + (self->head & (s_ring (self) - 1));
-    *record = s_head_of (kind, bytes.size, count);
+    *record = head;
     memcpy (record + 1, ids, count * sizeof *ids);
     memcpy (record + 1 + count, bytes.data, bytes.size);
-    *place = (hash & ~START_MASK) | ((self->head + 1) & START_MASK);
     self->head += words;
+    return self->head - words + 1;
 }
 
 void
 cache_put (cache_t *self, cached_t kind, span_t bytes, uint64_t hash, const uint32_t *ids, size_t count)
 {
     BUG_ON (bytes.size == 0);
-    bool is_short = kind == CACHE_PIECE && bytes.size <= CACHE_SHORT_SIZE && count > 0;
-    if (is_short)
-        s_put_short (self, bytes, ids, count);
-    if (is_short && count <= CACHE_SHORT_IDS)
+    if (bytes.size > CACHE_SIZE || count > CACHE_IDS || count == 0)
         return;
-    if (bytes.size <= CACHE_SIZE && count <= CACHE_IDS && count > 0)
-        s_put_record (self, kind, bytes, hash, ids, count);
+    uint64_t start = s_put_record (self, s_head_of (kind, bytes.size, count), bytes, ids, count);
+    s_enter (s_places (self, hash), (hash & ~START_MASK) | (start & START_MASK));
+}
+
+//  The newcomer stands first: the place of the one used last, which moves to where the other was.
+void
+cache_put_short (cache_t *self, cache_key_t key, const uint32_t *ids, size_t count)
+{
+    cache_short_t entry = { .key = key, .count = (uint32_t)count };
+    if (count <= CACHE_SHORT_IDS)
+        memcpy (entry.ids, ids, count * sizeof *ids);
+    else {
+        uint64_t start = s_put_record (self, (uint32_t)count, SPAN (""), ids, count);
+        memcpy (entry.ids, &start, sizeof start);
+        entry.count = CACHE_ELSEWHERE;
+    }
+    uint64_t number = cache_set_number (self, key);
+    cache_short_t *set = self->shorts + 2 * number;
+    self->lost [number / 64] |= (uint64_t)(set [1].count == 1) << (number % 64);
+    set [1] = set [0];
+    set [0] = entry;
+}
+
+const uint32_t *
+cache_get_elsewhere (const cache_t *self, const cache_short_t *entry, uint32_t *count)
+{
+    uint64_t start;
+    memcpy (&start, entry->ids, sizeof start);
+    if (self->head - (start - 1) > s_ring (self))
+        return NULL;
+    const uint32_t *record = self->ring + ((start - 1) & (s_ring (self) - 1));
+    *count = *record;
+    return record + 1;
 }

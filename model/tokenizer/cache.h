@@ -5,10 +5,12 @@
 //
 //  - A piece of at most 15 bytes that became at most 3 tokens (nearly every one) is one entry of 32 bytes, compared as two
 //    words; two of them share a cache line, and the newcomer takes the place of the one not used last.  What became more
-//    tokens has an entry that says so.  A tokenizer puts its whole vocabulary here when it is loaded: most words of a new text
+//    tokens has an entry that says where in the ring they lie.  Parts of pieces (model/tokenizer/parts.h) stand here too, marked
+//    as such.  A tokenizer puts its whole vocabulary here when it is loaded: most words of a new text
 //    are tokens, and are found at the first look.
 //  - Longer pieces, and stretches of many pieces (model/tokenizer/words.h), lie one behind the other in a ring; the oldest
-//    is overwritten. An index says where; a place that has been overwritten since is recognised by its age.
+//    is overwritten. An index says where; a place that has been overwritten since is recognised by its age.  A stretch is put
+//    when it comes again: most never do, and the index alone remembers that they came once.
 
 #ifndef MODEL_TOKENIZER_CACHE_H
 #define MODEL_TOKENIZER_CACHE_H
@@ -23,7 +25,7 @@ enum {
     CACHE_SIZE = 160,         //  Bytes of anything, at most
     CACHE_IDS = 160,          //  Its tokens, at most
     CACHE_LOG_MIN = 10,       //  Two to this power, at least, are the pairs of short pieces;
-    CACHE_LOG_MAX = 17        //  and to this one, at most
+    CACHE_LOG_MAX = 18        //  and to this one, at most
 };
 
 //  What the bytes are: the same ones may be cut in different ways.
@@ -37,16 +39,19 @@ typedef struct {
 
 typedef struct {
     cache_key_t key;                   //  The piece
-    uint32_t ids [CACHE_SHORT_IDS];    //  The tokens
+    uint32_t ids [CACHE_SHORT_IDS];    //  The tokens, or where in the ring they lie
     uint32_t count;                    //  How many; CACHE_ELSEWHERE: more, and they lie in the ring
 } cache_short_t;
 
 #define CACHE_ELSEWHERE UINT32_MAX
 
+//  In `high`: the key is of a part of a piece.
+#define CACHE_PART (1ull << 60)
+
 typedef struct {
     unsigned log;             //  Its size: two to this power are the sets of short pieces
     cache_short_t *shorts;    //  In sets of two
-    void *memory;             //  What they lie in, aligned to lines
+    uint64_t *lost;           //  A bit by set: a piece that is one token was pushed out of it
     uint32_t *ring;           //  Records: see cache.c
     uint64_t head;            //  Words that were ever written to it
     uint64_t *index;          //  By hash: a part of it, and where a record begins, plus one; 0: none
@@ -56,7 +61,7 @@ typedef struct {
 void cache_init (cache_t *self, uint32_t tokens);
 void cache_fini (cache_t *self);
 
-//  Bytes that it holds: 17 MiB for a large vocabulary, 0.2 MiB for the smallest.
+//  Bytes that it holds: 34 MiB for a large vocabulary, 0.2 MiB for the smallest.
 size_t cache_size (const cache_t *self);
 
 //  What get and put find bytes by: whoever does both asks once. The memory where they may stand is on its way then.
@@ -65,9 +70,18 @@ uint64_t cache_hash (const cache_t *self, cached_t kind, span_t bytes);
 //  The tokens of what was put, `*count` of them; NULL where it is not there. Borrowed until the next put.
 const uint32_t *cache_get (const cache_t *self, cached_t kind, span_t bytes, uint64_t hash, uint32_t *count);
 
-//  Remembers what bytes (at least one) became; copies. What is too long is left out. A short piece that is in the ring has an
-//  entry that says so.
+//  Whether something comes for the second time at least, as far as is known: what comes once need not be put.
+bool cache_comes_again (cache_t *self, uint64_t hash);
+
+//  Remembers what bytes (at least one) became; copies. What is too long is left out.
 void cache_put (cache_t *self, cached_t kind, span_t bytes, uint64_t hash, const uint32_t *ids, size_t count);
+
+//  The same for a short piece.
+void cache_put_short (cache_t *self, cache_key_t key, const uint32_t *ids, size_t count);
+
+//  The tokens of an entry that says CACHE_ELSEWHERE, `*count` of them; NULL where they are overwritten. Borrowed until the next
+//  put.
+const uint32_t *cache_get_elsewhere (const cache_t *self, const cache_short_t *entry, uint32_t *count);
 
 //  Which bytes of the two words of a key belong to a piece, by its size.
 extern const uint64_t cache_masks [CACHE_SHORT_SIZE + 1][2];
@@ -91,19 +105,32 @@ cache_key (span_t piece, size_t readable)
     return key;
 }
 
-//  The two entries where a key may stand.
+//  The number of the set where a key may stand.
+static inline uint64_t
+cache_set_number (const cache_t *self, cache_key_t key)
+{
+    return (key.low ^ key.high * 0xff51afd7ed558ccdu) * 0x9e3779b97f4a7c15u >> (64 - self->log);
+}
+
+//  Its two entries.
 static inline cache_short_t *
 cache_set (const cache_t *self, cache_key_t key)
 {
-    uint64_t hash = (key.low ^ key.high * 0xff51afd7ed558ccdu) * 0x9e3779b97f4a7c15u;
-    return self->shorts + 2 * (hash >> (64 - self->log));
+    return self->shorts + 2 * cache_set_number (self, key);
 }
 
-//  The entry of a key; NULL where it is not there. Borrowed until the next put.
-static inline const cache_short_t *
-cache_get_short (const cache_t *self, cache_key_t key)
+//  Whether a piece that is one token may have been put and pushed out.
+static inline bool
+cache_has_lost (const cache_t *self, cache_key_t key)
 {
-    cache_short_t *set = cache_set (self, key);
+    uint64_t set = cache_set_number (self, key);
+    return self->lost [set / 64] >> (set % 64) & 1;
+}
+
+//  The entry of a key in its set; NULL where it is not there. Borrowed until the next put.
+static inline const cache_short_t *
+cache_get_short (cache_short_t *set, cache_key_t key)
+{
     if (set [0].key.low == key.low && set [0].key.high == key.high)
         return set;
     if (set [1].key.low != key.low || set [1].key.high != key.high)

@@ -339,6 +339,8 @@ s_load_merged (loading_t *self)
     const gguf_entry_t *merges = gguf_array (&self->gguf, "tokenizer.ggml.merges", GGUF_STRING);
     if (!merges)
         return error_set (self->error, STATUS_INVALID, "tokenizer.ggml.merges is missing");
+    if (merges->count > MERGE_RANKS)
+        return error_set (self->error, STATUS_LIMIT, "tokenizer.ggml.merges has more than %d rules", MERGE_RANKS);
     tokenizer->bpe.byte_level = !self->marks_spaces;
     tokenizer->bpe.byte_fallback = self->marks_spaces;
     tokenizer->bpe.ignore_merges = self->pre->ignore_merges;

@@ -7,7 +7,7 @@
 #include "model/tokenizer/load_steps.h"
 #include "model/tokenizer/scan.h"
 
-enum { FILE_SIZE_MAX = 1 << 29, MERGES_MAX = 1 << 24 };
+enum { FILE_SIZE_MAX = 1 << 29 };
 
 //  Parts of the file, as text.
 typedef enum {
@@ -234,7 +234,7 @@ s_scan_rules (loading_t *self, scan_t *scan)
 {
     uint32_t rank = 0;
     for (bool first = true; scan_element (scan, &first); rank++)
-        if (rank == MERGES_MAX ? !scan_fail (scan, "too many merges") : !s_scan_rule (self, scan, rank))
+        if (rank == MERGE_RANKS ? !scan_fail (scan, "too many merges") : !s_scan_rule (self, scan, rank))
             return;
 }
 

@@ -1,7 +1,9 @@
 //  merges - which two tokens become one, and in which order
 //
 //  The rules of byte-pair encoding as a table: (left, right) -> (rank, the token they make). The lowest rank is applied
-//  first. Looked up for every pair of every new piece, so the look-up stands here, inlined.
+//  first. Looked up for every pair of every new piece, so the look-up stands here, inlined. Most pairs have no rule, and most
+//  that have one have one of low rank: a filter tells the former, and the latter lie in a table of their own, both small enough to
+//  stay near.
 
 #ifndef MODEL_TOKENIZER_MERGES_H
 #define MODEL_TOKENIZER_MERGES_H
@@ -13,6 +15,8 @@
 //  The rank of a pair without a rule: behind all others.
 #define MERGE_NONE UINT32_MAX
 
+enum { MERGE_RANKS = (1 << 24) - 1 };    //  Ranks are below this
+
 typedef struct {
     uint32_t left;     //  The rule is for these
     uint32_t right;    //  two tokens
@@ -20,13 +24,24 @@ typedef struct {
     uint32_t id;       //  What they become
 } merge_t;
 
+//  A rule without what it is for.
 typedef struct {
-    merge_t *slots;    //  Open addressing
-    size_t mask;       //  Slots less one: they are a power of two
-    size_t count;      //  Rules
-    uint64_t
-        *maybe;    //  A bit by hash: set where a rule may be, so that most pairs without one are told from near memory
-    unsigned shift;    //  Of the hash, to a bit's number
+    uint32_t rank;    //  MERGE_NONE: there is none
+    uint32_t id;      //  What the two become
+} rank_t;
+
+//  Rules by hash.
+typedef struct {
+    merge_t *slots;     //  Open addressing
+    size_t mask;        //  Slots less one: they are a power of two
+    uint64_t *maybe;    //  Bits by hash: set where a rule may be
+    unsigned shift;     //  Of the hash, to a word's number
+} rules_t;
+
+typedef struct {
+    rules_t all;     //  All of them
+    rules_t near;    //  Those of the lowest ranks once more; by merges_seal
+    size_t count;    //  Rules
 } merges_t;
 
 void merges_init (merges_t *self);
@@ -34,6 +49,9 @@ void merges_fini (merges_t *self);
 
 //  Adds a rule; of one pair the later rule counts.
 void merges_put (merges_t *self, merge_t rule);
+
+//  All rules are there: makes the table of the lowest ranks.
+void merges_seal (merges_t *self);
 
 //  Bytes that the tables hold.
 uint64_t merges_memory (const merges_t *self);
@@ -46,23 +64,52 @@ merges_hash (uint32_t left, uint32_t right)
     return (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9u;
 }
 
-//  The rule of a pair; one with rank MERGE_NONE where there is none. Borrowed until the next put.
-static inline const merge_t *
-merges_find (const merges_t *self, uint32_t left, uint32_t right)
+//  The slot of a pair, or the free one where it would stand.
+static inline merge_t *
+merges_slot (const rules_t *self, uint32_t left, uint32_t right, uint64_t hash)
 {
-    for (size_t i = (size_t)(merges_hash (left, right) >> 20) & self->mask;; i = (i + 1) & self->mask) {
-        const merge_t *slot = &self->slots [i];
+    for (size_t i = (size_t)(hash >> 20) & self->mask;; i = (i + 1) & self->mask) {
+        merge_t *slot = &self->slots [i];
         if ((slot->left == left && slot->right == right) || slot->rank == MERGE_NONE)
             return slot;
     }
 }
 
-//  False where a pair has no rule; mostly so.
-static inline bool
-merges_may_have (const merges_t *self, uint32_t left, uint32_t right)
+//  Two bits of one word.
+static inline uint64_t
+merges_bits (uint64_t hash)
 {
-    uint64_t bit = merges_hash (left, right) >> self->shift;
-    return self->maybe [bit / 64] >> (bit % 64) & 1;
+    return 1ull << (hash & 63) | 1ull << (hash >> 6 & 63);
+}
+
+static inline bool
+merges_may_have (const rules_t *self, uint64_t hash)
+{
+    uint64_t bits = merges_bits (hash);
+    return (self->maybe [hash >> self->shift] & bits) == bits;
+}
+
+//  Where a rule may be that is looked up soon: its memory is on its way then.
+static inline void
+merges_expect (const merges_t *self, uint32_t left, uint32_t right)
+{
+    uint64_t hash = merges_hash (left, right);
+    const rules_t *table = merges_may_have (&self->near, hash) ? &self->near : &self->all;
+    if (table == &self->near || merges_may_have (&self->all, hash))
+        __builtin_prefetch (&table->slots [(size_t)(hash >> 20) & table->mask]);
+}
+
+//  The rule of a pair; its rank is MERGE_NONE where there is none.
+static inline rank_t
+merges_find (const merges_t *self, uint32_t left, uint32_t right)
+{
+    uint64_t hash = merges_hash (left, right);
+    const merge_t *slot = NULL;
+    if (merges_may_have (&self->near, hash))
+        slot = merges_slot (&self->near, left, right, hash);
+    if ((!slot || slot->rank == MERGE_NONE) && merges_may_have (&self->all, hash))
+        slot = merges_slot (&self->all, left, right, hash);
+    return slot ? (rank_t){ slot->rank, slot->id } : (rank_t){ MERGE_NONE, 0 };
 }
 
 #endif

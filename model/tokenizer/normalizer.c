@@ -9,8 +9,9 @@
 #include "model/tokenizer/search.h"
 
 enum {
-    GROWTH_MAX = 64,       //  After all steps together, normalised text is at most this many times as long,
-    GROWTH_FREE = 65536    //  and this many bytes
+    GROWTH_MAX = 64,        //  After all steps together, normalised text is at most this many times as long,
+    GROWTH_FREE = 65536,    //  and this many bytes
+    TOUCHED = 1 << 17       //  Characters below it have a bit that says whether a form touches them
 };
 
 void
@@ -26,6 +27,7 @@ s_free_step (normalization_t *step)
     memory_free ((void *)step->content.data);
     regex_destroy (&step->regex);
     charsmap_fini (&step->charsmap);
+    memory_free (step->touched);
 }
 
 void
@@ -34,17 +36,6 @@ normalizer_fini (normalizer_t *self)
     for (size_t i = 0; i < self->steps.count; i++)
         s_free_step (array_at (&self->steps, i));
     array_fini (&self->steps);
-}
-
-status_t
-normalizer_add (normalizer_t *self, normalization_t step, error_t *error)
-{
-    if (self->steps.count == NORMALIZER_STEPS_MAX) {
-        s_free_step (&step);
-        return error_set (error, STATUS_LIMIT, "more than %d normalizers", NORMALIZER_STEPS_MAX);
-    }
-    array_append (&self->steps, &step, 1);
-    return STATUS_OK;
 }
 
 bool
@@ -130,46 +121,6 @@ static const form_t s_forms [] = {
     [NORMALIZE_NFKD] = { UTF8PROC_DECOMPOSE | UTF8PROC_COMPAT, 0xa0, true, false },
 };
 
-//  Whether a form may change a character, move it, or join it to the one before it: no for what surely stays.
-static bool
-s_touches (const form_t *form, uint32_t code)
-{
-    if (code < form->from)
-        return false;
-    if (code >= 0xac00 && code <= 0xd7a3)
-        return !form->composes;
-    const utf8proc_property_t *property = utf8proc_get_property ((utf8proc_int32_t)code);
-    bool decomposes = property->decomp_seqindex != UINT16_MAX && (form->compatible || !property->decomp_type);
-    return decomposes || property->combining_class || (form->composes && s_joins (code));
-}
-
-//  The next character that a form touches, or the text's end. *before: where the character before it begins, `at` if none does.
-static size_t
-s_next_touched (const form_t *form, span_t text, size_t at, size_t *before)
-{
-    size_t size, start = at;
-    *before = at;
-    for (size_t next = at; (next = s_pass_ascii (text, next)) < text.size; next += size) {
-        if (next > start)
-            *before = next - 1;
-        if (s_touches (form, letters_decode (text.data + next, &size)))
-            return next;
-        *before = next;
-        start = next + size;
-    }
-    return text.size;
-}
-
-//  The end of a run of such characters.
-static size_t
-s_end_touched (const form_t *form, span_t text, size_t at)
-{
-    size_t size;
-    while (at < text.size && text.data [at] >= 0x80 && s_touches (form, letters_decode (text.data + at, &size)))
-        at += size;
-    return at;
-}
-
 static status_t
 s_map (const form_t *form, span_t text, buffer_t *out, error_t *error)
 {
@@ -183,29 +134,127 @@ s_map (const form_t *form, span_t text, buffer_t *out, error_t *error)
     return STATUS_OK;
 }
 
+//  Whether a form may change a character, move it, or join it to the one before it: no for what surely stays.
+static bool
+s_may_touch (const form_t *form, uint32_t code)
+{
+    if (code < form->from)
+        return false;
+    if (code >= 0xac00 && code <= 0xd7a3)
+        return !form->composes;
+    const utf8proc_property_t *property = utf8proc_get_property ((utf8proc_int32_t)code);
+    bool decomposes = property->decomp_seqindex != UINT16_MAX && (form->compatible || !property->decomp_type);
+    return decomposes || property->combining_class || (form->composes && s_joins (code));
+}
+
+//  The same without those that fall apart and are joined again: they stay.
+static bool
+s_touches (const form_t *form, uint32_t code)
+{
+    if (!s_may_touch (form, code))
+        return false;
+    uint8_t bytes [4];
+    span_t text = span_of (bytes, letters_encode (code, bytes));
+    buffer_t mapped = { 0 };
+    bool stays = !utf8proc_get_property ((utf8proc_int32_t)code)->combining_class && !s_joins (code) &&
+                 form->composes && s_map (form, text, &mapped, NULL) == STATUS_OK &&
+                 span_equal (buffer_span (&mapped), text);
+    buffer_fini (&mapped);
+    return !stays;
+}
+
+static bool
+s_is_form (normalize_t kind)
+{
+    return kind == NORMALIZE_NFC || kind == NORMALIZE_NFD || kind == NORMALIZE_NFKC || kind == NORMALIZE_NFKD;
+}
+
+//  A bit for each of the characters that text is mostly made of.
+static uint64_t *
+s_all_touched (const form_t *form)
+{
+    uint64_t *touched = memory_new (TOUCHED / 8);
+    for (uint32_t code = form->from; code < TOUCHED; code++)
+        if ((code < 0xd800 || code > 0xdfff) && s_touches (form, code))
+            touched [code / 64] |= 1ull << (code % 64);
+    return touched;
+}
+
+static inline bool
+s_is_touched (const normalization_t *step, uint32_t code)
+{
+    return code < TOUCHED ? step->touched [code / 64] >> (code % 64) & 1 : s_may_touch (&s_forms [step->kind], code);
+}
+
+//  The next character that a form touches, or the text's end.
+static size_t
+s_next_touched (const normalization_t *step, span_t text, size_t at)
+{
+    size_t size;
+    while ((at = s_pass_ascii (text, at)) < text.size)
+        do {
+            if (s_is_touched (step, letters_decode (text.data + at, &size)))
+                return at;
+            at += size;
+        } while (at < text.size && text.data [at] >= 0x80);
+    return text.size;
+}
+
+//  Where the character before `at` begins, not before `start`.
+static size_t
+s_before (span_t text, size_t start, size_t at)
+{
+    if (at > start)
+        at--;
+    while (at > start && (text.data [at] & 0xc0) == 0x80)
+        at--;
+    return at;
+}
+
+//  The end of a run of such characters.
+static size_t
+s_end_touched (const normalization_t *step, span_t text, size_t at)
+{
+    size_t size;
+    while (at < text.size && text.data [at] >= 0x80 && s_is_touched (step, letters_decode (text.data + at, &size)))
+        at += size;
+    return at;
+}
+
 //  Only what may change goes through the library: runs of touched characters, each with the character that it may join.
 static status_t
-s_form (const form_t *form, span_t text, buffer_t *out, error_t *error)
+s_form (const normalization_t *step, span_t text, buffer_t *out, error_t *error)
 {
     status_t status = STATUS_OK;
-    for (size_t at = 0, before, touched; at < text.size && !status;) {
-        touched = s_next_touched (form, text, at, &before);
-        if (touched == text.size)
-            before = touched;
+    for (size_t at = 0; at < text.size && !status;) {
+        size_t touched = s_next_touched (step, text, at);
+        size_t before = touched == text.size ? touched : s_before (text, at, touched);
         buffer_append (out, span_slice (text, at, before - at));
-        at = s_end_touched (form, text, touched);
+        at = s_end_touched (step, text, touched);
         if (before < at)
-            status = s_map (form, span_slice (text, before, at - before), out, error);
+            status = s_map (&s_forms [step->kind], span_slice (text, before, at - before), out, error);
     }
     return status;
 }
 
 //  Whether a form leaves a text as it is.
 static bool
-s_is_untouched (const form_t *form, span_t text)
+s_is_untouched (const normalization_t *step, span_t text)
 {
-    size_t before;
-    return s_next_touched (form, text, 0, &before) == text.size;
+    return s_next_touched (step, text, 0) == text.size;
+}
+
+status_t
+normalizer_add (normalizer_t *self, normalization_t step, error_t *error)
+{
+    if (self->steps.count == NORMALIZER_STEPS_MAX) {
+        s_free_step (&step);
+        return error_set (error, STATUS_LIMIT, "more than %d normalizers", NORMALIZER_STEPS_MAX);
+    }
+    if (s_is_form (step.kind))
+        step.touched = s_all_touched (&s_forms [step.kind]);
+    array_append (&self->steps, &step, 1);
+    return STATUS_OK;
 }
 
 //  ---- Characters ------------------------------------------------------------------------------------------------------
@@ -366,7 +415,7 @@ s_leaves (const normalization_t *step, span_t text)
     case NORMALIZE_NFD:
     case NORMALIZE_NFKC:
     case NORMALIZE_NFKD:
-        return s_is_untouched (&s_forms [step->kind], text);
+        return s_is_untouched (step, text);
     case NORMALIZE_STRIP_ACCENTS:
         return s_is_ascii (text);
     case NORMALIZE_PREPEND:
@@ -385,7 +434,7 @@ s_write (const normalization_t *step, span_t text, size_t limit, buffer_t *out, 
     case NORMALIZE_NFD:
     case NORMALIZE_NFKC:
     case NORMALIZE_NFKD:
-        return s_form (&s_forms [step->kind], text, out, error);
+        return s_form (step, text, out, error);
     case NORMALIZE_LOWERCASE:
         s_lowercase (text, out);
         return STATUS_OK;

@@ -36,6 +36,7 @@ typedef struct {
     span_t content;         //  What is put; owned
     regex_t *regex;         //  What is replaced; owned
     charsmap_t charsmap;    //  Of NORMALIZE_CHARSMAP; owned
+    uint64_t *touched;      //  A bit for each character that a form may change; by normalizer_add; owned
 } normalization_t;
 
 enum { NORMALIZER_STEPS_MAX = 32 };

@@ -2,6 +2,16 @@
 
 #include <string.h>
 
+#include "base/memory.h"
+#include "model/tokenizer/letters.h"
+
+enum {
+    PAIRS_LOG_MIN = 12,    //  Two to this power, at least, are the bits of pairs;
+    PAIRS_LOG_MAX = 20,    //  and to this one, at most;
+    PAIRS_A_TOKEN = 8,     //  in between, this many for each token
+    HALVES = 1 << 16       //  Bits of halves
+};
+
 static const uint8_t s_mark [] = { 0xe2, 0x96, 0x81 };
 
 //  The next mark behind the first byte; text.size where there is none.
@@ -39,5 +49,118 @@ parts_first (const parts_t *self, span_t piece)
     for (size_t at = 1; (at = s_next (piece, at)) < piece.size; at++)
         if (!self->joins [piece.data [at - 1]])
             return at;
+    return piece.size;
+}
+
+//  ---- Characters of byte-level vocabularies ---------------------------------------------------------------------------
+
+static bool
+s_goes_on (uint8_t byte)
+{
+    return (byte & 0xc0) == 0x80;
+}
+
+//  The bytes of the character at the start of some that are not empty; 0 where it is not whole.
+static size_t
+s_character (span_t bytes)
+{
+    static const uint8_t sizes [16] = { 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 2, 2, 3, 4 };
+    size_t size = sizes [bytes.data [0] >> 4], have = 1;
+    while (have < size && have < bytes.size && s_goes_on (bytes.data [have]))
+        have++;
+    return have == size ? size : 0;
+}
+
+static uint64_t
+s_pair_bit (const parts_t *self, uint32_t left, uint32_t right)
+{
+    return ((uint64_t)left << 21 | right) * 0x9e3779b97f4a7c15u >> (64 - self->log);
+}
+
+static void
+s_set_bit (uint64_t *bits, uint64_t bit)
+{
+    bits [bit / 64] |= 1ull << (bit % 64);
+}
+
+static bool
+s_has_bit (const uint64_t *bits, uint64_t bit)
+{
+    return bits [bit / 64] >> (bit % 64) & 1;
+}
+
+static uint64_t
+s_half_bit (const uint8_t *left)
+{
+    return (uint64_t)left [0] << 8 | left [1];
+}
+
+//  What meets in a token before each byte that begins a character.
+static void
+s_learn (parts_t *self, span_t token)
+{
+    size_t size = 0, left = token.size && !s_goes_on (token.data [0]) ? s_character (token) : 0;
+    for (size_t start = 0, at = 1; at < token.size; at++) {
+        if (s_goes_on (token.data [at]))
+            continue;
+        size_t right = s_character (span_slice (token, at, token.size));
+        if (left == at - start && left && right)
+            s_set_bit (self->pairs,
+                s_pair_bit (self, letters_decode (token.data + start, &size), letters_decode (token.data + at, &size)));
+        else
+            s_set_bit (self->halves, s_half_bit (token.data + at - 1));
+        start = at;
+        left = right;
+    }
+}
+
+void
+parts_init_bytes (parts_t *self, const vocabulary_t *vocabulary)
+{
+    self->log = PAIRS_LOG_MIN;
+    while (self->log < PAIRS_LOG_MAX && 1u << self->log < PAIRS_A_TOKEN * vocabulary_size (vocabulary))
+        self->log++;
+    self->pairs = memory_new_table (((size_t)1 << self->log) / 8);
+    self->halves = memory_new (HALVES / 8);
+    for (uint32_t id = 0; id < vocabulary_size (vocabulary); id++)
+        s_learn (self, vocabulary_bytes (vocabulary, id));
+}
+
+void
+parts_fini (parts_t *self)
+{
+    memory_free (self->pairs);
+    memory_free (self->halves);
+    *self = (parts_t){ 0 };
+}
+
+size_t
+parts_memory (const parts_t *self)
+{
+    return self->pairs ? (((size_t)1 << self->log) + HALVES) / 8 : 0;
+}
+
+//  Characters of ASCII stay together: words of them are short.
+static bool
+s_joins_pair (const parts_t *self, span_t piece, size_t left, size_t at)
+{
+    size_t size;
+    if (piece.data [left] < 0x80 && piece.data [at] < 0x80)
+        return true;
+    uint32_t before = letters_decode (piece.data + left, &size), behind = letters_decode (piece.data + at, &size);
+    return s_has_bit (self->pairs, s_pair_bit (self, before, behind)) ||
+           s_has_bit (self->halves, s_half_bit (piece.data + at - 1));
+}
+
+size_t
+parts_first_joint (const parts_t *self, span_t piece)
+{
+    size_t left = 0, size = s_goes_on (piece.data [0]) ? 0 : s_character (piece);
+    for (size_t at = size; size && at < piece.size; at += size) {
+        size = s_goes_on (piece.data [at]) ? 0 : s_character (span_slice (piece, at, piece.size));
+        if (size && !s_joins_pair (self, piece, left, at))
+            return at;
+        left = at;
+    }
     return piece.size;
 }

@@ -1,7 +1,11 @@
 //  parts - where a piece falls apart by itself
 //
-//  Vocabularies that write a space as U+2581 do not cut text first: a piece is the whole text. But where no token has the
-//  mark behind a certain byte, no token can reach across that place, so both sides are encoded apart, and can be cached.
+//  Where no token can reach across a place in a piece, both sides are encoded apart, and can be cached.
+//
+//  - Vocabularies that write a space as U+2581 do not cut text first: a piece is the whole text. It falls apart before a mark
+//    where no token has the mark behind that byte.
+//  - Words of byte-level vocabularies are whole sentences where a script has no spaces. They fall apart between two characters
+//    that no token has side by side, unless a token has the end of one or the beginning of the other there.
 
 #ifndef MODEL_TOKENIZER_PARTS_H
 #define MODEL_TOKENIZER_PARTS_H
@@ -11,6 +15,10 @@
 typedef struct {
     bool enabled;        //  The mark is a token
     bool joins [256];    //  Some token has the mark behind this byte
+    uint64_t *
+        pairs;    //  A bit by hash: two characters that some token has side by side, not both of ASCII; NULL: not asked for
+    unsigned log;        //  Two to this power are the bits of pairs
+    uint64_t *halves;    //  A bit by two bytes: they stand where characters meet in some token that lacks a part of one
 } parts_t;
 
 //  Looks through a vocabulary.
@@ -18,5 +26,15 @@ void parts_init (parts_t *self, const vocabulary_t *vocabulary);
 
 //  Bytes of the piece, which is not empty, up to the first place where it falls apart; all of them where there is none.
 size_t parts_first (const parts_t *self, span_t piece);
+
+//  Looks through a byte-level vocabulary.
+void parts_init_bytes (parts_t *self, const vocabulary_t *vocabulary);
+void parts_fini (parts_t *self);
+
+//  Bytes that it holds.
+size_t parts_memory (const parts_t *self);
+
+//  Bytes of the piece, which is not empty, up to the first two characters that no token joins; all of them where there are none.
+size_t parts_first_joint (const parts_t *self, span_t piece);
 
 #endif

@@ -17,15 +17,130 @@ s_flush (tokenizer_t *self, array_t *ids)
     self->staged_count = 0;
 }
 
-static status_t
-s_encode_by_model (tokenizer_t *self, span_t piece, array_t *ids, error_t *error)
+//  A piece of a text. What a short one became is looked for some pieces later, when the memory has come.
+typedef struct {
+    cache_key_t key;       //  Of a short one
+    cache_short_t *set;    //  Where that may stand
+    span_t bytes;          //  All of it
+} look_t;
+
+enum { LOOKS = 32 };
+
+//  what: 0, or CACHE_PART.
+static inline void
+s_look (const tokenizer_t *self, span_t text, size_t start, size_t end, uint64_t what, look_t *look)
 {
+    look->bytes = (span_t){ text.data + start, end - start };
+    if (look->bytes.size > CACHE_SHORT_SIZE)
+        return;
+    look->key = cache_key (look->bytes, text.size - start);
+    look->key.high |= what;
+    look->set = cache_set (&self->cache, look->key);
+    __builtin_prefetch (look->set, 1);
+}
+
+//  What a short piece became; NULL where that is not known.
+static inline const uint32_t *
+s_known (const tokenizer_t *self, cache_short_t *set, cache_key_t key, uint32_t *count)
+{
+    const cache_short_t *known = cache_get_short (set, key);
+    if (!known)
+        return NULL;
+    if (known->count == CACHE_ELSEWHERE)
+        return cache_get_elsewhere (&self->cache, known, count);
+    *count = known->count;
+    return known->ids;
+}
+
+//  A part of a piece, for which the rules alone count. Short ones are remembered apart from pieces.
+static status_t
+s_encode_part (tokenizer_t *self, const look_t *look, array_t *ids, error_t *error)
+{
+    if (look->bytes.size > CACHE_SHORT_SIZE)
+        return bpe_merge (&self->bpe, look->bytes, ids, error);
+    uint32_t count;
+    const uint32_t *known = s_known (self, look->set, look->key, &count);
+    if (known) {
+        array_append (ids, known, count);
+        return STATUS_OK;
+    }
+    size_t before = ids->count;
+    status_t status = bpe_merge (&self->bpe, look->bytes, ids, error);
+    if (!status)
+        cache_put_short (&self->cache, look->key, (uint32_t *)ids->data + before, ids->count - before);
+    return status;
+}
+
+//  Some parts of a piece from *at on, which is behind them then.
+static status_t
+s_encode_some_parts (tokenizer_t *self, span_t piece, size_t *at, array_t *ids, error_t *error)
+{
+    look_t looks [LOOKS];
+    size_t count = 0;
+    for (; count < LOOKS && *at < piece.size; count++) {
+        size_t end = *at + parts_first_joint (&self->parts, span_slice (piece, *at, piece.size));
+        s_look (self, piece, *at, end, CACHE_PART, &looks [count]);
+        *at = end;
+    }
+    status_t status = STATUS_OK;
+    for (size_t i = 0; i < count && !status; i++)
+        status = s_encode_part (self, &looks [i], ids, error);
+    return status;
+}
+
+static status_t
+s_encode_joints (tokenizer_t *self, span_t piece, array_t *ids, error_t *error)
+{
+    status_t status = STATUS_OK;
+    for (size_t at = 0; at < piece.size && !status;)
+        status = s_encode_some_parts (self, piece, &at, ids, error);
+    return status;
+}
+
+static bool
+s_is_ascii (span_t piece)
+{
+    uint8_t any = 0;
+    for (size_t i = 0; i < piece.size; i++)
+        any |= piece.data [i];
+    return any < 0x80;
+}
+
+//  may_be_whole: the piece may be a token.
+static status_t
+s_encode_by_rules (tokenizer_t *self, span_t piece, bool may_be_whole, array_t *ids, error_t *error)
+{
+    uint32_t whole = may_be_whole ? bpe_whole (&self->bpe, piece) : TOKEN_NONE;
+    if (whole != TOKEN_NONE) {
+        array_append (ids, &whole, 1);
+        return STATUS_OK;
+    }
+    if (self->parts.pairs && !s_is_ascii (piece))
+        return s_encode_joints (self, piece, ids, error);
+    return bpe_merge (&self->bpe, piece, ids, error);
+}
+
+static status_t
+s_encode_by_model (tokenizer_t *self, span_t piece, bool may_be_whole, array_t *ids, error_t *error)
+{
+    if (self->model == MODEL_BPE)
+        return s_encode_by_rules (self, piece, may_be_whole, ids, error);
     if (self->model == MODEL_UNIGRAM)
         return unigram_encode (&self->unigram, piece, ids, error);
-    if (self->model == MODEL_BPE)
-        return bpe_encode (&self->bpe, piece, ids, error);
     wordpiece_encode (&self->wordpiece, piece, ids);
     return STATUS_OK;
+}
+
+//  Short pieces that are tokens were in the cache from the start.
+static status_t
+s_encode_short (tokenizer_t *self, span_t piece, cache_key_t key, array_t *ids, error_t *error)
+{
+    s_flush (self, ids);
+    size_t before = ids->count;
+    status_t status = s_encode_by_model (self, piece, cache_has_lost (&self->cache, key), ids, error);
+    if (!status && ids->count > before)
+        cache_put_short (&self->cache, key, array_at (ids, before), ids->count - before);
+    return status;
 }
 
 static status_t
@@ -33,7 +148,7 @@ s_encode_new (tokenizer_t *self, span_t piece, uint64_t hash, array_t *ids, erro
 {
     s_flush (self, ids);
     size_t before = ids->count;
-    status_t status = s_encode_by_model (self, piece, ids, error);
+    status_t status = s_encode_by_model (self, piece, true, ids, error);
     if (!status && ids->count > before)
         cache_put (&self->cache, CACHE_PIECE, piece, hash, array_at (ids, before), ids->count - before);
     return status;
@@ -58,22 +173,15 @@ s_encode_long (tokenizer_t *self, span_t piece, array_t *ids, error_t *error)
     return STATUS_OK;
 }
 
-//  A piece of a text. What a short one became is looked for some pieces later, when the memory has come.
-typedef struct {
-    cache_key_t key;    //  Of a short one
-    span_t bytes;       //  All of it
-} look_t;
-
-enum { LOOKS = 32 };
-
-static inline void
-s_look (const tokenizer_t *self, span_t text, size_t start, size_t end, look_t *look)
+static status_t
+s_encode_elsewhere (tokenizer_t *self, const look_t *look, const cache_short_t *entry, array_t *ids, error_t *error)
 {
-    look->bytes = (span_t){ text.data + start, end - start };
-    if (look->bytes.size > CACHE_SHORT_SIZE)
-        return;
-    look->key = cache_key (look->bytes, text.size - start);
-    __builtin_prefetch (cache_set (&self->cache, look->key), 1);
+    uint32_t count;
+    const uint32_t *known = cache_get_elsewhere (&self->cache, entry, &count);
+    if (!known)
+        return s_encode_short (self, look->bytes, look->key, ids, error);
+    s_stage (self, known, count);
+    return STATUS_OK;
 }
 
 static inline status_t
@@ -83,9 +191,11 @@ s_encode_look (tokenizer_t *self, const look_t *look, array_t *ids, error_t *err
         s_flush (self, ids);
     if (look->bytes.size > CACHE_SHORT_SIZE)
         return s_encode_long (self, look->bytes, ids, error);
-    const cache_short_t *known = cache_get_short (&self->cache, look->key);
-    if (!known || known->count == CACHE_ELSEWHERE)
-        return s_encode_long (self, look->bytes, ids, error);
+    const cache_short_t *known = cache_get_short (look->set, look->key);
+    if (!known)
+        return s_encode_short (self, look->bytes, look->key, ids, error);
+    if (known->count == CACHE_ELSEWHERE)
+        return s_encode_elsewhere (self, look, known, ids, error);
     memcpy (self->staged + self->staged_count, known->ids, sizeof known->ids);
     self->staged_count += known->count;
     return STATUS_OK;
@@ -110,7 +220,7 @@ s_encode_pieces (tokenizer_t *self, span_t text, size_t *at, size_t stop, array_
         size_t count = 0;
         while (count < LOOKS && *at < stop && *at < text.size) {
             size_t end = words_next (self->splitter.words, text, *at);
-            s_look (self, text, *at, end, &looks [count++]);
+            s_look (self, text, *at, end, 0, &looks [count++]);
             *at = end;
         }
         status = s_encode_looks (self, looks, count, ids, error);
@@ -136,44 +246,60 @@ s_look_ahead (const tokenizer_t *self, span_t text, size_t at)
     return stretch;
 }
 
+//  A stretch that came before, but is not known yet.
 static status_t
 s_encode_stretch (tokenizer_t *self, span_t text, const stretch_t *stretch, array_t *ids, error_t *error)
 {
-    uint32_t count;
-    span_t bytes = span_slice (text, stretch->start, stretch->end - stretch->start);
-    const uint32_t *known = cache_get (&self->cache, CACHE_STRETCH, bytes, stretch->hash, &count);
-    if (known) {
-        if (self->staged_count > STAGED - CACHE_IDS)
-            s_flush (self, ids);
-        s_stage (self, known, count);
-        return STATUS_OK;
-    }
     s_flush (self, ids);
     size_t before = ids->count, done = stretch->start;
     status_t status = s_encode_pieces (self, text, &done, stretch->end, ids, error);
     BUG_ON (done != stretch->end && !status);
     s_flush (self, ids);
+    span_t bytes = span_slice (text, stretch->start, stretch->end - stretch->start);
     if (!status && ids->count > before)
         cache_put (&self->cache, CACHE_STRETCH, bytes, stretch->hash, array_at (ids, before), ids->count - before);
     return status;
+}
+
+//  Encodes text from *done on up to the end of a stretch, if that came before; else it waits for what comes behind it: pieces are
+//  best looked for many at a time.
+static status_t
+s_pass_stretch (tokenizer_t *self, span_t text, const stretch_t *stretch, size_t *done, array_t *ids, error_t *error)
+{
+    uint32_t count;
+    span_t bytes = span_slice (text, stretch->start, stretch->end - stretch->start);
+    const uint32_t *known = cache_get (&self->cache, CACHE_STRETCH, bytes, stretch->hash, &count);
+    if (!known && !cache_comes_again (&self->cache, stretch->hash))
+        return STATUS_OK;
+    status_t status = s_encode_pieces (self, text, done, stretch->start, ids, error);
+    if (status)
+        return status;
+    *done = stretch->end;
+    known = known ? cache_get (&self->cache, CACHE_STRETCH, bytes, stretch->hash, &count) : NULL;
+    if (!known)
+        return s_encode_stretch (self, text, stretch, ids, error);
+    if (self->staged_count > STAGED - CACHE_IDS)
+        s_flush (self, ids);
+    s_stage (self, known, count);
+    return STATUS_OK;
 }
 
 static status_t
 s_encode_words (tokenizer_t *self, span_t text, array_t *ids, error_t *error)
 {
     status_t status = STATUS_OK;
+    size_t done = 0;
     for (stretch_t next = s_look_ahead (self, text, 0); next.start < text.size && !status;) {
         stretch_t stretch = next;
         if (stretch.end) {
             next = s_look_ahead (self, text, stretch.end);
-            status = s_encode_stretch (self, text, &stretch, ids, error);
+            status = s_pass_stretch (self, text, &stretch, &done, ids, error);
         } else {
-            size_t at = stretch.start;
-            status = s_encode_pieces (self, text, &at, at + WORDS_STRETCH_MAX, ids, error);
-            next = s_look_ahead (self, text, at);
+            status = s_encode_pieces (self, text, &done, stretch.start + WORDS_STRETCH_MAX, ids, error);
+            next = s_look_ahead (self, text, done);
         }
     }
-    return status;
+    return status ? status : s_encode_pieces (self, text, &done, text.size, ids, error);
 }
 
 static status_t
@@ -183,7 +309,7 @@ s_encode_parts (tokenizer_t *self, span_t text, piece_t piece, array_t *ids, err
     for (size_t end; piece.start < piece.end && !status; piece.start = end) {
         look_t look;
         end = piece.start + parts_first (&self->parts, span_slice (text, piece.start, piece.end - piece.start));
-        s_look (self, text, piece.start, end, &look);
+        s_look (self, text, piece.start, end, 0, &look);
         status = s_encode_look (self, &look, ids, error);
     }
     return status;
@@ -262,7 +388,7 @@ s_encode_bytes (encoding_t *self, span_t bytes)
                                                              : tokenizer->bpe.unknown;
     s_flush (tokenizer, self->ids);
     if (tokenizer->bpe.byte_level)
-        return bpe_encode (&tokenizer->bpe, bytes, self->ids, self->error);
+        return s_encode_by_rules (tokenizer, bytes, true, self->ids, self->error);
     for (size_t i = 0; i < bytes.size; i++) {
         uint32_t id = tokens [bytes.data [i]] == TOKEN_NONE ? unknown : tokens [bytes.data [i]];
         if (id != TOKEN_NONE)
@@ -427,7 +553,7 @@ tokenizer_memory (const tokenizer_t *self)
         &self->added.normal.nodes, &self->marks };
     uint64_t bytes = sizeof *self + cache_size (&self->cache) + vocabulary_memory (self->vocabulary) +
                      vocabulary_memory (self->texts) + vocabulary_memory (self->wordpiece.goes_on) +
-                     merges_memory (&self->bpe.merges) + self->added.bytes.capacity;
+                     merges_memory (&self->bpe.merges) + parts_memory (&self->parts) + self->added.bytes.capacity;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         bytes += arrays [i]->capacity * arrays [i]->element_size;
     return bytes;

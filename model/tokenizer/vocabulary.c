@@ -33,7 +33,7 @@ vocabulary_new (void)
     vocabulary_t *self = memory_new (sizeof *self);
     array_init (&self->places, sizeof (place_t));
     self->slot_count = SLOTS_MIN;
-    self->slots = memory_new (self->slot_count * sizeof *self->slots);
+    self->slots = memory_new_table (self->slot_count * sizeof *self->slots);
     return self;
 }
 
@@ -71,7 +71,7 @@ s_grow (vocabulary_t *self)
     slot_t *old = self->slots;
     size_t old_count = self->slot_count, mask = old_count * 2 - 1;
     self->slot_count *= 2;
-    self->slots = memory_new (self->slot_count * sizeof *self->slots);
+    self->slots = memory_new_table (self->slot_count * sizeof *self->slots);
     for (size_t i = 0; i < old_count; i++) {
         if (!old [i].id)
             continue;

@@ -1,6 +1,9 @@
 #include "model/tokenizer/words.h"
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "model/tokenizer/letters.h"
 
@@ -259,39 +262,50 @@ s_cased_word (const words_t *self, span_t text, size_t at, unsigned kind, size_t
 
 //  ---- Words of ASCII --------------------------------------------------------------------------------------------------
 
-//  Nearly all pieces are a few letters with at most one character before them. Eight bytes are looked at at once.
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first byte of a text is the lowest of a word");
+//  Nearly all pieces are a few letters with at most one character before them. Sixteen bytes are looked at at once.
+enum { RUN = 16, QUICK = RUN + 1 };    //  Bytes that are read from a place, and from the one before it
 
-#define EVERY(byte) ((byte)*0x0101010101010101u)
+//  A bit for each byte, the first one lowest.
+typedef struct {
+    unsigned letters;    //  Letters of ASCII
+    unsigned lows;       //  Of those, lower case
+} run_t;
 
-enum { QUICK = 17 };    //  Bytes that are read at once
-
-static inline uint64_t
-s_eight (const uint8_t *bytes)
+#ifdef __SSE2__
+static inline run_t
+s_look_at (const uint8_t *bytes)
 {
-    uint64_t word;
-    memcpy (&word, bytes, sizeof word);
-    return word;
+    __m128i word = _mm_loadu_si128 ((const __m128i *)(const void *)bytes);
+    __m128i from_a = _mm_sub_epi8 (_mm_or_si128 (word, _mm_set1_epi8 (0x20)), _mm_set1_epi8 ('a'));
+    __m128i letters = _mm_cmpeq_epi8 (_mm_min_epu8 (from_a, _mm_set1_epi8 ('z' - 'a')), from_a);
+    return (run_t){ (unsigned)_mm_movemask_epi8 (letters), (unsigned)_mm_movemask_epi8 (_mm_slli_epi16 (word, 2)) };
 }
-
-//  The upper bit of each byte that is a letter of ASCII: of seven bits, a or more, not more than z, case left out.
-static inline uint64_t
-s_letters (uint64_t word)
+#else
+static inline run_t
+s_look_at (const uint8_t *bytes)
 {
-    uint64_t low = (word | EVERY (0x20)) & EVERY (0x7f);
-    return (low + EVERY (0x80u - 'a')) & ~(low + EVERY (0x80u - 'z' - 1)) & ~word & EVERY (0x80);
+    run_t run = { 0 };
+    for (unsigned i = 0; i < RUN; i++) {
+        run.letters |= (unsigned)((uint8_t)((bytes [i] | 0x20) - 'a') < 26) << i;
+        run.lows |= (unsigned)(bytes [i] >> 5 & 1) << i;
+    }
+    return run;
 }
+#endif
 
-//  The end of a run of at least one and less than 16 letters, and what follows them is ASCII too; else 0.
+//  The end of a run of at least one and less than RUN letters, and what follows them is ASCII too; else 0. Where words are cased,
+//  one of some upper ones, then some lower ones.
 static inline size_t
-s_short_run (span_t text, size_t at)
+s_short_run (const words_t *self, span_t text, size_t at)
 {
-    uint64_t first = ~s_letters (s_eight (text.data + at)) & EVERY (0x80);
-    uint64_t second = ~s_letters (s_eight (text.data + at + 8)) & EVERY (0x80);
-    if (!(first | second))
+    run_t run = s_look_at (text.data + at);
+    unsigned size = (unsigned)__builtin_ctz (~run.letters);
+    if (size == 0 || size == RUN || text.data [at + size] >= 0x80)
         return 0;
-    size_t size = (size_t)(first ? __builtin_ctzll (first) : 64 + __builtin_ctzll (second)) / 8;
-    return size && text.data [at + size] < 0x80 ? at + size : 0;
+    unsigned upper = ~run.lows & ((1u << size) - 1);
+    if (self->word == WORD_CASED && (upper & (upper + 1) || text.data [at + size] == '\''))
+        return 0;
+    return at + size;
 }
 
 //  Whether a character of ASCII may lead a word.
@@ -303,35 +317,14 @@ s_leads (const words_t *self, uint8_t byte, unsigned kind)
     return !(kind & (LETTER_N | LETTER_LINE)) && (byte != '\'' || self->word == WORD_CASED || !self->contractions);
 }
 
-//  Whether letters are some upper ones, then some lower ones: no lower one has an upper one behind it.
-static bool
-s_is_cased (span_t word)
-{
-    size_t at = 0;
-    while (at < word.size && !(word.data [at] & 0x20))
-        at++;
-    while (at < word.size && word.data [at] & 0x20)
-        at++;
-    return at == word.size;
-}
-
-//  The end of a piece that is a short word of ASCII; 0 where another way must find out.
+//  The end of a piece that is a short word of ASCII; 0 where another way must find out. byte: the first of at least QUICK.
 static inline size_t
-s_quick_word (const words_t *self, span_t text, size_t at)
+s_quick_word (const words_t *self, span_t text, size_t at, uint8_t byte)
 {
-    uint8_t byte = text.data [at];
-    if (text.size - at <= QUICK || byte >= 0x80)
-        return 0;
     unsigned kind = letters_ascii [byte];
-    bool is_letter = kind & LETTER_L;
-    uint8_t second = text.data [at + 1];
-    if (!is_letter && (second >= 0x80 || !(letters_ascii [second] & LETTER_L) || !s_leads (self, byte, kind)))
-        return 0;
-    size_t end = s_short_run (text, at + !is_letter);
-    if (self->word != WORD_CASED || !end)
-        return end;
-    bool simple = text.data [end] != '\'' && s_is_cased (span_slice (text, at + !is_letter, end - at - !is_letter));
-    return simple ? end : 0;
+    if (kind & LETTER_L)
+        return s_short_run (self, text, at);
+    return s_leads (self, byte, kind) ? s_short_run (self, text, at + 1) : 0;
 }
 
 //  ---- Everything else of ASCII ----------------------------------------------------------------------------------------
@@ -379,6 +372,17 @@ s_quick_blanks (const words_t *self, span_t text, size_t at)
     return kind & LETTER_N || text.data [at] != ' ' ? end : s_quick_signs (self, text, end);
 }
 
+//  Some digits; 0 where another way must find out.
+static size_t
+s_quick_numbers (const words_t *self, span_t text, size_t at)
+{
+    unsigned kind = LETTER_N;
+    size_t stop = self->numbers ? at + self->numbers : SIZE_MAX;
+    while (at < stop && s_ascii_kind (text, at, &kind) && kind & LETTER_N)
+        at++;
+    return at == stop || (at < text.size && text.data [at] < 0x80) ? at : 0;
+}
+
 //  The end of a piece of ASCII that is no word; 0 where another way must find out.
 static size_t
 s_quick_other (const words_t *self, span_t text, size_t at)
@@ -387,7 +391,7 @@ s_quick_other (const words_t *self, span_t text, size_t at)
     if (!s_ascii_kind (text, at, &kind) || !s_ascii_kind (text, at + 1, &next) || kind & LETTER_L)
         return 0;
     if (kind & LETTER_N)
-        return self->numbers == 1 ? at + 1 : 0;
+        return s_quick_numbers (self, text, at);
     if (kind & LETTER_SPACE)
         return s_quick_blanks (self, text, at);
     if (next & LETTER_L || (text.data [at] == '\'' && self->contractions) || (self->word == WORD_SIGNED && !kind))
@@ -526,7 +530,9 @@ s_next_slowly (const words_t *self, span_t text, size_t at)
 size_t
 words_next (const words_t *self, span_t text, size_t at)
 {
-    size_t end = s_quick_word (self, text, at);
+    size_t end = 0;
+    if (text.size - at > QUICK && text.data [at] < 0x80)
+        end = s_quick_word (self, text, at, text.data [at]);
     if (!end)
         end = s_quick_other (self, text, at);
     return end ? end : s_next_slowly (self, text, at);
