@@ -215,9 +215,11 @@ s_resize_run (runs_t *self, uint32_t number, size_t capacity)
     return run;
 }
 
+//  Memory comes in pieces of two blocks.
 static size_t
 s_clamp_capacity (size_t capacity)
 {
+    capacity += capacity & 1;
     return capacity < CAPACITY_MIN ? CAPACITY_MIN : capacity > RUN_MAX ? RUN_MAX : capacity;
 }
 
@@ -264,7 +266,7 @@ static run_t *
 s_reserve (runs_t *self, uint32_t number, uint32_t count)
 {
     run_t *run = runs_at (self, number);
-    return count <= run->capacity ? run : s_resize_run (self, number, s_clamp_capacity (count + count / 4));
+    return count <= run->capacity ? run : s_resize_run (self, number, s_clamp_capacity (count + count / 16));
 }
 
 size_t
