@@ -76,7 +76,10 @@ s_match_run (
 {
     stretch_t single;
     const stretch_t *stretch = runs_stretches (runs_at (&self->runs, place.run), &single);
+    __builtin_prefetch (stretch);
     uint32_t common = s_common (self, place, hashes + position, count - position), done = 0;
+    if (position + common < count)
+        runs_prefetch (&self->runs, hashes + position + common, 1);
     for (; done < common; stretch++) {
         uint32_t here = place.offset + done, end = place.offset + common;
         if (stretch->end <= here)

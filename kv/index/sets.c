@@ -288,7 +288,7 @@ void
 sets_prefetch (const sets_t *self, set_t set)
 {
     if (set & INTERNED)
-        __builtin_prefetch (s_interned (self, set));
+        __builtin_prefetch (&s_interned (self, set)->bits);
 }
 
 void
