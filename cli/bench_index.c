@@ -27,7 +27,7 @@ typedef struct {
     double prep_cpu_s;          //  Of reading and counting them
     double wall_s;              //  While they were played
     double tick_ns;             //  Nanoseconds a tick, waiting and all
-    double share;               //  How much of this time was computing
+    double share;               //  How much of the calls' time was computing
     double memory;              //  Bytes of memory before the index was made; then, those it took
 } timing_t;
 
@@ -145,6 +145,17 @@ s_add_time (moment_t *since, double *cpu, double *wall)
     *since = now;
 }
 
+//  How much of the time of all calls was computing.
+static double
+s_share (const timing_t *timing)
+{
+    uint64_t ticks = 0;
+    for (int type = 0; type < TYPES; type++)
+        ticks += timing->ticks [type];
+    double computing = timing->cpu_s * 1e9 / ((double)ticks * timing->tick_ns);
+    return computing < 1 ? computing : 1;
+}
+
 //  The first pass, of which all figures are but that of the longest call.
 static status_t
 s_time (player_t *player, stream_t stream, batch_t *batch, timing_t *timing, error_t *error)
@@ -165,7 +176,7 @@ s_time (player_t *player, stream_t stream, batch_t *batch, timing_t *timing, err
     }
     timing->tick_ns = (timing->wall_s + read_s) * 1e9 / (double)(s_ticks () - ticks);
     timing->memory = s_memory () - timing->memory;
-    timing->share = timing->cpu_s < timing->wall_s ? timing->cpu_s / timing->wall_s : 1;
+    timing->share = s_share (timing);
     return status;
 }
 
