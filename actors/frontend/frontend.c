@@ -186,7 +186,7 @@ s_init (void *self_, actor_t *actor, const void *options_, error_t *error)
                                     .counts = &self->counts,
                                     .memo_bytes = options->memo,
                                     .check_every = (uint64_t)options->check_every });
-    notices_init (&self->notices, &self->counts, s_on_idle, self);
+    notices_init (&self->notices, actor, &self->counts, s_on_idle, self);
     client_leftovers_init (&self->leftovers, s_on_idle, self);
     s_note_port (self);
     actor_log (actor, LOG_INFO, "serving http://%s/v1", actor_port (actor)->table->listener_address (self->listener));

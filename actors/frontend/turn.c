@@ -30,7 +30,7 @@ turn_tell_router (turn_t *self, bool finished)
         .completion_tokens = turn_generated (self),
         .has_cached_tokens = self->found_said,
         .cached_tokens = self->found_tokens };
-    notices_send (&self->frontend->notices, self->frontend->actor, span_from_string (self->router), &progress);
+    notices_send (&self->frontend->notices, span_from_string (self->router), &progress);
 }
 
 void

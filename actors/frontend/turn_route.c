@@ -133,6 +133,7 @@ s_call_router (turn_t *self)
     buffer_fini (&packed);
 }
 
+//  The router that was asked before may have decided all the same, and count it.
 void
 turn_route (turn_t *self)
 {
@@ -142,6 +143,8 @@ turn_route (turn_t *self)
         s_ask_again (self, API_NO_ROUTER, "no router is registered");
         return;
     }
+    if (self->router [0] && !span_equal_string (router->address, self->router))
+        turn_tell_router (self, true);
     span_copy_string (router->address, self->router, sizeof self->router);
     self->router_incarnation = router->incarnation;
     self->decided = false;

@@ -307,6 +307,60 @@ test_what_is_drawn_without_a_seed_can_be_kept_from_moving (void **state)
     }
 }
 
+//  ---- Routers that stand still ------------------------------------------------------------------------------------------
+
+static void
+s_freeze (const char *address, bool frozen)
+{
+    realm_process_signal (stage_process (fixture_stage, address), frozen ? PROCESS_SIGNAL_STOP : PROCESS_SIGNAL_CONT);
+}
+
+//  Shorter and longer than a lease.
+static void
+test_a_router_that_stood_still_hears_what_ended_meanwhile (void **state)
+{
+    static const uint64_t seconds [] = { 4, 8, 30 };
+    for (size_t i = 0; i < sizeof seconds / sizeof *seconds; i++) {
+        fixture_begin (1);
+        fixture_scripts [0].pause_ns = 100 * REALM_MS;
+        chat_t *chat = fixture_ask (CHAT (",\"stream\":true,\"max_tokens\":60"));
+        stage_run (fixture_stage, REALM_SECOND);
+        s_freeze ("router/0", true);
+        stage_run (fixture_stage, seconds [i] * REALM_SECOND);
+        fixture_check_streamed (chat, 60, "length");
+        s_freeze ("router/0", false);
+        stage_run (fixture_stage, 15 * REALM_SECOND);
+        fixture_check_router_is_idle ();
+        fixture_end ();
+    }
+}
+
+static void
+s_ask_all (void)
+{
+    for (size_t i = 0; i < FIXTURE_CHATS; i++)
+        fixture_fetch (i, URL, CHAT (",\"stream\":true,\"max_tokens\":30"), NULL, 0);
+    stage_run (fixture_stage, 8 * REALM_SECOND);
+    for (size_t i = 0; i < FIXTURE_CHATS; i++)
+        fixture_check_streamed (&fixture_chats [i], 30, "length");
+}
+
+//  It decides about what came while it stood still, though its lease was lost and another router has been asked.
+static void
+test_a_router_that_stood_still_hears_that_another_one_decided (void **state)
+{
+    fixture_begin (1);
+    fixture_add_router ("1");
+    stage_run (fixture_stage, 3 * REALM_SECOND);
+    s_ask_all ();
+    s_freeze ("router/0", true);
+    s_ask_all ();
+    s_freeze ("router/0", false);
+    stage_run (fixture_stage, 15 * REALM_SECOND);
+    fixture_check_router_is_idle ();
+    fixture_end ();
+}
+
 //  ---- Clients that leave, or read slowly --------------------------------------------------------------------------------
 
 static void
@@ -642,6 +696,8 @@ main (void)
         cmocka_unit_test (test_retries_are_paid_from_a_budget),
         cmocka_unit_test (test_reading_a_prompt_elsewhere_is_paid_and_waits),
         cmocka_unit_test (test_what_is_drawn_without_a_seed_can_be_kept_from_moving),
+        cmocka_unit_test (test_a_router_that_stood_still_hears_what_ended_meanwhile),
+        cmocka_unit_test (test_a_router_that_stood_still_hears_that_another_one_decided),
         cmocka_unit_test (test_a_client_that_leaves_is_heard_by_the_worker),
         cmocka_unit_test (test_a_slow_reader_holds_the_worker_back),
         cmocka_unit_test (test_a_slow_reader_holds_back_the_owner_of_its_session),

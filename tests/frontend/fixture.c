@@ -376,6 +376,13 @@ fixture_add_worker (size_t position, const char *model, uint64_t fingerprint)
 }
 
 void
+fixture_add_router (const char *instance)
+{
+    stage_add (
+        fixture_stage, &(stage_actor_t){ .class = &router_class, .instance = instance, .options = &s_router_options });
+}
+
+void
 fixture_begin (size_t workers)
 {
     fixture_context = 400;
@@ -388,8 +395,7 @@ fixture_begin (size_t workers)
     fixture_stage = stage_new (5);
     stage_add (
         fixture_stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &stage_broker_options });
-    stage_add (
-        fixture_stage, &(stage_actor_t){ .class = &router_class, .instance = "0", .options = &s_router_options });
+    fixture_add_router ("0");
     stage_add (fixture_stage, &(stage_actor_t){ .class = &s_harness_class, .instance = "0" });
     fixture_add_frontend (0);
     for (size_t i = 0; i < workers; i++)
@@ -476,11 +482,16 @@ fixture_check_streamed (chat_t *chat, uint32_t tokens, const char *finish)
 void
 fixture_check_router_is_idle (void)
 {
-    buffer_t text = { 0 };
-    actor_t *router = stage_find (fixture_stage, "router/0");
-    router_class.describe (actor_state (router), router, &text);
-    assert_non_null (strstr (buffer_string (&text), " 0 requests active"));
-    buffer_fini (&text);
+    static const char *const routers [] = { "router/0", "router/1" };
+    for (size_t i = 0; i < sizeof routers / sizeof *routers; i++) {
+        buffer_t text = { 0 };
+        actor_t *router = stage_find (fixture_stage, routers [i]);
+        if (!router)
+            continue;
+        router_class.describe (actor_state (router), router, &text);
+        assert_non_null (strstr (buffer_string (&text), " 0 requests active"));
+        buffer_fini (&text);
+    }
 }
 
 bool

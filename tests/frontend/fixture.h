@@ -79,6 +79,9 @@ extern uint32_t fixture_busy;       //  So many conversations they cannot render
 void fixture_begin (size_t workers);
 void fixture_end (void);
 
+//  One beside router 0 shares the sessions with it.
+void fixture_add_router (const char *instance);
+
 //  The frontend 1 listens on f1:8000.
 void fixture_add_frontend (int position);
 void fixture_add_worker (size_t position, const char *model, uint64_t fingerprint);
