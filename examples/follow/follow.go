@@ -1,41 +1,43 @@
-// Prints what happens on the bus: cd examples && go run ./follow tcp://127.0.0.1:7401 [TOPIC ...]
+// Prints what happens on the bus: cd examples && go run ./follow tcp://127.0.0.1:7401 [TOPIC ...].  Needs libzmq.
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"log"
 	"os"
 
-	"github.com/go-zeromq/zmq4"
+	"github.com/pebbe/zmq4"
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-func main() {
-	socket := zmq4.NewSub(context.Background())
-	if err := socket.Dial(os.Args[1]); err != nil {
+func check(err error) {
+	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+func must[T any](value T, err error) T {
+	check(err)
+	return value
+}
+
+func main() {
+	socket := must(zmq4.NewSocket(zmq4.SUB))
+	check(socket.Connect(os.Args[1]))
 	topics := os.Args[2:]
 	if len(topics) == 0 {
 		topics = []string{""}
 	}
 	for _, topic := range topics {
-		socket.SetOption(zmq4.OptionSubscribe, topic)
+		check(socket.SetSubscribe(topic))
 	}
 	for {
-		message, err := socket.Recv()
-		if err != nil {
-			log.Fatal(err)
-		}
+		frames := must(socket.RecvMessageBytes(0))
 		var batch []any
-		if err := msgpack.Unmarshal(message.Frames[2], &batch); err != nil {
-			log.Fatal(err)
-		}
+		check(msgpack.Unmarshal(frames[2], &batch))
 		for i := 0; i+1 < len(batch); i += 2 {
-			event, _ := json.Marshal(batch[i+1])
-			fmt.Printf("%s %v %s\n", message.Frames[0], batch[i], event)
+			fmt.Printf("%s %v %s\n", frames[0], batch[i], must(json.Marshal(batch[i+1])))
 		}
 	}
 }

@@ -1,17 +1,16 @@
 // A routing policy of one's own: fills the last worker first, so that those in front can sleep.
 //
 //	cd examples && go run ./routing tcp://127.0.0.1:7450
-//	stator up --router-policy-endpoint tcp://127.0.0.1:7450
+//	stator up examples/mock.yaml --router-policy-endpoint tcp://127.0.0.1:7450
 //
-// What the keys mean is in docs/messages.md, under score_candidates, candidate and frame_header.
+// Needs libzmq.  What the keys mean is in docs/messages.md, under score_candidates, candidate and frame_header.
 package main
 
 import (
-	"context"
 	"log"
 	"os"
 
-	"github.com/go-zeromq/zmq4"
+	"github.com/pebbe/zmq4"
 	"github.com/vmihailenco/msgpack/v5"
 )
 
@@ -59,29 +58,29 @@ func decide(asked question) answer {
 	return result
 }
 
-func must[T any](value T, err error) T {
+func check(err error) {
 	if err != nil {
 		log.Fatal(err)
 	}
+}
+
+func must[T any](value T, err error) T {
+	check(err)
 	return value
 }
 
 func main() {
-	socket := zmq4.NewRep(context.Background())
-	if err := socket.Listen(os.Args[1]); err != nil {
-		log.Fatal(err)
-	}
+	socket := must(zmq4.NewSocket(zmq4.REP))
+	check(socket.Bind(os.Args[1]))
 	for {
-		message := must(socket.Recv())
+		frames := must(socket.RecvMessageBytes(0))
 		var head header
 		var asked question
-		if msgpack.Unmarshal(message.Frames[0], &head) != nil || msgpack.Unmarshal(message.Frames[1], &asked) != nil {
+		if len(frames) != 2 {
 			log.Fatal("that was no question")
 		}
-		first := must(msgpack.Marshal(header{1, reply, head.ID}))
-		second := must(msgpack.Marshal(decide(asked)))
-		if err := socket.Send(zmq4.NewMsgFrom(first, second)); err != nil {
-			log.Print(err)
-		}
+		check(msgpack.Unmarshal(frames[0], &head))
+		check(msgpack.Unmarshal(frames[1], &asked))
+		must(socket.SendMessage(must(msgpack.Marshal(header{1, reply, head.ID})), must(msgpack.Marshal(decide(asked)))))
 	}
 }

@@ -3,7 +3,7 @@
 //
 //      npm install zeromq @msgpack/msgpack
 //      examples/routing/policy.js tcp://127.0.0.1:7450
-//      stator up --router-policy-endpoint tcp://127.0.0.1:7450
+//      stator up examples/mock.yaml --router-policy-endpoint tcp://127.0.0.1:7450
 //
 //  What the keys mean is in docs/messages.md, under score_candidates, candidate and frame_header.
 

@@ -2,7 +2,7 @@
 """A routing policy of one's own: fills the last worker first, so that those in front can sleep.
 
     examples/routing/policy.py tcp://127.0.0.1:7450
-    stator up --router-policy-endpoint tcp://127.0.0.1:7450
+    stator up examples/mock.yaml --router-policy-endpoint tcp://127.0.0.1:7450
 
 Needs pyzmq and msgpack.  What the keys mean is in docs/messages.md, under score_candidates, candidate and frame_header.
 """

@@ -1,6 +1,7 @@
 """Programs that are no actors: a policy that decides where requests go, in three languages and with every bad habit, and
 followers of the bus."""
 
+import contextlib
 import pathlib
 import shutil
 import signal
@@ -25,6 +26,8 @@ BODY = b'{"model": "mock", "max_tokens": 2, "messages": [{"role": "user", "conte
 NODE = {"NODE_PATH": str(CLIENTS / "node" / "node_modules")}
 DEADLINE = 0.5
 PAUSE = 1
+PING = 3        # Seconds of silence in which a socket of the fleet pings
+PATIENCE = 9    # And after which it has left who did not answer
 
 
 def examples(name, folder):
@@ -167,6 +170,7 @@ class StrangersTest(unittest.TestCase):
         for language, command in examples("policy", "routing").items():
             with self.subTest(language), self.example(language, command, self.endpoint):
                 self.until_it_decides()
+                time.sleep(PING)
                 records = [self.decide() for _ in range(4)]
                 self.assertEqual({(record["policy"], record["worker"]) for record in records}, {("outside", LAST)})
                 self.assertEqual([candidate["cost"] for candidate in records[0]["candidates"]], [0, 1000000])
@@ -210,18 +214,29 @@ class StrangersTest(unittest.TestCase):
             policy.answer = chooses(LAST)
             self.until_it_decides()
 
-    def test_a_follower_in_any_language_sees_a_request_pass(self):
-        for language, command in examples("follow", "follow").items():
-            with self.subTest(language), self.example(language, command, self.events, "req.") as follower:
-                asked = []
+    def sees_one(self, follower):
+        """Asks until the follower has printed the decision about a request and its end."""
+        asked = []
 
-                def sees_one():
-                    asked.append(self.ask()[0])
-                    seen = [line for line in follower.output().splitlines() if any(request in line for request in asked)]
-                    return {line.split()[1] for line in seen} >= {"1", "2"} and seen
-                seen = until(sees_one, 30, "a decision and an end")
-                self.assertTrue(any(line.startswith("req.router/0. 1 {") and '"w"' in line for line in seen))
-                self.assertTrue(any(line.startswith("req.frontend/0. 2 {") for line in seen))
+        def heard():
+            asked.append(self.ask()[0])
+            seen = [line for line in follower.output().splitlines() if any(request in line for request in asked)]
+            return {line.split()[1] for line in seen} >= {"1", "2"} and seen
+        seen = until(heard, 30, "a decision and an end")
+        self.assertTrue(any(line.startswith("req.router/0. 1 {") and '"w"' in line for line in seen))
+        self.assertTrue(any(line.startswith("req.frontend/0. 2 {") for line in seen))
+
+    def test_a_follower_in_any_language_sees_requests_pass(self):
+        with contextlib.ExitStack() as stack:
+            followers = {}
+            for language, command in examples("follow", "follow").items():
+                with self.subTest(language):
+                    followers[language] = stack.enter_context(self.example(language, command, self.events, "req."))
+            for silence in (0, PATIENCE):
+                time.sleep(silence)
+                for language, follower in followers.items():
+                    with self.subTest(language, silence=silence):
+                        self.sees_one(follower)
 
 
 if __name__ == "__main__":
