@@ -61,6 +61,8 @@ s_check_host (const manifest_t *fleet, complaints_t *complaints)
 void
 site_check_programs (const manifest_t *fleet, complaints_t *complaints)
 {
+    if (fleet->hosts.count && !*fleet->cluster.host)
+        return;    //  It is not known which of them this machine is
     for (size_t i = 0; i < fleet->workers.count; i++) {
         const manifest_worker_t *worker = manifest_worker (fleet, i);
         if (worker->command.count && manifest_worker_is_here (fleet, worker) &&

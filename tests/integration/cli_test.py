@@ -92,6 +92,14 @@ class MistakesTest(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn(missing, said)
 
+    def test_a_program_is_missed_only_where_it_is_to_run(self):
+        text = SLOW.replace("workers: [", "hosts: [ { name: head, address: 127.0.0.1, runs: [broker, core] }, "
+                            "{ name: gpu-1, address: 127.0.0.2 } ]\nworkers: [ { engine: llamacpp, name: a, host: gpu-1, "
+                            "command: no-such-server -m x }, ").replace("engine: mock", "engine: mock, host: head")
+        for words, expected in (([], 0), (["--host", "head"], 0), (["--host", "gpu-1"], 2)):
+            code, _, said = stator("check", "-", *words, text=text)
+            self.assertEqual((code, "no-such-server" in said), (expected, expected == 2), said)
+
     def test_check_says_it_as_json(self):
         code, said, _ = stator("check", "-", "--json", text="workers: [ {} ]\n")
         self.assertEqual(code, 2)
