@@ -288,8 +288,7 @@ s_check_reach (check_t *self)
     if (endpoint_leaves_machine (span_from_string (policy)))
         complaints_add (self->complaints, s_section_place (self, "router", "policy_endpoint"),
             "router.policy_endpoint: '%s' is on another machine, and a policy proves itself with no key; run it beside "
-            "the "
-            "router, at tcp://127.0.0.1 or ipc://",
+            "the router, at tcp://127.0.0.1 or ipc://",
             policy);
 }
 
