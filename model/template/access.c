@@ -3,8 +3,6 @@
 #include "model/template/render.h"
 #include "model/template/unicode.h"
 
-#define RANGE_SLICE_MAX (INT64_C (1) << 40)    //  Steps beyond it reach one item, as it does
-
 //  ---- Attributes and items ----
 
 //  The character before, at or behind the present one of a text.
@@ -71,12 +69,37 @@ render_find_method (value_t object, span_t name)
     case VALUE_LIST:
         return builtin_find (methods_of_list, name);
     case VALUE_TUPLE:
-    case VALUE_RANGE:
         return builtin_find (methods_of_tuple, name);
+    case VALUE_RANGE:
+        return builtin_find (methods_of_range, name);
+    case VALUE_VIEW:
+        return value_is_set (object) ? builtin_find (methods_of_view, name) : NULL;
+    case VALUE_INT:
+    case VALUE_BOOL:
+        return builtin_find (methods_of_int, name);
+    case VALUE_FLOAT:
+        return builtin_find (methods_of_float, name);
     case VALUE_DICT:
         return builtin_find (methods_of_dict, name);
     case VALUE_LOOP:
         return builtin_find (methods_of_loop, name);
+    default:
+        return NULL;
+    }
+}
+
+//  What numbers and ranges say of themselves.
+static const builtin_t *
+s_find_property (value_t object, span_t name)
+{
+    switch (object.kind) {
+    case VALUE_INT:
+    case VALUE_BOOL:
+        return builtin_find (properties_of_int, name);
+    case VALUE_FLOAT:
+        return builtin_find (properties_of_float, name);
+    case VALUE_RANGE:
+        return builtin_find (properties_of_range, name);
     default:
         return NULL;
     }
@@ -127,6 +150,9 @@ render_attribute (render_t *self, value_t object, span_t name)
         return render_undefined_error (self, object);
     if (method)
         return render_function (self, method, object);
+    const builtin_t *property = s_find_property (object, name);
+    if (property)
+        return property->call (self, object, &(args_t){ 0 });
     if (object.kind == VALUE_LOOP)
         return s_loop_attribute (self, object.as.loop, name, object);
     if (object.kind == VALUE_FUNCTION && object.as.function->macro)
@@ -193,6 +219,7 @@ s_slice_items (render_t *self, value_t object, int64_t from, int64_t to, int64_t
     if (!value_items (&self->heap, object, &items, &count))
         return (value_t){ 0 };
     value_t result = value_new_list (&self->heap, object.kind == VALUE_STRING ? VALUE_LIST : object.kind);
+    step = s_clip (step, -(int64_t)count - 1, (int64_t)count + 1);
     for (int64_t i = from; (step > 0 ? i < to : i > to) && value_step (&self->heap, 1); i += step)
         value_list_add (&self->heap, result.as.list, items [i]);
     if (object.kind != VALUE_STRING || value_heap_failed (&self->heap))
@@ -203,13 +230,21 @@ s_slice_items (render_t *self, value_t object, int64_t from, int64_t to, int64_t
     return value_take_buffer (&self->heap, &text);
 }
 
+//  from + position * step; false where that leaves 64 bits.
+static bool
+s_range_bound (const value_view_t *range, int64_t position, int64_t *bound)
+{
+    return !__builtin_mul_overflow (position, range->step, bound) &&
+           !__builtin_add_overflow (range->from, *bound, bound);
+}
+
 static value_t
 s_slice_range (render_t *self, const value_view_t *range, int64_t from, int64_t to, int64_t step)
 {
-    int64_t most = RANGE_SLICE_MAX / (range->step < 0 ? -range->step : range->step);
-    step = s_clip (step, -most, most);
-    return value_new_range (
-        &self->heap, range->from + from * range->step, range->from + to * range->step, range->step * step);
+    if (!s_range_bound (range, from, &from) || !s_range_bound (range, to, &to) ||
+        __builtin_mul_overflow (range->step, step, &step))
+        return value_fail (&self->heap, "a whole number leaves 64 bits");
+    return value_new_range (&self->heap, from, to, step);
 }
 
 value_t

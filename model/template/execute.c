@@ -53,7 +53,7 @@ s_capture (render_t *self, const nodes_t *body)
 static void
 s_write (render_t *self, span_t text)
 {
-    if (text.size > self->out_max - self->out->size) {
+    if (self->out->size > self->out_max || text.size > self->out_max - self->out->size) {
         value_fail (&self->heap, "the output is larger than a rendering may give");
         self->heap.error.status = STATUS_LIMIT;
         return;
@@ -230,6 +230,16 @@ execute_loop (render_t *self, const node_t *node, value_t iterable, uint32_t dep
 
 //  ---- Macros ----
 
+//  A macro may look into the scope later, at its loop, too.
+static void
+s_keep (scope_t *scope)
+{
+    scope->kept = true;
+    for (size_t i = 0; i < scope->count; i++)
+        if (scope->variables [i].value.kind == VALUE_LOOP)
+            scope->variables [i].value.as.loop->kept = true;
+}
+
 static value_t
 s_macro_value (render_t *self, const node_t *node)
 {
@@ -240,7 +250,7 @@ s_macro_value (render_t *self, const node_t *node)
     value.as.function->macro = node;
     value.as.function->scope = self->scope;
     for (scope_t *scope = self->scope; scope && !scope->kept; scope = scope->parent)
-        scope->kept = true;
+        s_keep (scope);
     return value;
 }
 

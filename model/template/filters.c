@@ -77,6 +77,15 @@ s_capitalize (render_t *render, value_t self, const args_t *args)
 }
 
 //  Words begin behind blanks and opening brackets, as Jinja's filter cuts them (str.title differs).
+static void
+s_append_titled (buffer_t *out, span_t word)
+{
+    size_t first;
+    unicode_decode (word, &first);
+    unicode_append_upper (out, span_slice (word, 0, first));
+    unicode_append_lower (out, span_slice (word, first, word.size));
+}
+
 static value_t
 s_title (render_t *render, value_t self, const args_t *args)
 {
@@ -91,7 +100,7 @@ s_title (render_t *render, value_t self, const args_t *args)
             size = 1;
         if (!cuts)
             continue;
-        unicode_append_capital (&out, span_slice (text, begin, at - begin));
+        s_append_titled (&out, span_slice (text, begin, at - begin));
         if (at < text.size)
             buffer_append (&out, span_slice (text, at, size));
         begin = at + size;
@@ -230,14 +239,15 @@ s_center (render_t *render, value_t self, const args_t *args)
 {
     buffer_t out = { 0 };
     span_t text = s_text_of (render, self);
-    int64_t padding = args_int (args, 0, "width", 80) - (int64_t)value_text_length (text);
-    int64_t left = padding > 0 ? padding / 2 + (padding & args_int (args, 0, "width", 80) & 1) : 0;
+    int64_t width = args_int (args, 0, "width", 80);
+    int64_t padding = width > 0 ? width - (int64_t)value_text_length (text) : 0;
+    int64_t left = padding > 0 ? padding / 2 + (padding & width & 1) : 0;
     for (int64_t i = 0; i < left && value_step (&render->heap, 1); i++)
         buffer_append_byte (&out, ' ');
     buffer_append (&out, text);
     for (int64_t i = left; i < padding && value_step (&render->heap, 1); i++)
         buffer_append_byte (&out, ' ');
-    return value_take_buffer (&render->heap, &out);
+    return s_as_safe (self, value_take_buffer (&render->heap, &out));
 }
 
 static value_t
@@ -479,6 +489,8 @@ s_float (render_t *render, value_t self, const args_t *args)
     return args_or (args, 0, "default", value_float (0));
 }
 
+enum { PRECISION_MAX = 400 };    //  Beyond any double, on both sides
+
 //  Ten to a power, as far as a double tells apart.
 static double
 s_power_of_ten (int64_t exponent)
@@ -503,9 +515,9 @@ s_round_to_side (render_t *render, double real, int64_t precision, bool up)
     return render_binary (render, shrinks, whole, scale);
 }
 
-//  A whole number to tens, hundreds ...: half to even.
+//  A whole number to tens, hundreds ...: half to even.  more: it stands for one a little farther from 0.
 static value_t
-s_round_whole (int64_t integer, int64_t precision)
+s_round_whole (render_t *render, int64_t integer, bool more, int64_t precision)
 {
     if (precision >= 0)
         return value_int (integer);
@@ -513,43 +525,64 @@ s_round_whole (int64_t integer, int64_t precision)
         return value_int (0);
     int64_t scale = (int64_t)s_power_of_ten (-precision);
     int64_t rest = integer % scale;
-    int64_t down = integer - rest;
+    int64_t rounded = integer - rest;
     int64_t twice = 2 * (rest < 0 ? -rest : rest);
-    bool away = twice > scale || (twice == scale && down / scale % 2);
-    return value_int (away ? down + (rest < 0 ? -scale : scale) : down);
+    bool away = twice > scale || (twice == scale && (more || rounded / scale % 2));
+    if (away && __builtin_add_overflow (rounded, rest < 0 ? -scale : scale, &rounded))
+        return value_fail (&render->heap, "a whole number leaves 64 bits");
+    return value_int (rounded);
+}
+
+static value_t
+s_round_real (render_t *render, double real, int64_t precision)
+{
+    double size = real < 0 ? -real : real, rounded = 0;
+    bool negative = real < 0 || (real == 0 && 1 / real < 0);
+    char text [128];
+    if (precision > 100 || !(size < 1e16))
+        return value_float (real);    //  Nothing is left to round
+    if (precision < 0) {
+        int64_t whole = (int64_t)size;
+        rounded = (double)s_round_whole (render, whole, (double)whole < size, precision).as.integer;
+    } else {
+        snprintf (text, sizeof text, "%.*f", (int)precision, size);
+        value_read_real (span_from_string (text), &rounded);
+    }
+    return value_float (negative ? -rounded : rounded);
+}
+
+//  Without a precision Python gives a whole number.
+static value_t
+s_whole_of (render_t *render, value_t rounded)
+{
+    if (rounded.kind != VALUE_FLOAT)
+        return rounded;
+    bool fits = rounded.as.real > -9e18 && rounded.as.real < 9e18;
+    return fits ? value_int ((int64_t)rounded.as.real) : value_fail (&render->heap, "a whole number leaves 64 bits");
 }
 
 static value_t
 s_round (render_t *render, value_t self, const args_t *args)
 {
-    double real = 0, rounded = 0;
+    bool none = args_or (args, 0, "precision", value_int (0)).kind == VALUE_NONE;
     int64_t precision = args_int (args, 0, "precision", 0);
-    span_t method = args_text (args, 1, "method", SPAN ("common"));
-    bool up = span_equal_string (method, "ceil");
-    char text [128];
-    if (args_or (args, 1, "method", value_text (method)).kind != VALUE_STRING)
-        method = SPAN ("");
-    if (!up && !span_equal_string (method, "common") && !span_equal_string (method, "floor"))
+    precision = precision < -PRECISION_MAX ? -PRECISION_MAX : precision;
+    value_t method = args_or (args, 1, "method", value_text (SPAN ("common")));
+    span_t way = method.kind == VALUE_STRING ? method.as.text : SPAN ("");
+    bool up = span_equal_string (way, "ceil"), common = span_equal_string (way, "common");
+    if (!up && !common && !span_equal_string (way, "floor"))
         return value_fail (&render->heap, "FilterArgumentError: method must be common, ceil or floor");
     if (self.kind == VALUE_UNDEFINED)
         return render_undefined_error (render, self);
     if (!value_is_number (self))
         return value_fail (&render->heap, "TypeError: type %s doesn't define __round__ method", value_type_name (self));
-    if (self.kind != VALUE_FLOAT && span_equal_string (method, "common"))
-        return s_round_whole (self.kind == VALUE_BOOL ? self.as.truth : self.as.integer, precision);
-    real = s_float (render, self, &(args_t){ 0 }).as.real;
-    if (!span_equal_string (method, "common"))
-        return s_round_to_side (render, real, precision, up);
-    if (precision > 100 || !(real > -1e16 && real < 1e16))
-        return value_float (real);    //  Nothing is left to round
-    if (precision < 0) {
-        value_t whole = s_round_whole ((int64_t)real, precision);
-        return value_float ((double)whole.as.integer);
-    }
-    snprintf (text, sizeof text, "%.*f", (int)precision, real < 0 ? -real : real);
-    value_read_real (span_from_string (text), &rounded);
-    bool negative = real < 0 || (real == 0 && 1 / real < 0);
-    return value_float (negative ? -rounded : rounded);
+    if (none && !common)
+        return value_fail (&render->heap, "TypeError: unsupported operand type(s) for **: 'int' and 'NoneType'");
+    if (self.kind != VALUE_FLOAT && common)
+        return s_round_whole (render, self.kind == VALUE_BOOL ? self.as.truth : self.as.integer, false, precision);
+    double real = s_float (render, self, &(args_t){ 0 }).as.real;
+    value_t rounded = common ? s_round_real (render, real, precision) : s_round_to_side (render, real, precision, up);
+    return none ? s_whole_of (render, rounded) : rounded;
 }
 
 static value_t
@@ -630,7 +663,7 @@ static const builtin_t s_single [] = {
     { "length", "", s_length },
     { "lower", "", s_lower },
     { "replace", "old new count:?", s_replace },
-    { "round", "precision#? method?", s_round },
+    { "round", "precision:? method?", s_round },
     { "safe", "", s_safe },
     { "string", "", s_string },
     { "title", "", s_title },

@@ -129,7 +129,8 @@ s_entity (span_t text, size_t *size)
             *size = 1 + strlen (known [i].name);
             return known [i].point;
         }
-    bool begins = name.size && (name.data [0] == '#' || unicode_is_letter (name.data [0]));
+    bool begins =
+        name.size && (name.data [0] == '#' || ((name.data [0] | 0x20) >= 'a' && (name.data [0] | 0x20) <= 'z'));
     return begins ? UINT32_MAX : 0;
 }
 

@@ -288,14 +288,14 @@ s_dictsort (render_t *render, value_t self, const args_t *args)
     value_t list = s_new (render, VALUE_LIST);
     value_t pairs = s_items (render, self, &none);
     bool case_sensitive = value_is_true (args_or (args, 0, "case_sensitive", value_bool (false)));
-    span_t side = args_text (args, 1, "by", SPAN ("key"));
-    bool by_value = span_equal_string (side, "value");
+    value_t side = args_or (args, 1, "by", value_text (SPAN ("key")));
+    bool by_value = side.kind == VALUE_STRING && span_equal_string (side.as.text, "value");
     bool reverse = value_is_true (args_or (args, 2, "reverse", value_bool (false)));
     value_t position = value_int (by_value);
     order_t by = { .attribute = &position, .case_sensitive = case_sensitive };
     if (self.kind == VALUE_UNDEFINED)
         return render_undefined_error (render, self);
-    if (!by_value && !span_equal_string (side, "key"))
+    if (!by_value && !(side.kind == VALUE_STRING && span_equal_string (side.as.text, "key")))
         return value_fail (&render->heap, "FilterArgumentError: You can only sort by either \"key\" or \"value\"");
     if (value_heap_failed (&render->heap) || !s_row (render, pairs, &row))
         return list;

@@ -1,4 +1,4 @@
-//  methods - what lists, dicts and loops can do, as in Python (texts: methods_text.c)
+//  methods - what lists, dicts, their views and loops can do, as in Python (texts: methods_text.c)
 //
 //  Jinja's immutable sandbox forbids the methods that change a list or a dict; some published templates need them all the
 //  same, so they work here on values of the rendering, which nobody else sees.
@@ -276,6 +276,19 @@ s_dict_copy (render_t *render, value_t self, const args_t *args)
     return copy;
 }
 
+//  ---- Views ----
+
+static value_t
+s_isdisjoint (render_t *render, value_t self, const args_t *args)
+{
+    value_t *items;
+    size_t count;
+    bool apart = value_items (&render->heap, args->items [0], &items, &count);
+    for (size_t i = 0; apart && i < count && value_step (&render->heap, 1); i++)
+        apart = !render_contains (render, self, items [i]);
+    return value_bool (apart);
+}
+
 //  ---- Loops ----
 
 static value_t
@@ -318,6 +331,17 @@ const builtin_t methods_of_list [] = {
 const builtin_t methods_of_tuple [] = {
     { "count", "/ value", s_list_count },
     { "index", "/ value start#? stop#?", s_list_index },
+    { NULL, NULL, NULL },
+};
+
+const builtin_t methods_of_range [] = {
+    { "count", "/ value", s_list_count },
+    { "index", "/ value", s_list_index },
+    { NULL, NULL, NULL },
+};
+
+const builtin_t methods_of_view [] = {
+    { "isdisjoint", "/ other", s_isdisjoint },
     { NULL, NULL, NULL },
 };
 

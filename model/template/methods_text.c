@@ -658,11 +658,18 @@ s_format_map (render_t *render, value_t self, const args_t *args)
     return format_fields (render, self, &named);
 }
 
+static value_t
+s_encode (render_t *render, value_t self, const args_t *args)
+{
+    return value_fail (&render->heap, "encode is not supported: a template has texts, not bytes");
+}
+
 const builtin_t methods_of_text [] = {
     { "capitalize", "", s_capitalize },
     { "casefold", "", s_casefold },
     { "center", "/ width# fillchar?", s_center },
     { "count", "/ sub start:? end:?", s_count },
+    { "encode", "encoding? errors?", s_encode },
     { "endswith", "/ suffix start:? end:?", s_endswith },
     { "expandtabs", "tabsize#?", s_expandtabs },
     { "find", "/ sub start:? end:?", s_find },
@@ -713,24 +720,35 @@ const builtin_t methods_of_text [] = {
 static value_t
 s_escape (render_t *render, value_t value)
 {
-    args_t none = { 0 };
-    bool escapes = value.kind == VALUE_STRING && !value.safe;
-    return escapes ? render_filter (render, SPAN ("escape"), value, &none) : value;
+    bool done = value.kind == VALUE_STRING && value.safe;
+    return done ? value : render_filter (render, SPAN ("escape"), value, &(args_t){ 0 });
 }
 
-//  Texts in what a method is given, escaped; the items of a row, too.
 static value_t
-s_escape_argument (render_t *render, value_t value, bool rows)
+s_escape_items (render_t *render, value_t row)
 {
     value_t *items;
     size_t count;
-    if (!rows)
-        return s_escape (render, value);
     value_t list = value_new_list (&render->heap, VALUE_LIST);
-    if (value_items (&render->heap, value, &items, &count))
+    if (value_items (&render->heap, row, &items, &count))
         for (size_t i = 0; i < count && value_step (&render->heap, 1); i++)
             value_list_add (&render->heap, list.as.list, s_escape (render, items [i]));
     return list;
+}
+
+//  As MarkupSafe 3: what becomes part of the text is escaped, not what is looked for or taken away.
+static value_t
+s_escape_argument (render_t *render, const builtin_t *method, size_t position, value_t value)
+{
+    static const char *const second [] = { "center", "ljust", "replace", "rjust" };
+    if (strcmp (method->name, "join") == 0)
+        return s_escape_items (render, value);
+    if (strcmp (method->name, "format") == 0)
+        return value.kind == VALUE_STRING ? s_escape (render, value) : value;
+    for (size_t i = 0; position == 1 && i < sizeof second / sizeof *second; i++)
+        if (strcmp (method->name, second [i]) == 0)
+            return s_escape (render, value);
+    return value;
 }
 
 static value_t
@@ -745,18 +763,12 @@ s_mark_safe (value_t value)
 value_t
 render_safe_method (render_t *render, const builtin_t *method, value_t self, const args_t *args)
 {
-    static const char *const looking [] = { "split", "rsplit", "splitlines", "partition", "rpartition", "find", "rfind",
-        "index", "rindex", "count", "startswith", "endswith" };
     args_t escaped = *args;
-    bool looks = false;
-    for (size_t i = 0; i < sizeof looking / sizeof *looking; i++)
-        looks |= strcmp (method->name, looking [i]) == 0;
     escaped.items = value_alloc (&render->heap, (args->count + 1) * sizeof *escaped.items);
     escaped.values = value_alloc (&render->heap, (args->keyword_count + 1) * sizeof *escaped.values);
-    bool rows = strcmp (method->name, "join") == 0;
     for (size_t i = 0; i < args->count && !value_heap_failed (&render->heap); i++)
-        escaped.items [i] = looks ? args->items [i] : s_escape_argument (render, args->items [i], rows);
+        escaped.items [i] = s_escape_argument (render, method, i, args->items [i]);
     for (size_t i = 0; i < args->keyword_count && !value_heap_failed (&render->heap); i++)
-        escaped.values [i] = s_escape_argument (render, args->values [i], false);
+        escaped.values [i] = s_escape_argument (render, method, SIZE_MAX, args->values [i]);
     return value_heap_failed (&render->heap) ? (value_t){ 0 } : s_mark_safe (method->call (render, self, &escaped));
 }

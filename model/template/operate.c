@@ -100,6 +100,43 @@ s_floor (double value)
     return whole > value ? whole - 1 : whole;
 }
 
+//  What is left of a when b was taken from it as often as it goes, exact: b is doubled and halved, and what is subtracted is
+//  never less than half of what is there.
+static double
+s_rest (double a, double b)
+{
+    double rest = a < 0 ? -a : a, part = b < 0 ? -b : b, least = part;
+    if (a - a != 0 || b != b)
+        return a - a;
+    if (b - b != 0)
+        return a;
+    while (part <= rest / 2)
+        part *= 2;
+    for (; part >= least; part /= 2)
+        rest -= rest >= part ? part : 0;
+    return a < 0 ? -rest : rest;
+}
+
+//  a // b and a % b as Python has them: the rest has the sign of b.
+static value_t
+s_divide_whole (op_t op, double a, double b)
+{
+    double rest = s_rest (a, b);
+    double quotient = (a - rest) / b;
+    if (rest != 0 && (rest < 0) != (b < 0)) {
+        rest += b;
+        quotient -= 1;
+    } else if (rest == 0) {
+        rest = b < 0 ? -0.0 : 0.0;
+    }
+    double whole = s_floor (quotient);
+    if (quotient == 0)
+        whole = __builtin_copysign (0, a / b);
+    else if (quotient - whole > 0.5)
+        whole += 1;
+    return value_float (op == OP_MODULO ? rest : whole);
+}
+
 static value_t
 s_reals (render_t *self, op_t op, double a, double b)
 {
@@ -115,9 +152,8 @@ s_reals (render_t *self, op_t op, double a, double b)
     case OP_DIVIDE:
         return value_float (a / b);
     case OP_FLOOR_DIVIDE:
-        return value_float (s_floor (a / b));
     case OP_MODULO:
-        return value_float (a - b * s_floor (a / b));
+        return s_divide_whole (op, a, b);
     default:
         return s_real_power (self, a, b);
     }

@@ -172,10 +172,19 @@ extern const builtin_t globals_table [];
 void globals_fill_dict (render_t *render, value_t dict, const args_t *args);
 
 extern const builtin_t methods_of_text [];
+extern const builtin_t methods_of_int [];
+extern const builtin_t methods_of_float [];
 extern const builtin_t methods_of_list [];
 extern const builtin_t methods_of_tuple [];
+extern const builtin_t methods_of_range [];
+extern const builtin_t methods_of_view [];
 extern const builtin_t methods_of_dict [];
 extern const builtin_t methods_of_loop [];
+
+//  Attributes that are values: called with no arguments.
+extern const builtin_t properties_of_int [];
+extern const builtin_t properties_of_float [];
+extern const builtin_t properties_of_range [];
 
 typedef bool (test_fn) (render_t *render, value_t value, const args_t *args);
 typedef struct {

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "model/template/syntax.h"
 #include "model/template/render.h"
 
@@ -67,6 +68,17 @@ s_add_snippet (const template_t *self, error_t *error)
     error_set (error, plain.status, "%s, in: %.*s", plain.text, SPAN_ARG (s_line (self, (uint32_t)line)));
 }
 
+//  All texts of a rendering are UTF-8, then: those of a context are.
+static status_t
+s_check_text (span_t source, error_t *error)
+{
+    size_t valid = utf8_valid_prefix (source), line = 1;
+    for (size_t i = 0; i < valid; i++)
+        line += source.data [i] == '\n';
+    return valid == source.size ? STATUS_OK
+                                : error_set (error, STATUS_INVALID, "line %zu: what follows is not UTF-8", line);
+}
+
 template_t *
 template_compile (span_t source, error_t *error)
 {
@@ -76,6 +88,8 @@ template_compile (span_t source, error_t *error)
         error_set (error, STATUS_LIMIT, "a template has at most %d bytes, this one has %zu", SOURCE_MAX, source.size);
         return NULL;
     }
+    if (s_check_text (source, error))
+        return NULL;
     template_t *self = memory_new (sizeof *self);
     self->source = memory_copy (source.data, source.size);
     self->size = s_normalize_line_ends (self->source, source.size);

@@ -24,7 +24,7 @@ enum { TEMPLATE_SEAMS_MAX = 65536 };
 
 typedef struct template template_t;
 
-//  Compiles a template; copies the source (at most 4 MiB).  Gives it; NULL with "line N: ..." and the line's text.
+//  Compiles a template; copies the source (UTF-8, at most 4 MiB).  Gives it; NULL with "line N: ..." and the line's text.
 template_t *template_compile (span_t source, error_t *error);
 
 //  Nulls the caller's pointer.

@@ -194,19 +194,28 @@ static bool
 s_same_as (render_t *render, value_t value, const args_t *args)
 {
     const value_t *other = args_get (args, 0, "other");
-    return other && other->kind == value.kind && value_equal (&render->heap, *other, value);
+    return value.kind != VALUE_UNDEFINED && other->kind == value.kind && value_equal (&render->heap, *other, value);
+}
+
+//  A key of a dict, as Jinja has its filters and tests.
+static bool
+s_is_name (render_t *render, value_t value)
+{
+    if (!value_is_hashable (&render->heap, value))
+        value_fail (&render->heap, "TypeError: unhashable type: '%s'", value_type_name (value));
+    return value.kind == VALUE_STRING;
 }
 
 static bool
 s_filter (render_t *render, value_t value, const args_t *args)
 {
-    return value.kind == VALUE_STRING && filters_lookup (value.as.text);
+    return s_is_name (render, value) && filters_lookup (value.as.text);
 }
 
 static bool
 s_test (render_t *render, value_t value, const args_t *args)
 {
-    return value.kind == VALUE_STRING && tests_find (value.as.text);
+    return s_is_name (render, value) && tests_find (value.as.text);
 }
 
 static bool

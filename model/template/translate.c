@@ -62,19 +62,28 @@ s_append_translated (render_t *render, buffer_t *out, value_t to)
         value_fail (&render->heap, "TypeError: character mapping must return integer, None or str");
 }
 
+//  What the table has for a character; undefined where it has nothing.
+static value_t
+s_translation (render_t *render, value_t table, uint32_t point)
+{
+    bool indexed = table.kind == VALUE_STRING || value_is_indexed (table);
+    if (table.kind == VALUE_DICT) {
+        const value_t *to = value_dict_get (&render->heap, table.as.dict, value_int (point));
+        return to ? *to : (value_t){ 0 };
+    }
+    return indexed ? render_item (render, table, value_int (point))
+                   : value_fail (&render->heap, "TypeError: '%s' object is not subscriptable", value_type_name (table));
+}
+
 value_t
 translate_text (render_t *render, value_t self, const args_t *args)
 {
     buffer_t out = { 0 };
-    value_t table = args->items [0];
-    if (table.kind != VALUE_DICT)
-        return value_fail (
-            &render->heap, "TypeError: a table of characters is a dict, not '%s'", value_type_name (table));
     for (size_t at = 0, size; at < self.as.text.size && value_step (&render->heap, 1); at += size) {
         uint32_t point = unicode_decode (span_slice (self.as.text, at, 4), &size);
-        const value_t *to = value_dict_get (&render->heap, table.as.dict, value_int (point));
-        if (to)
-            s_append_translated (render, &out, *to);
+        value_t to = s_translation (render, args->items [0], point);
+        if (to.kind != VALUE_UNDEFINED)
+            s_append_translated (render, &out, to);
         else
             buffer_append (&out, span_slice (self.as.text, at, size));
         if (out.size > render->heap.arena.limit)

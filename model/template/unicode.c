@@ -203,18 +203,26 @@ unicode_append_lower (buffer_t *out, span_t text)
     s_convert (out, text, utf8proc_tolower);
 }
 
-void
-unicode_append_capital (buffer_t *out, span_t text)
+//  The first character of a text as it begins a word; its size.
+static size_t
+s_append_first (buffer_t *out, span_t text)
 {
-    size_t first = 0;
-    uint32_t point = text.size ? unicode_decode (text, &first) : 0;
+    size_t size = 0;
+    uint32_t point = text.size ? unicode_decode (text, &size) : 0;
     span_t upper = span_from_string (s_long_upper (point));
     if (upper.size && upper.data [0] < 0x80) {
         buffer_append_byte (out, upper.data [0]);
         unicode_append_lower (out, span_slice (upper, 1, upper.size));
     } else {
-        s_convert (out, span_slice (text, 0, first), utf8proc_totitle);
+        s_convert (out, span_slice (text, 0, size), utf8proc_totitle);
     }
+    return size;
+}
+
+void
+unicode_append_capital (buffer_t *out, span_t text)
+{
+    size_t first = s_append_first (out, text);
     unicode_append_lower (out, span_slice (text, first, text.size));
 }
 
@@ -224,9 +232,10 @@ unicode_append_title (buffer_t *out, span_t text)
     bool inside = false;
     for (size_t at = 0, size; at < text.size; at += size) {
         uint32_t point = unicode_decode (span_slice (text, at, 4), &size);
-        utf8proc_int32_t changed =
-            inside ? utf8proc_tolower ((utf8proc_int32_t)point) : utf8proc_totitle ((utf8proc_int32_t)point);
-        unicode_append (out, (uint32_t)changed);
+        if (inside)
+            unicode_append (out, (uint32_t)utf8proc_tolower ((utf8proc_int32_t)point));
+        else
+            s_append_first (out, span_slice (text, at, size));
         inside = unicode_is_letter (point);
     }
 }

@@ -462,6 +462,12 @@ value_has_items (value_t value)
 }
 
 bool
+value_is_set (value_t value)
+{
+    return value.kind == VALUE_VIEW && strcmp (((const value_view_t *)value.as.list)->name, "dict_values") != 0;
+}
+
+bool
 value_is_true (value_t value)
 {
     switch (value.kind) {
@@ -525,6 +531,21 @@ s_equal_lists (value_heap_t *self, const value_list_t *a, const value_list_t *b)
     return equal;
 }
 
+//  Sets of one size whose items are the same.
+static bool
+s_equal_sets (value_heap_t *self, const value_list_t *a, const value_list_t *b)
+{
+    bool equal = a->count == b->count && value_enter (self);
+    for (size_t i = 0, j; equal && i < a->count; i++) {
+        for (j = 0; j < b->count && value_step (self, 1) && !value_equal (self, a->items [i], b->items [j]); j++)
+            ;
+        equal = j < b->count && !value_heap_failed (self);
+    }
+    if (a->count == b->count)
+        value_leave (self);
+    return equal;
+}
+
 static bool
 s_equal_ranges (const value_list_t *a, const value_list_t *b)
 {
@@ -569,6 +590,8 @@ value_equal (value_heap_t *self, value_t a, value_t b)
     case VALUE_NAMESPACE:
         return a.as.dict == b.as.dict;
     case VALUE_VIEW:
+        return a.as.list == b.as.list ||
+               (value_is_set (a) && value_is_set (b) && s_equal_sets (self, a.as.list, b.as.list));
     case VALUE_ITERATOR:
         return a.as.list == b.as.list;
     case VALUE_FUNCTION:

@@ -189,6 +189,8 @@ bool value_is_sequence (value_t value);    //  LIST, TUPLE
 bool value_is_indexed (value_t value);     //  LIST, TUPLE, RANGE
 bool value_has_items (value_t value);      //  What has as.list
 
+bool value_is_set (value_t value);    //  Keys or items of a dict: equal in any order
+
 bool value_is_true (value_t value);
 
 //  May be a key; false, too, where the steps are spent.

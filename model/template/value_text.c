@@ -126,9 +126,9 @@ s_print_range (const value_view_t *range, buffer_t *out)
 void
 value_print (value_heap_t *self, value_t value, buffer_t *out)
 {
-    if (value.kind == VALUE_STRING)
+    if (value.kind == VALUE_STRING && out->size <= self->arena.limit)
         buffer_append (out, value.as.text);
-    else if (value.kind != VALUE_UNDEFINED)
+    else if (value.kind != VALUE_STRING && value.kind != VALUE_UNDEFINED)
         value_print_repr (self, value, out);
 }
 

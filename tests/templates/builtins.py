@@ -21,13 +21,14 @@ import jinja
 #  What differs by intent, by a part of the template: docs/models.md names these.
 DIFFERENT = [
     r"\|truncate\(.*, 1, 2\)",                           # An end that is no text
-    r"\bv\|random|lipsum|\|random",                      # Draw
-    r"\|(urlize|wordwrap|pprint|striptags)",             # Unknown, or known in part
-    r"\.(encode|to_bytes|from_bytes)\b",                # Bytes
-    r"\.(real|imag|numerator|denominator|conjugate|bit_length|bit_count|as_integer_ratio|is_integer|hex|fromhex)\b",
-    r"\.(isdisjoint|mapping)\b|range\(3\)\)?\.(start|stop|step)\b",
-    r"safe.*\.(escape|unescape|striptags|format_map|translate|maketrans)\b",
-    r"\.translate\((?!\{)",                             # A table that is no dict
+    r"\|random|lipsum",                                  # Chance
+    r"\|(urlize|wordwrap|striptags)",                    # Unknown, or known in part
+    r"map\('string'\)\|replace",                         # In the name of a generator
+    r"\b[hm]\|pprint",                                   # Several lines
+    r"\.(encode|to_bytes|from_bytes|fromhex)\b",         # Bytes
+    r"\.mapping\b",                                      # Of a view: the dict, read only
+    r"safe.*\.(escape|unescape|striptags|format_map)\b", # Of MarkupSafe alone, and what depends on its release
+    r"\.(append|clear|extend|insert|pop|popitem|remove|reverse|setdefault|sort|update) is defined",    # They work here
 ]
 
 CONTEXT = {
