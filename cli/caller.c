@@ -84,11 +84,10 @@ caller_guard (void *socket, const char *endpoint_text, error_t *error)
         return STATUS_OK;
     const keyring_entry_t *server = s_keys ? keyring_find_address (s_keys, host) : NULL;
     if (!server)
-        return error_set (error, STATUS_REFUSED,
-            "%s leaves this machine, and no key is known of a host at %.*s; name the fleet's file with --config and "
-            "your "
-            "key with --key",
-            endpoint_text, SPAN_ARG (host));
+        return error_set (error, STATUS_REFUSED, "%s leaves this machine, and no key is known of a host at %.*s; %s",
+            endpoint_text, SPAN_ARG (host),
+            s_keys ? "copy its certificate into your folder of keys"
+                   : "name the fleet's file with --config and your key with --key");
     s_set_text (socket, ZMQ_CURVE_PUBLICKEY, keyring_own_public (s_keys));
     s_set_text (socket, ZMQ_CURVE_SECRETKEY, keyring_own_secret (s_keys));
     s_set_text (socket, ZMQ_CURVE_SERVERKEY, server->public_key);

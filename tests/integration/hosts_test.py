@@ -233,11 +233,12 @@ class ThreeHostsTest(Base):
             return done.returncode, done.stdout + done.stderr
 
         self.assertEqual(stator("key", "new", "ada", "--roles", "operator")[0], 0)
+        elsewhere = ("--config", fleet.config, "--key", "ada")
+        self.assertIn("copy its certificate into your folder of keys", stator("ps", *elsewhere)[1])
         for host in fleet.hosts:
             shutil.copy(host.keys / f"{host.name}.cert", keys)
             shutil.copy(keys / "ada.cert", host.keys)
             host.reload()
-        elsewhere = ("--config", fleet.config, "--key", "ada")
         until(lambda: re.search(r"worker/gpu-1-0 +ready", stator("ps", *elsewhere)[1]), 20, "ada to be answered")
         unregister = ("call", "broker/0", "unregister_actor", '{"address": "worker/gpu-1-0", "incarnation": 1}')
         code, text = stator(*unregister, *elsewhere)
