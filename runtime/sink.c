@@ -102,29 +102,36 @@ s_apply_coming (feed_t *self, coming_t *coming, const origin_t *origin)
     arena_clear (&actor->scratch);
 }
 
-//  Decodes an event, behind those that are coming, and tells whoever wants to know that it comes.  False where it is none
-//  of ours or malformed.
-static bool
+//  Decodes an event, behind those that are coming, and tells whoever wants to know that it comes.  One that is none of ours
+//  or malformed does not.
+static void
 s_expect_event (feed_t *self, coming_t *coming, const message_type_t *type, span_t bytes, const origin_t *origin)
 {
     actor_t *actor = self->actor;
     const actor_handler_t *handler = actor_handler_of_event (actor, type);
     if (!handler && !s_is_directory (self))
-        return false;
+        return;
     error_t error = { 0 };
     void *event = arena_new (&actor->scratch, type->size ? type->size : 1);
     if (message_decode (type, bytes, &actor->scratch, event, &error)) {
         actor_count (actor, COUNT_BAD_EVENT);
         actor_log (
             actor, LOG_WARNING, "event %s of source %016" PRIx64 " ignored: %s", type->name, self->source, error.text);
-        return false;
+        return;
     }
     if (handler && handler->on_coming)
         handler->on_coming (actor->state, actor, origin, event);
     coming->types [coming->count] = type;
     coming->handlers [coming->count] = handler;
     coming->events [coming->count++] = event;
-    return true;
+}
+
+//  Whether one more event is decoded before those that are coming are handled.
+static bool
+s_can_wait (const feed_t *self, const coming_t *coming)
+{
+    const actor_handler_t *handler = coming->count ? coming->handlers [coming->count - 1] : NULL;
+    return handler && handler->on_coming && coming->count < TOGETHER && self->actor->scratch.used <= TOGETHER_MAX_BYTES;
 }
 
 //  One event after the other, but those of a handler that wants to know what comes are decoded some at a time.
@@ -139,11 +146,9 @@ s_apply (feed_t *self, uint64_t sequence, uint64_t wall_ns, span_t payload)
     batch_reader_init (&reader, self->stream, payload);
     arena_clear (&self->actor->scratch);
     while (batch_reader_next (&reader, &type, &bytes, NULL)) {
-        if (!type || !s_expect_event (self, &coming, type, bytes, &origin))
-            continue;
-        const actor_handler_t *handler = coming.handlers [coming.count - 1];
-        bool more = handler && handler->on_coming && coming.count < TOGETHER;
-        if (!more || self->actor->scratch.used > TOGETHER_MAX_BYTES)
+        if (type)
+            s_expect_event (self, &coming, type, bytes, &origin);
+        if (!s_can_wait (self, &coming))
             s_apply_coming (self, &coming, &origin);
     }
     s_apply_coming (self, &coming, &origin);

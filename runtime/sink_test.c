@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "runtime/actor_private.h"
 #include "runtime/directory.h"
 #include "runtime/incoming.h"
 #include "schemas/batch.h"
@@ -96,11 +97,10 @@ s_say_alive (batch_t *batch, const char *address)
 }
 
 static void
-s_publish (played_t *self, uint64_t incarnation, uint64_t sequence, const char *alive)
+s_publish_batch (played_t *self, uint64_t incarnation, uint64_t sequence, batch_t *batch)
 {
     uint8_t header [EVENT_HEADER_SIZE];
     buffer_t topic = { 0 };
-    batch_t batch;
     event_header_t event = { .version = EVENT_VERSION,
         .stream = STREAM_LIFE,
         .source = event_source (SPAN (BROKER)),
@@ -108,12 +108,19 @@ s_publish (played_t *self, uint64_t incarnation, uint64_t sequence, const char *
         .sequence = sequence };
     event_header_encode (&event, header);
     event_topic_append (&topic, STREAM_LIFE, SPAN (BROKER));
+    span_t frames [] = { buffer_span (&topic), span_of (header, sizeof header), batch_span (batch) };
+    actor_port (self->actor)->table->socket_send (self->bus, frames, 3);
+    buffer_fini (&topic);
+}
+
+static void
+s_publish (played_t *self, uint64_t incarnation, uint64_t sequence, const char *alive)
+{
+    batch_t batch;
     batch_init (&batch);
     s_say_alive (&batch, alive);
-    span_t frames [] = { buffer_span (&topic), span_of (header, sizeof header), batch_span (&batch) };
-    actor_port (self->actor)->table->socket_send (self->bus, frames, 3);
+    s_publish_batch (self, incarnation, sequence, &batch);
     batch_fini (&batch);
-    buffer_fini (&topic);
 }
 
 //  Gives whoever waits the state of this incarnation.
@@ -133,10 +140,27 @@ s_give_snapshot (played_t *self, uint64_t incarnation, uint64_t sequence, const 
 //  ---- The stage ----
 
 typedef struct {
-    bool unused;    //  Its directory is all that it has
+    size_t changes;    //  Events that it was told of
+    size_t memory;     //  Most that decoded ones took, when one was handled
 } follower_t;
 
-static const actor_handler_t s_follower_handlers [] = { HANDLERS_END };
+static void
+s_on_coming (void *self, actor_t *actor, const origin_t *origin, const void *event)
+{
+}
+
+static void
+s_on_changed (void *self_, actor_t *actor, const origin_t *origin, const void *event)
+{
+    follower_t *self = self_;
+    self->changes++;
+    self->memory = actor->scratch.used > self->memory ? actor->scratch.used : self->memory;
+}
+
+static const actor_handler_t s_follower_handlers [] = {
+    HANDLES_EVENT_AHEAD (actor_changed, s_on_coming, s_on_changed),
+    HANDLERS_END,
+};
 
 static const actor_class_t s_follower_class = {
     .name = "follower", .state_size = sizeof (follower_t), .handlers = s_follower_handlers
@@ -156,15 +180,22 @@ s_knows (const char *address)
     return directory_find (stage_find (s_stage, "follower/0"), span_from_string (address)) != NULL;
 }
 
-//  A follower that missed the second batch, holds the third, and waits for a snapshot.  Gives the broker.
+//  Gives the broker.
 static played_t *
-s_begin_behind_a_hole (void)
+s_begin (void)
 {
     s_stage = stage_new (1);
     stage_add (s_stage, &(stage_actor_t){ .class = &s_played_class, .instance = "0" });
     stage_add (s_stage, &(stage_actor_t){ .class = &s_follower_class, .instance = "0" });
     stage_run (s_stage, REALM_SECOND);
-    played_t *broker = actor_state (stage_find (s_stage, BROKER));
+    return actor_state (stage_find (s_stage, BROKER));
+}
+
+//  A follower that missed the second batch, holds the third, and waits for a snapshot.  Gives the broker.
+static played_t *
+s_begin_behind_a_hole (void)
+{
+    played_t *broker = s_begin ();
     s_publish (broker, 100, 1, "worker/first");
     s_settle ();
     assert_true (s_knows ("worker/first"));
@@ -239,6 +270,27 @@ test_an_answer_of_a_broker_that_was_replaced_is_asked_for_again (void **state)
     stage_destroy (&s_stage);
 }
 
+//  What is malformed takes no room from what comes behind it.
+static void
+test_malformed_events_leave_nothing_behind (void **state)
+{
+    enum { MALFORMED = 1000, FEW = 4 * sizeof (actor_changed_t) };
+    played_t *broker = s_begin ();
+    batch_t batch;
+    batch_init (&batch);
+    uint8_t malformed [] = { (uint8_t)actor_changed_message.id, 0xc0 };
+    for (int i = 0; i < MALFORMED; i++, batch.count++)
+        buffer_append (&batch.bytes, span_of (malformed, sizeof malformed));
+    s_say_alive (&batch, "worker/first");
+    s_publish_batch (broker, 100, 1, &batch);
+    s_settle ();
+    const follower_t *follower = actor_state (stage_find (s_stage, "follower/0"));
+    assert_int_equal (follower->changes, 1);
+    assert_true (follower->memory <= FEW);
+    batch_fini (&batch);
+    stage_destroy (&s_stage);
+}
+
 int
 main (void)
 {
@@ -247,6 +299,7 @@ main (void)
         cmocka_unit_test (test_a_snapshot_of_the_next_broker_ends_what_waits_of_the_one_before),
         cmocka_unit_test (test_a_batch_of_the_next_broker_ends_what_waits_of_the_one_before),
         cmocka_unit_test (test_an_answer_of_a_broker_that_was_replaced_is_asked_for_again),
+        cmocka_unit_test (test_malformed_events_leave_nothing_behind),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
