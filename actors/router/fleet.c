@@ -100,7 +100,7 @@ s_outcome (const active_t *active, const route_progress_t *last)
     bool said = last && last->has_cached_tokens;
     return (catalog_outcome_t){ .computed = active->prefilled,
         .said = said,
-        .found = said ? (uint32_t)(((uint64_t)last->cached_tokens + 1) / card->block_size) : 0,
+        .found = said ? ((uint64_t)last->cached_tokens + 1) / card->block_size : 0,
         .capacity = card->capacity < UINT32_MAX ? (uint32_t)card->capacity : UINT32_MAX };
 }
 

@@ -49,7 +49,7 @@ s_begin (fleet_t *fleet, const char *request, uint64_t now_ns)
         .asker_incarnation = now_ns ? 5 : 0,
         .new_blocks = 3,
         .prompt_blocks = 10,
-        .prefill = { 4, 2 } };
+        .prefill = { .namespace_id = 4, .id = 2 } };
     fleet_begin (fleet, &routed, &choice, now_ns);
 }
 

@@ -109,7 +109,7 @@ s_on_cleared (void *self_, actor_t *actor, const origin_t *origin, const void *e
 static void
 s_on_reset (void *self_, actor_t *actor, const origin_t *origin)
 {
-    catalog_forget (((router_t *)self_)->catalog, origin->source);
+    catalog_forget_said (((router_t *)self_)->catalog, origin->source);
 }
 
 static void

@@ -31,6 +31,7 @@ typedef struct {
 
 typedef struct {
     uint64_t id;           //  Public id of the namespace
+    uint64_t number;       //  How many were made before it, and itself
     index_t *index;        //  Its blocks
     pending_t *pending;    //  Those that are being computed
     map_t *guesses;        //  guess_t by its packed holder, owned: engines without events
@@ -40,6 +41,7 @@ struct catalog {
     catalog_options_t options;    //  Defaults filled in
     array_t namespaces;           //  namespace_entry_t *, owned, in order of first sight
     map_t *by_namespace;          //  Namespace's id -> the same, borrowed
+    uint64_t made;                //  Namespaces so far
     array_t sources;              //  source_entry_t; forgotten ones keep their slot, source 0
     array_t free_slots;           //  uint32_t, of those
     map_t *by_source;             //  source -> slot + 1
@@ -163,6 +165,7 @@ s_namespace (catalog_t *self, uint64_t id)
     index_options_t options = { .parked_limit = self->options.parked_limit };
     space = memory_new (sizeof *space);
     space->id = id;
+    space->number = ++self->made;
     space->index = index_new (&options);
     space->pending = pending_new (space->index, UINT32_MAX);
     space->guesses = map_new (0);
@@ -377,16 +380,16 @@ s_forget_holder (namespace_entry_t *space, uint32_t number)
         index_retire (space->index, number, NULL);
 }
 
-//  What a source has in all namespaces, of this kind and those that are less sure.
+//  What a source has in all namespaces, of these kinds, the surest first.
 static void
-s_forget_kinds (catalog_t *self, const source_entry_t *entry, holder_kind_t surest)
+s_forget_kinds (catalog_t *self, const source_entry_t *entry, holder_kind_t first, holder_kind_t last)
 {
     array_t numbers;
     array_init (&numbers, sizeof (uint32_t));
     for (size_t i = 0; i < self->namespaces.count; i++) {
         namespace_entry_t *space = s_namespace_at (self, i);
         s_begin_change (self, space);
-        for (int kind = surest; kind < HOLDER_KIND_COUNT; kind++) {
+        for (int kind = first; kind <= (int)last; kind++) {
             s_holders_of (space->index, entry, (holder_kind_t)kind, &numbers);
             for (size_t k = 0; k < numbers.count; k++)
                 s_forget_holder (space, *(uint32_t *)array_at (&numbers, k));
@@ -397,11 +400,19 @@ s_forget_kinds (catalog_t *self, const source_entry_t *entry, holder_kind_t sure
 }
 
 void
+catalog_forget_said (catalog_t *self, uint64_t source)
+{
+    const source_entry_t *entry = s_find_source (self, source);
+    if (entry)
+        s_forget_kinds (self, entry, HOLDER_EXACT, HOLDER_EXACT);
+}
+
+void
 catalog_forget_unsaid (catalog_t *self, uint64_t source)
 {
     const source_entry_t *entry = s_find_source (self, source);
     if (entry)
-        s_forget_kinds (self, entry, HOLDER_APPROXIMATE);
+        s_forget_kinds (self, entry, HOLDER_APPROXIMATE, HOLDER_PENDING);
 }
 
 void
@@ -410,7 +421,7 @@ catalog_forget (catalog_t *self, uint64_t source)
     source_entry_t *entry = s_find_source (self, source);
     if (!entry)
         return;
-    s_forget_kinds (self, entry, HOLDER_EXACT);
+    s_forget_kinds (self, entry, HOLDER_EXACT, HOLDER_PENDING);
     map_remove_u64 (self->by_source, source);
     map_destroy (&entry->seats);
     array_append (&self->free_slots, &entry->slot, 1);
@@ -419,15 +430,25 @@ catalog_forget (catalog_t *self, uint64_t source)
 
 //  ---- What is being computed ----
 
+//  Where the prefill of a ticket is pending, if it still is; NULL where that namespace has gone.
+static namespace_entry_t *
+s_namespace_of (const catalog_t *self, const catalog_ticket_t *ticket)
+{
+    namespace_entry_t *space = map_get_u64 (self->by_namespace, ticket->namespace_id);
+    return space && space->number == ticket->number ? space : NULL;
+}
+
 catalog_ticket_t
 catalog_begin_prefill (catalog_t *self, const catalog_prefill_t *prefill)
 {
-    catalog_ticket_t ticket = { .namespace_id = prefill->namespace_id };
+    catalog_ticket_t ticket = { 0 };
     if (prefill->hashes.count > self->options.pending_max - self->pending)
         return ticket;
     namespace_entry_t *space = s_namespace (self, prefill->namespace_id);
     if (!space)
         return ticket;
+    ticket.namespace_id = space->id;
+    ticket.number = space->number;
     s_begin_change (self, space);
     holder_t worker = s_holder (self, prefill->source, prefill->rank, TIER_DEVICE, HOLDER_PENDING);
     pending_add (space->pending, &worker, s_short_hashes (self, prefill->hashes), prefill->hashes.count,
@@ -439,7 +460,7 @@ catalog_begin_prefill (catalog_t *self, const catalog_prefill_t *prefill)
 bool
 catalog_settle (catalog_t *self, catalog_ticket_t ticket)
 {
-    namespace_entry_t *space = map_get_u64 (self->by_namespace, ticket.namespace_id);
+    namespace_entry_t *space = s_namespace_of (self, &ticket);
     if (!space)
         return false;
     s_begin_change (self, space);
@@ -465,7 +486,7 @@ s_guess (catalog_t *self, namespace_entry_t *space, const holder_t *pending, uin
 bool
 catalog_guess (catalog_t *self, catalog_ticket_t ticket, const catalog_outcome_t *outcome, uint64_t now_ns)
 {
-    namespace_entry_t *space = map_get_u64 (self->by_namespace, ticket.namespace_id);
+    namespace_entry_t *space = s_namespace_of (self, &ticket);
     size_t count;
     uint32_t number;
     const uint64_t *hashes = space ? pending_blocks (space->pending, ticket.id, &number, &count) : NULL;

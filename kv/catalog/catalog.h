@@ -49,6 +49,7 @@ typedef struct {
 //  Names a prefill; all zero: none.
 typedef struct {
     uint64_t namespace_id;    //  Where
+    uint64_t number;          //  Of the namespace: it may go meanwhile, and another one of the same id come
     uint64_t id;              //  Which; never 0 for one that is
 } catalog_ticket_t;
 
@@ -56,7 +57,7 @@ typedef struct {
 typedef struct {
     bool computed;        //  It has the whole prompt now
     bool said;            //  It said how much of the prompt it found
-    uint32_t found;       //  So many leading blocks
+    uint64_t found;       //  So many leading blocks
     uint32_t capacity;    //  Blocks that it has room for; 0: it does not say, and 4096 are assumed
 } catalog_outcome_t;
 
@@ -86,6 +87,9 @@ void catalog_expect_removed (catalog_t *self, const kv_removed_t *event);
 
 //  Forgets all a source has said, and what it was to compute or is guessed to have.
 void catalog_forget (catalog_t *self, uint64_t source);
+
+//  Forgets what a source has said: it says all of it again.
+void catalog_forget_said (catalog_t *self, uint64_t source);
 
 //  Forgets what a source was to compute or is guessed to have: it was restarted.
 void catalog_forget_unsaid (catalog_t *self, uint64_t source);

@@ -203,6 +203,22 @@ test_what_is_computed_ends (void **state)
     assert_false (catalog_settle (s_catalog, ticket));
 }
 
+//  A namespace that went and came again is another one: nobody ends there what began in the first.
+static void
+test_a_ticket_ends_with_its_namespace (void **state)
+{
+    catalog_ticket_t first = s_begin_prefill (WORKER, 1, 100);
+    catalog_expire (s_catalog, 100);
+    s_sweep ();
+    assert_int_equal (s_stats ().namespaces, 0);
+    catalog_ticket_t second = s_begin_prefill (OTHER, 1, 200);
+    assert_int_equal (second.id, first.id);
+    assert_false (catalog_settle (s_catalog, first));
+    assert_false (catalog_guess (s_catalog, first, &(catalog_outcome_t){ .computed = true }, 150));
+    assert_int_equal (s_stats ().pending, 2);
+    assert_true (catalog_settle (s_catalog, second));
+}
+
 //  Whoever gets the slot of one that went inherits nothing that it was to compute.
 static void
 test_what_is_computed_goes_with_its_worker (void **state)
@@ -213,6 +229,20 @@ test_what_is_computed_goes_with_its_worker (void **state)
     assert_int_equal (s_stats ().pending, 0);
     s_store (OTHER, 3);
     assert_int_equal (s_matches (1) + s_matches (2), 0);
+}
+
+//  Who says again all that it has still computes what it was sent.
+static void
+test_what_is_computed_outlives_what_was_said (void **state)
+{
+    s_store (WORKER, 1);
+    catalog_ticket_t ticket = s_begin_prefill (WORKER, 2, 100);
+    catalog_forget_said (s_catalog, WORKER);
+    assert_int_equal (s_matches (1), 0);
+    assert_int_equal (s_matches (2), 1);
+    assert_int_equal (s_stats ().pending, 2);
+    assert_true (catalog_settle (s_catalog, ticket));
+    assert_int_equal (s_matches (2), 0);
 }
 
 static void
@@ -240,7 +270,9 @@ main (void)
         cmocka_unit_test_setup_teardown (test_all_namespaces_share_one_bound, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_what_is_computed_is_told_apart_until_it_is_stored, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_what_is_computed_ends, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_a_ticket_ends_with_its_namespace, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_what_is_computed_goes_with_its_worker, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_what_is_computed_outlives_what_was_said, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_no_more_is_computed_than_the_bound_allows, s_set_up, s_tear_down),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
