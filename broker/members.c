@@ -1,7 +1,6 @@
 #include "broker/members.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 #include "base/memory.h"
 
@@ -130,7 +129,7 @@ members_note_tails (members_t *self, member_t *member, const stream_tail_t *tail
 {
     for (size_t i = 0; i < count; i++) {
         uint16_t stream = tails [i].stream;
-        if (strcmp (stream_name (stream), "unknown") == 0)
+        if (!stream || stream >= STREAM_COUNT)
             continue;
         track_t *track =
             tracks_get (self->tracks, &member->tracks [stream], member->source, stream, member->entry.incarnation);

@@ -1,11 +1,12 @@
 //  tracks - how far each stream of each source came, and its last batches
 //
-//  A track belongs to whoever knows the source, who keeps a pointer to it for each stream.  What they have in common is here:
-//  the memory of their rings, which they share; which of them moved since followers were told; and which owe their source
-//  an acknowledgement.
+//  A track belongs to whoever knows the source, who keeps a pointer to it for each stream.  What they have in common is
+//  here: the memory of their rings, which they share; which of them moved since followers were told; and which owe their
+//  source an acknowledgement.
 //
-//  An acknowledgement is owed for each batch that was handed over, and given for many: when half of what a source may have under
-//  way is owed, and with the next tracks_acknowledge.
+//  An acknowledgement is owed for each batch that was handed over, and given for many: when half of what a source may have
+//  under way is owed, and with the next tracks_acknowledge.  One that is lost with its connection costs nothing: the source
+//  hands over again, and is told again.
 
 #ifndef BROKER_TRACKS_H
 #define BROKER_TRACKS_H

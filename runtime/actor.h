@@ -236,8 +236,8 @@ void actor_forward (actor_t *self, port_socket_t *socket, const span_t frames [3
 //  Batches that a source hands over before it waits for an acknowledgement.
 enum { HANDOVER_WINDOW = 64 };
 
-//  The broker's: tells a source that `sequence` of its stream and all before it are safe here.  One in time is enough for
-//  many batches.
+//  The broker's: tells a source that `sequence` of its stream and all before it are safe here.  Borrows peer, as it came
+//  with the hand-over.  One in time is enough for many batches; where the peer is gone it is counted, and nothing is said.
 void actor_acknowledge (actor_t *self, span_t peer, uint16_t stream, uint64_t sequence);
 
 //  ---- Snapshots (inside an actor_snapshot_fn) -------------------------------------------------------------------------

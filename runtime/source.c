@@ -2,9 +2,9 @@
 //
 //  Events of one turn become one batch a stream at the turn's end.  A batch gets its number, goes into the ring, and is
 //  handed to the broker; it counts as handed over when the broker has acknowledged it.  At most HANDOVER_WINDOW batches
-//  are under way.  When the broker is a new one, or has not acknowledged for a while, everything that is not acknowledged and still
-//  in the ring is sent again: the broker drops what it has.  What left the ring before that is a gap, which those who
-//  follow notice and fill by snapshot.
+//  are under way.  When the broker is a new one, or has not acknowledged for a while, everything that is not acknowledged
+//  and still in the ring is sent again: the broker drops what it has.  What left the ring before that is a gap, which
+//  those who follow notice and fill by snapshot.
 
 #include "base/memory.h"
 #include "runtime/actor_private.h"

@@ -239,8 +239,9 @@ zmq_socket_send (port_socket_t *self, const span_t *frames, size_t count)
     return s_send (self, frames, NULL, count);
 }
 
-//  A frame that libzmq read together with others lies where they lie, and none of that is free before all of them are sent:
-//  up to 18 KB, which a frame that came alone has for itself.
+//  libzmq reads up to 8 KB at once, and the frames that came in one read share its memory, 18 KB with their counters, until
+//  the last of them is sent.  So a small message that came alone takes as much of a queue as a large one, but only once,
+//  however many followers it waits for.
 status_t
 zmq_socket_forward (port_socket_t *self, port_socket_t *from, const span_t *frames, size_t count)
 {

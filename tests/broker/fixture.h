@@ -1,7 +1,7 @@
 //  fixture - the bus in the simulated world
 //
-//  A source keeps a set of numbers and publishes every change, a follower mirrors it.  Whatever breaks on the way, once it is quiet
-//  the two are equal.
+//  A source keeps a set of numbers and publishes every change, a follower mirrors it.  Whatever breaks on the way, once it
+//  is quiet the two are equal.
 
 #ifndef TESTS_BROKER_FIXTURE_H
 #define TESTS_BROKER_FIXTURE_H
