@@ -87,6 +87,12 @@ s_render (grown_t *self, const json_t *conversation, size_t count)
     return status == STATUS_OK;
 }
 
+static span_t
+s_bytes (const array_t *ids)
+{
+    return span_of (ids->data, ids->count * sizeof (uint32_t));
+}
+
 static status_t
 s_encode_both (grown_t *self, error_t *error)
 {
@@ -105,9 +111,9 @@ s_encode_both (grown_t *self, error_t *error)
     self->last_memo_s = bench_seconds () - middle;
     self->cold_s += self->last_cold_s;
     self->memo_s += self->last_memo_s;
-    if (!status && self->ids.count != self->expected.count)
-        status = error_set (
-            error, STATUS_INTERNAL, "a memo gave %zu tokens, not %zu", self->ids.count, self->expected.count);
+    if (!status && !span_equal (s_bytes (&self->ids), s_bytes (&self->expected)))
+        status = error_set (error, STATUS_INTERNAL, "a memo gave %zu tokens that are not the %zu of the same prompt",
+            self->ids.count, self->expected.count);
     sequence_destroy (&chain);
     sequence_destroy (&expected);
     return status;
