@@ -133,6 +133,30 @@ test_many_batches_are_acknowledged_by_one_message (void **state)
     bus_end ();
 }
 
+//  The connection ends before anything was said: who hands over again, on another one, is told.
+static void
+test_whoever_hands_over_last_is_acknowledged (void **state)
+{
+    witness_t lost, witness;
+    bus_begin_all (25, RING);
+    bus_source ()->quiet = true;
+    s_witness_open (&lost);
+    s_witness_open (&witness);
+    const actor_t *source = stage_find (bus_stage, "source/0");
+    uint64_t next = actor_published (source, STREAM_KV) + 1;
+    s_send_batch (&lost, STREAM_KV, actor_incarnation (source), next);
+    bus_run (20 * REALM_MS);
+    assert_int_equal (witness.heard, 1);
+    assert_int_equal (lost.acknowledged, 0);
+    s_witness_close (&lost);
+    s_hand_over (&witness, actor_incarnation (source), next);
+    assert_int_equal (witness.heard, 1);
+    assert_int_equal (witness.acknowledged, 1);
+    assert_int_equal (witness.position, next);
+    s_witness_close (&witness);
+    bus_end ();
+}
+
 //  What was replaced may still be running somewhere.
 static void
 test_what_an_old_incarnation_publishes_reaches_nobody (void **state)
@@ -193,6 +217,7 @@ main (void)
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_a_batch_that_is_handed_over_twice_is_fanned_out_once),
         cmocka_unit_test (test_many_batches_are_acknowledged_by_one_message),
+        cmocka_unit_test (test_whoever_hands_over_last_is_acknowledged),
         cmocka_unit_test (test_what_an_old_incarnation_publishes_reaches_nobody),
         cmocka_unit_test (test_a_batch_of_no_stream_reaches_nobody),
         cmocka_unit_test (test_stray_messages_to_the_bus_are_counted),
