@@ -9,6 +9,9 @@
 //      SNAPSHOTTING  no ring reaches back, or nothing is known yet: the state is taken over, then the rest is replayed
 //      WAITING       nobody answered; tried again after a pause
 //
+//  An actor is not ready before it has all that there is of those who are alive.  A source of which nobody gives what is
+//  missing, itself included, must not keep it from that for ever: after a while it is ready without.
+//
 //  A newer incarnation resets the feed and what the class has learnt from it (the fence); an older one is counted and
 //  ignored.  What waits is bounded, and taken from the actor's budget: when it grows too large it is dropped and counted,
 //  since the tail remembers that it exists.
@@ -29,6 +32,7 @@ enum { PENDING_MAX_BYTES = 8 << 20, REPLAY_CREDIT = 64 };
 enum { TOGETHER = 8, TOGETHER_MAX_BYTES = 1 << 20 };
 static const uint64_t IDLE_TIMEOUT_NS = 2000000000;
 static const uint64_t PAUSE_NS = 500000000;
+static const uint64_t HOPE_NS = 10000000000;    //  Nobody could help for so long: what is missing is not waited for
 
 typedef enum { FEED_LIVE, FEED_REPLAYING, FEED_SNAPSHOTTING, FEED_WAITING } feed_state_t;
 
@@ -50,6 +54,8 @@ struct feed {
     stream_t repair;         //  The replay or snapshot under way
     uint64_t received;       //  Elements of it
     bool reset_done;         //  Snapshot: the class was told to forget
+    uint64_t wanted;         //  Snapshot: number that it must reach
+    uint64_t hopeless_ns;    //  Since when nobody can help; 0: somebody can, or need not
     actor_timer_t pause;     //  WAITING
 };
 
@@ -221,6 +227,7 @@ s_settle (feed_t *self)
     s_apply_pending (self);
     if (self->next > self->tail && !self->fresh) {
         self->state = FEED_LIVE;
+        self->hopeless_ns = 0;
         directory_announce_if_synced (self->actor);
         return;
     }
@@ -297,12 +304,20 @@ s_on_snapshot_part (void *state, void *arg, uint64_t position, const void *item)
     return 1;
 }
 
+//  Than what was asked for.
+static bool
+s_is_older (const feed_t *self, const snapshot_end_t *end)
+{
+    return end->incarnation < self->incarnation ||
+           (end->incarnation == self->incarnation && end->sequence < self->wanted);
+}
+
 static void
 s_on_snapshot_end (void *state, void *arg, call_result_t result, const void *message)
 {
     feed_t *self = arg;
     const snapshot_end_t *end = message;
-    if (result != CALL_REPLIED || end->incarnation < self->incarnation) {
+    if (result != CALL_REPLIED || s_is_older (self, end)) {
         self->fresh = true;
         s_ask_next (self);
         return;
@@ -326,7 +341,8 @@ static void
 s_begin_snapshot (feed_t *self, span_t address)
 {
     static const stream_options_t options = { s_on_snapshot_part, s_on_snapshot_end, REPLAY_CREDIT, IDLE_TIMEOUT_NS };
-    take_snapshot_t request = { self->source, self->stream, self->incarnation, self->fresh ? 0 : s_missing_to (self) };
+    self->wanted = self->fresh ? 0 : s_missing_to (self);
+    take_snapshot_t request = { self->source, self->stream, self->incarnation, self->wanted };
     self->state = FEED_SNAPSHOTTING;
     self->received = 0;
     self->reset_done = false;
@@ -349,14 +365,30 @@ s_whom (const feed_t *self)
     return entry && entry->state == ACTOR_STATE_ALIVE ? entry->address : SPAN ("");
 }
 
+static bool
+s_is_hopeless (const feed_t *self)
+{
+    return self->hopeless_ns && actor_now (self->actor) - self->hopeless_ns >= HOPE_NS;
+}
+
+static void
+s_wait (feed_t *self)
+{
+    self->state = FEED_WAITING;
+    if (!self->hopeless_ns)
+        self->hopeless_ns = actor_now (self->actor);
+    timer_start (&self->pause, self->actor, PAUSE_NS, s_try_again, self);
+    if (s_is_hopeless (self))
+        directory_announce_if_synced (self->actor);
+}
+
 static void
 s_repair (feed_t *self)
 {
     while (self->ask != ASK_NOBODY && s_whom (self).size == 0)
         self->ask++;
     if (self->ask == ASK_NOBODY) {
-        self->state = FEED_WAITING;
-        timer_start (&self->pause, self->actor, PAUSE_NS, s_try_again, self);
+        s_wait (self);
     } else if (self->ask < ASK_SERVICE_SNAPSHOT) {
         s_begin_replay (self, s_whom (self));
     } else {
@@ -420,6 +452,7 @@ s_fence (feed_t *self, uint64_t incarnation)
     self->next = 1;
     self->tail = 0;
     self->fresh = true;
+    self->hopeless_ns = 0;
     self->state = FEED_LIVE;
     if (is_restart) {
         actor_count (self->actor, COUNT_FENCE);
@@ -505,8 +538,8 @@ actor_is_synced (const actor_t *self, uint16_t stream)
         return false;
     while (map_next (self->feeds, &cursor, NULL, &value)) {
         const feed_t *feed = value;
-        bool counts = s_is_directory (feed) || (feed->stream == stream && s_source_is_alive (feed));
-        if (counts && (feed->state != FEED_LIVE || feed->fresh))
+        bool is_due = feed->stream == stream && s_source_is_alive (feed) && !s_is_hopeless (feed);
+        if ((is_due || s_is_directory (feed)) && (feed->state != FEED_LIVE || feed->fresh))
             return false;
     }
     return true;

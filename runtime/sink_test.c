@@ -12,6 +12,7 @@
 #include "schemas/batch.h"
 #include "schemas/event.h"
 #include "schemas/event_header.h"
+#include "schemas/kv.h"
 #include "simulator/stage.h"
 
 #define BROKER "broker/0"
@@ -123,6 +124,19 @@ s_publish (played_t *self, uint64_t incarnation, uint64_t sequence, const char *
     batch_fini (&batch);
 }
 
+//  The first batch: this worker is alive, and its kv stream has come to number 5.
+static void
+s_publish_worker_with_tail (played_t *self, const char *worker)
+{
+    batch_t batch;
+    source_tail_t tail = { event_source (span_from_string (worker)), STREAM_KV, 1, 5 };
+    batch_init (&batch);
+    s_say_alive (&batch, worker);
+    batch_append (&batch, &source_tails_message, &(source_tails_t){ &tail, 1 });
+    s_publish_batch (self, 100, 1, &batch);
+    batch_fini (&batch);
+}
+
 //  Gives whoever waits the state of this incarnation.
 static void
 s_give_snapshot (played_t *self, uint64_t incarnation, uint64_t sequence, const char *alive)
@@ -164,6 +178,18 @@ static const actor_handler_t s_follower_handlers [] = {
 
 static const actor_class_t s_follower_class = {
     .name = "follower", .state_size = sizeof (follower_t), .handlers = s_follower_handlers
+};
+
+//  One that follows what caches hold.
+static void
+s_on_stored (void *self, actor_t *actor, const origin_t *origin, const void *event)
+{
+}
+
+static const actor_handler_t s_reader_handlers [] = { HANDLES_EVENT (kv_stored, s_on_stored), HANDLERS_END };
+
+static const actor_class_t s_reader_class = {
+    .name = "reader", .state_size = sizeof (follower_t), .handlers = s_reader_handlers
 };
 
 static stage_t *s_stage;
@@ -291,6 +317,39 @@ test_malformed_events_leave_nothing_behind (void **state)
     stage_destroy (&s_stage);
 }
 
+//  Whoever gives less than what is missing is not asked again at once: it would give the same.
+static void
+test_a_snapshot_that_ends_too_early_is_none (void **state)
+{
+    played_t *broker = s_begin_behind_a_hole ();
+    s_give_snapshot (broker, 100, 1, "worker/first");
+    s_settle ();
+    assert_null (broker->asked);
+    stage_run (s_stage, REALM_SECOND);
+    s_give_snapshot (broker, 100, 2, "worker/second");
+    s_settle ();
+    assert_true (s_knows ("worker/second") && s_knows ("worker/third"));
+    stage_destroy (&s_stage);
+}
+
+//  Neither the broker nor anybody else has what the worker is said to have published, and the worker does not answer.
+static void
+test_a_source_that_nobody_can_repair_is_not_waited_for_for_ever (void **state)
+{
+    s_stage = stage_new (1);
+    stage_add (s_stage, &(stage_actor_t){ .class = &s_played_class, .instance = "0" });
+    stage_add (s_stage, &(stage_actor_t){ .class = &s_reader_class, .instance = "0" });
+    stage_run (s_stage, REALM_SECOND);
+    const actor_t *reader = stage_find (s_stage, "reader/0");
+    assert_true (actor_is_synced (reader, STREAM_KV));
+    s_publish_worker_with_tail (actor_state (stage_find (s_stage, BROKER)), "worker/first");
+    stage_run (s_stage, 5 * REALM_SECOND);
+    assert_false (actor_is_synced (reader, STREAM_KV));
+    stage_run (s_stage, 25 * REALM_SECOND);
+    assert_true (actor_is_synced (reader, STREAM_KV));
+    stage_destroy (&s_stage);
+}
+
 int
 main (void)
 {
@@ -300,6 +359,8 @@ main (void)
         cmocka_unit_test (test_a_batch_of_the_next_broker_ends_what_waits_of_the_one_before),
         cmocka_unit_test (test_an_answer_of_a_broker_that_was_replaced_is_asked_for_again),
         cmocka_unit_test (test_malformed_events_leave_nothing_behind),
+        cmocka_unit_test (test_a_snapshot_that_ends_too_early_is_none),
+        cmocka_unit_test (test_a_source_that_nobody_can_repair_is_not_waited_for_for_ever),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
