@@ -12,7 +12,7 @@
 #include "schemas/batch.h"
 #include "schemas/event.h"
 #include "schemas/event_header.h"
-#include "schemas/kv.h"
+#include "schemas/host.h"
 #include "simulator/stage.h"
 
 #define BROKER "broker/0"
@@ -124,14 +124,14 @@ s_publish (played_t *self, uint64_t incarnation, uint64_t sequence, const char *
     batch_fini (&batch);
 }
 
-//  The first batch: this worker is alive, and its kv stream has come to number 5.
+//  The first batch: this actor is alive, and its life stream has come to number 5.
 static void
-s_publish_worker_with_tail (played_t *self, const char *worker)
+s_publish_actor_with_tail (played_t *self, const char *address)
 {
     batch_t batch;
-    source_tail_t tail = { event_source (span_from_string (worker)), STREAM_KV, 1, 5 };
+    source_tail_t tail = { event_source (span_from_string (address)), STREAM_LIFE, 1, 5 };
     batch_init (&batch);
-    s_say_alive (&batch, worker);
+    s_say_alive (&batch, address);
     batch_append (&batch, &source_tails_message, &(source_tails_t){ &tail, 1 });
     s_publish_batch (self, 100, 1, &batch);
     batch_fini (&batch);
@@ -180,13 +180,13 @@ static const actor_class_t s_follower_class = {
     .name = "follower", .state_size = sizeof (follower_t), .handlers = s_follower_handlers
 };
 
-//  One that follows what caches hold.
+//  One that follows what becomes of processes.
 static void
-s_on_stored (void *self, actor_t *actor, const origin_t *origin, const void *event)
+s_on_process (void *self, actor_t *actor, const origin_t *origin, const void *event)
 {
 }
 
-static const actor_handler_t s_reader_handlers [] = { HANDLES_EVENT (kv_stored, s_on_stored), HANDLERS_END };
+static const actor_handler_t s_reader_handlers [] = { HANDLES_EVENT (process_changed, s_on_process), HANDLERS_END };
 
 static const actor_class_t s_reader_class = {
     .name = "reader", .state_size = sizeof (follower_t), .handlers = s_reader_handlers
@@ -332,7 +332,7 @@ test_a_snapshot_that_ends_too_early_is_none (void **state)
     stage_destroy (&s_stage);
 }
 
-//  Neither the broker nor anybody else has what the worker is said to have published, and the worker does not answer.
+//  Neither the broker nor anybody else has what an actor is said to have published, and that one does not answer.
 static void
 test_a_source_that_nobody_can_repair_is_not_waited_for_for_ever (void **state)
 {
@@ -341,12 +341,12 @@ test_a_source_that_nobody_can_repair_is_not_waited_for_for_ever (void **state)
     stage_add (s_stage, &(stage_actor_t){ .class = &s_reader_class, .instance = "0" });
     stage_run (s_stage, REALM_SECOND);
     const actor_t *reader = stage_find (s_stage, "reader/0");
-    assert_true (actor_is_synced (reader, STREAM_KV));
-    s_publish_worker_with_tail (actor_state (stage_find (s_stage, BROKER)), "worker/first");
+    assert_true (actor_is_synced (reader, STREAM_LIFE));
+    s_publish_actor_with_tail (actor_state (stage_find (s_stage, BROKER)), "worker/first");
     stage_run (s_stage, 5 * REALM_SECOND);
-    assert_false (actor_is_synced (reader, STREAM_KV));
+    assert_false (actor_is_synced (reader, STREAM_LIFE));
     stage_run (s_stage, 25 * REALM_SECOND);
-    assert_true (actor_is_synced (reader, STREAM_KV));
+    assert_true (actor_is_synced (reader, STREAM_LIFE));
     stage_destroy (&s_stage);
 }
 

@@ -442,6 +442,58 @@ test_a_caller_that_gives_up_is_forgotten (void **state)
 }
 
 static void
+s_on_told (void *self, void *arg, call_result_t result, const void *reply)
+{
+    *(bool *)arg = result == CALL_REPLIED;
+}
+
+static bool
+s_is_idle (void)
+{
+    buffer_t text = { 0 };
+    router_class.describe (actor_state (s_router ()), s_router (), &text);
+    bool idle = strstr (buffer_string (&text), " 0 requests active") != NULL;
+    buffer_fini (&text);
+    return idle;
+}
+
+//  Its connection fell, and with it the cancel: that the request has ended is all that comes.
+static void
+test_a_request_that_ends_while_it_waits_is_not_decided (void **state)
+{
+    call_t call = { 0 };
+    bool told = false;
+    route_progress_t end = { .request = SPAN ("r1"), .finished = true };
+    s_policy.way = HOLD;
+    fixture_start ("r1", "tiny", 10, NULL);
+    stage_run (fixture_stage, 20 * REALM_MS);
+    call_start (&call, stage_find (fixture_stage, "asker/0"), SPAN ("router/0"), &route_progress_message, &end,
+        REALM_SECOND, s_on_told, &told);
+    stage_run (fixture_stage, REALM_SECOND);
+    assert_true (told);
+    assert_int_equal (fixture_asker ()->records, 1);
+    assert_false (fixture_asker ()->recorded_worker);
+    assert_true (s_is_idle ());
+}
+
+//  Asked for again before it is decided, it is decided once.
+static void
+test_a_request_that_is_asked_for_again_waits_once (void **state)
+{
+    s_policy.way = HOLD;
+    fixture_start ("r1", "tiny", 10, NULL);
+    stage_run (fixture_stage, 5 * REALM_MS);
+    fixture_start ("r1", "tiny", 10, NULL);
+    stage_run (fixture_stage, 10 * REALM_MS);
+    assert_int_equal (fixture_asker ()->records, 1);
+    assert_false (fixture_asker ()->recorded_worker);
+    stage_run (fixture_stage, REALM_SECOND);
+    assert_int_equal (fixture_asker ()->records, 2);
+    assert_true (fixture_asker ()->recorded_worker);
+    assert_false (s_is_idle ());
+}
+
+static void
 test_a_router_that_drains_decides_what_waits (void **state)
 {
     s_policy.way = HOLD;
@@ -497,6 +549,8 @@ main (void)
         STORY (test_no_more_than_allowed_wait),
         STORY (test_a_worker_that_left_meanwhile_is_not_chosen),
         STORY (test_a_caller_that_gives_up_is_forgotten),
+        STORY (test_a_request_that_ends_while_it_waits_is_not_decided),
+        STORY (test_a_request_that_is_asked_for_again_waits_once),
         STORY (test_a_router_that_drains_decides_what_waits),
         STORY (test_a_router_that_ends_forgets_what_waits),
         STORY (test_a_reload_takes_it_away_and_brings_it_back),

@@ -367,6 +367,27 @@ s_park (router_t *self, incoming_t *incoming, const route_t *request)
     incoming_watch (incoming, &watch);
 }
 
+//  Who asked does not wait for it any more, or asks again: were it decided, nobody would say when it ends.
+static void
+s_drop_parked (router_t *self, span_t request)
+{
+    list_link_t *link = list_first (&self->parked);
+    while (link) {
+        parked_t *parked = LIST_ENTRY (link, parked_t, in_parked);
+        link = list_next (&self->parked, link);
+        if (span_equal (parked->request->request, request))
+            s_on_unwanted (parked, parked->incoming);
+    }
+}
+
+static void
+s_note_progress (router_t *self, const route_progress_t *progress)
+{
+    if (progress->finished)
+        s_drop_parked (self, progress->request);
+    fleet_progress (self->fleet, progress, actor_now (self->actor));
+}
+
 //  A request that is asked for again no longer runs where it was: it must not follow itself there.
 static void
 s_on_route (void *self_, actor_t *actor, incoming_t *incoming, const void *request)
@@ -375,7 +396,7 @@ s_on_route (void *self_, actor_t *actor, incoming_t *incoming, const void *reque
     policy_request_t asked;
     size_t position;
     route_progress_t end = { .request = ((const route_t *)request)->request, .finished = true };
-    fleet_progress (self->fleet, &end, actor_now (actor));
+    s_note_progress (self, &end);
     if (!adviser_is_on (self->adviser))
         s_decide (self, incoming, request, NULL);
     else if (s_choose (self, incoming, request, &asked, &position))
@@ -383,12 +404,10 @@ s_on_route (void *self_, actor_t *actor, incoming_t *incoming, const void *reque
 }
 
 static void
-s_on_progress (void *self_, actor_t *actor, incoming_t *incoming, const void *message)
+s_on_progress (void *self, actor_t *actor, incoming_t *incoming, const void *progress)
 {
-    router_t *self = self_;
-    const route_progress_t *progress = message;
     route_progress_reply_t reply = { 0 };
-    fleet_progress (self->fleet, progress, actor_now (actor));
+    s_note_progress (self, progress);
     incoming_reply (incoming, &reply);
 }
 
