@@ -400,23 +400,26 @@ s_on_event (struct bufferevent *stream, short what, void *arg)
 }
 
 static void
-s_on_deadline (evutil_socket_t fd, short what, void *arg)
-{
-    http_connection_t *self = arg;
-    if (self->state == CONNECTION_HEAD || self->state == CONNECTION_BODY)
-        s_refuse (self, 408, "the request took too long to arrive");
-    else
-        s_drop (self);
-}
-
-//  ---- What listener and exchange say ----------------------------------------------------------------------------------
-
-static void
 s_wait_for_request (http_connection_t *self)
 {
     self->state = CONNECTION_IDLE;
     loop_event_after (self->deadline, self->listener->options.idle_timeout_ns);
 }
+
+//  Nobody is idle who still reads a response.
+static void
+s_on_deadline (evutil_socket_t fd, short what, void *arg)
+{
+    http_connection_t *self = arg;
+    if (self->state == CONNECTION_HEAD || self->state == CONNECTION_BODY)
+        s_refuse (self, 408, "the request took too long to arrive");
+    else if (self->state == CONNECTION_IDLE && http_connection_waiting (self))
+        s_wait_for_request (self);
+    else
+        s_drop (self);
+}
+
+//  ---- What listener and exchange say ----------------------------------------------------------------------------------
 
 void
 http_connection_new (port_listener_t *listener, struct bufferevent *stream, const char *peer)

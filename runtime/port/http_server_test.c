@@ -186,6 +186,36 @@ test_a_reader_that_stops_is_written_off (void **state)
     server_stop (&server);
 }
 
+enum { LARGE_BODY = 12 << 20 };
+
+//  The time between requests begins when the response is read: here it is over, for a neighbour, while most of it waits.
+static void
+test_a_client_that_still_reads_is_not_idle (void **state)
+{
+    server_t server;
+    server_start (&server, (listener_options_t){ .idle_timeout_ns = 100 * MILLISECOND });
+    int fd = client_connect (&server);
+    char *body = calloc (1, LARGE_BODY);
+    buffer_t request = { 0 };
+    buffer_print (&request, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", LARGE_BODY);
+    buffer_append (&request, span_of (body, LARGE_BODY));
+    for (size_t sent = 0; sent < request.size;)
+        sent += (size_t)send (fd, request.data + sent, request.size - sent, MSG_NOSIGNAL);
+    size_t size = (size_t)recv (fd, body, LARGE_BODY / 100, 0);
+    for (int i = 0; i < 3; i++) {
+        int neighbour = client_connect (&server);
+        assert_string_equal (client_read (neighbour, NULL), "");
+        close (neighbour);
+    }
+    for (ssize_t got; size < LARGE_BODY && (got = recv (fd, body, LARGE_BODY, 0)) > 0;)
+        size += (size_t)got;
+    assert_true (size >= LARGE_BODY);
+    buffer_fini (&request);
+    free (body);
+    close (fd);
+    server_stop (&server);
+}
+
 //  ---- Many --------------------------------------------------------------------------------------------------------------
 
 enum { CROWD = 2000 };
@@ -436,6 +466,7 @@ main (void)
         cmocka_unit_test (test_a_client_that_leaves_is_noticed_at_once),
         cmocka_unit_test (test_a_slow_reader_holds_the_stream_back_and_loses_nothing),
         cmocka_unit_test (test_a_reader_that_stops_is_written_off),
+        cmocka_unit_test (test_a_client_that_still_reads_is_not_idle),
         cmocka_unit_test (test_two_thousand_clients_are_held_and_answered),
         cmocka_unit_test (test_connections_over_the_limit_are_refused),
         cmocka_unit_test (test_clients_do_not_take_the_last_descriptors),
