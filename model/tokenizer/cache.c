@@ -187,6 +187,8 @@ void
 cache_put_short (cache_t *self, cache_key_t key, const uint32_t *ids, size_t count)
 {
     cache_short_t entry = { .key = key, .count = (uint32_t)count };
+    if (count == 0)
+        return;
     if (count <= CACHE_SHORT_IDS)
         memcpy (entry.ids, ids, count * sizeof *ids);
     else {

@@ -73,7 +73,7 @@ const uint32_t *cache_get (const cache_t *self, cached_t kind, span_t bytes, uin
 //  Whether something comes for the second time at least, as far as is known: what comes once need not be put.
 bool cache_comes_again (cache_t *self, uint64_t hash);
 
-//  Remembers what bytes (at least one) became; copies. What is too long is left out.
+//  Remembers what bytes (at least one) became; copies. What is too long is left out, and what became nothing.
 void cache_put (cache_t *self, cached_t kind, span_t bytes, uint64_t hash, const uint32_t *ids, size_t count);
 
 //  The same for a short piece.
