@@ -18,6 +18,7 @@ body_new (void)
     array_init (&self->behind, sizeof (uint32_t));
     array_init (&self->marks, sizeof (uint8_t));
     pieces_init (&self->pieces);
+    array_init (&self->learned, sizeof (uint32_t));
     self->bos = self->eos = TOKEN_NONE;
     return self;
 }
@@ -44,6 +45,7 @@ tokenizer_destroy (tokenizer_t **self_p)
     buffer_fini (&self->normalized.text);
     buffer_fini (&self->normalized.next);
     pieces_fini (&self->pieces);
+    array_fini (&self->learned);
     memory_free (self);
     *self_p = NULL;
 }
@@ -87,6 +89,20 @@ s_fill_cache (tokenizer_t *self)
     }
 }
 
+//  Numbers are long: where each digit is a piece, nothing need be looked for.
+static void
+s_fill_digits (tokenizer_t *self)
+{
+    const uint32_t *tokens = self->bpe.bytes + '0';
+    if (!self->splitter.words || words_digits (self->splitter.words) != 1 || !self->bpe.knows_bytes)
+        return;
+    for (uint8_t i = 0; i < DIGITS; i++) {
+        uint8_t byte = (uint8_t)('0' + i);
+        self->digits [i] = (cache_short_t){ cache_key (span_of (&byte, 1), 1), { tokens [i] }, 1 };
+    }
+    self->digit_count = DIGITS;
+}
+
 void
 body_seal (tokenizer_t *self)
 {
@@ -103,6 +119,7 @@ body_seal (tokenizer_t *self)
     else if (self->model != MODEL_WORDPIECE)
         parts_init (&self->parts, self->vocabulary);
     s_fill_cache (self);
+    s_fill_digits (self);
     s_mark_tokens (self);
 }
 

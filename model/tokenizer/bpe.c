@@ -151,8 +151,9 @@ s_pair_all (const bpe_t *self, span_t piece, symbol_t *symbols, size_t count)
 
 //  What has rules and few symbols is merged without a queue: rank and place of each pair are one number, the lowest of which is
 //  found by looking at all, some at once.
-enum { FEW_LOG = 7, FEW = 1 << FEW_LOG, KEY_NONE = INT32_MAX };
+enum { FEW_LOG = 7, FEW = BPE_SIDE_SIZE, KEY_NONE = INT32_MAX };
 
+_Static_assert(FEW == 1 << FEW_LOG, "a place has as many bits");
 _Static_assert((uint64_t)MERGE_RANKS << FEW_LOG < KEY_NONE, "a rank and a place fit into a key");
 
 typedef struct {
@@ -213,28 +214,81 @@ s_few_link (few_t *few, size_t count)
         few->keys [i] = KEY_NONE;
 }
 
-static void
-s_few_merge (const bpe_t *self, few_t *few, size_t at)
+//  A merge whose symbol's new neighbours are still to be looked at: from the one before it, and from itself, to the next.
+typedef struct {
+    few_t *few;                   //  Where
+    size_t places [2];            //  Of the pairs
+    uint64_t hashes [2];          //  Of the same
+    const rules_t *tables [2];    //  Where their rules are expected; NULL: they have none
+} step_t;
+
+static inline void
+s_few_expect (const bpe_t *self, step_t *step, size_t i, size_t left, size_t right)
 {
+    const few_t *few = step->few;
+    step->tables [i] = NULL;
+    if (left == FEW || right == FEW)
+        return;
+    step->places [i] = left;
+    step->hashes [i] = merges_hash (few->ids [left], few->ids [right]);
+    step->tables [i] = merges_expect (&self->merges, step->hashes [i]);
+}
+
+//  Makes what stands at a place and the next one symbol.
+static inline void
+s_few_join (const bpe_t *self, step_t *step, size_t at)
+{
+    few_t *few = step->few;
     size_t gone = few->next [at], next = few->next [gone], prev = few->prev [at];
     few->ids [at] = few->merged [at];
-    if (prev != FEW)
-        merges_expect (&self->merges, few->ids [prev], few->ids [at]);
     few->next [at] = (uint8_t)next;
     few->keys [at] = few->keys [gone] = KEY_NONE;
-    if (next != FEW) {
-        few->prev [next] = (uint8_t)at;
-        s_few_pair (self, few, at, next);
-    }
     if (prev != FEW)
-        s_few_pair (self, few, prev, at);
+        few->keys [prev] = KEY_NONE;
+    if (next != FEW)
+        few->prev [next] = (uint8_t)at;
+    s_few_expect (self, step, 0, prev, at);
+    s_few_expect (self, step, 1, at, next);
+}
+
+static inline void
+s_few_look (const bpe_t *self, const step_t *step)
+{
+    few_t *few = step->few;
+    for (size_t i = 0; i < 2; i++) {
+        size_t left = step->places [i];
+        if (step->tables [i])
+            s_few_set (few, left,
+                merges_find_in (
+                    &self->merges, step->tables [i], few->ids [left], few->ids [few->next [left]], step->hashes [i]));
+    }
+}
+
+//  Merges some side by side, a step of each in turn: while the rules of one come, the others go on.
+static void
+s_few_merge (const bpe_t *self, few_t *fews, size_t count)
+{
+    step_t steps [BPE_SIDE];
+    for (size_t i = 0; i < count; i++)
+        steps [i].few = &fews [i];
+    while (count) {
+        size_t left = 0;
+        for (size_t i = 0; i < count; i++) {
+            int32_t key = s_few_lowest (steps [i].few);
+            if (key == KEY_NONE)
+                continue;
+            steps [left].few = steps [i].few;
+            s_few_join (self, &steps [left++], (size_t)key & (FEW - 1));
+        }
+        for (size_t i = 0; i < left; i++)
+            s_few_look (self, &steps [i]);
+        count = left;
+    }
 }
 
 static void
-s_few_encode (const bpe_t *self, few_t *few, array_t *ids)
+s_few_append (const few_t *few, array_t *ids)
 {
-    for (int32_t key; (key = s_few_lowest (few)) != KEY_NONE;)
-        s_few_merge (self, few, (size_t)key & (FEW - 1));
     uint32_t *out = array_append (ids, NULL, few->count);
     size_t count = 0;
     for (size_t at = 0; at != FEW; at = few->next [at])
@@ -244,16 +298,28 @@ s_few_encode (const bpe_t *self, few_t *few, array_t *ids)
 
 //  Two bytes have a table of their own, small enough to stay near.
 static void
-s_few_bytes (const bpe_t *self, span_t piece, array_t *ids)
+s_few_bytes (const bpe_t *self, span_t piece, few_t *few)
 {
-    few_t few;
     const rank_t *pairs = self->pairs.data;
     for (size_t i = 0; i < piece.size; i++)
-        few.ids [i] = self->bytes [piece.data [i]];
+        few->ids [i] = self->bytes [piece.data [i]];
     for (size_t i = 0; i + 1 < piece.size; i++)
-        s_few_set (&few, i, pairs [piece.data [i] << 8 | piece.data [i + 1]]);
-    s_few_link (&few, piece.size);
-    s_few_encode (self, &few, ids);
+        s_few_set (few, i, pairs [piece.data [i] << 8 | piece.data [i + 1]]);
+    s_few_link (few, piece.size);
+}
+
+void
+bpe_merge_side_by_side (const bpe_t *self, const span_t *pieces, size_t count, array_t *ids, size_t *ends)
+{
+    few_t fews [BPE_SIDE];
+    BUG_ON (!self->knows_bytes || count > BPE_SIDE);
+    for (size_t i = 0; i < count; i++)
+        s_few_bytes (self, pieces [i], &fews [i]);
+    s_few_merge (self, fews, count);
+    for (size_t i = 0; i < count; i++) {
+        s_few_append (&fews [i], ids);
+        ends [i] = ids->count;
+    }
 }
 
 static void
@@ -267,7 +333,8 @@ s_few_symbols (bpe_t *self, array_t *ids)
     for (size_t i = 0; i + 1 < count; i++)
         s_few_pair (self, &few, i, i + 1);
     s_few_link (&few, count);
-    s_few_encode (self, &few, ids);
+    s_few_merge (self, &few, 1);
+    s_few_append (&few, ids);
 }
 
 //  ---- Many symbols ----------------------------------------------------------------------------------------------------
@@ -415,7 +482,8 @@ status_t
 bpe_merge (bpe_t *self, span_t piece, array_t *ids, error_t *error)
 {
     if (self->knows_bytes && piece.size && piece.size <= FEW) {
-        s_few_bytes (self, piece, ids);
+        size_t end;
+        bpe_merge_side_by_side (self, &piece, 1, ids, &end);
         return STATUS_OK;
     }
     array_cut (&self->symbols, 0);

@@ -2,8 +2,9 @@
 //
 //  A piece becomes symbols (bytes, or characters), and the pair whose rule has the lowest rank becomes one, the leftmost
 //  first, until no rule fits. Few symbols are searched for the lowest rank each time; many stand in a heap, so that the
-//  time is n log n whatever the text. SentencePiece's models have scores instead of rules: any two neighbours whose text
-//  is a token may become that token, the best score first.
+//  time is n log n whatever the text. A new word mostly waits for its rules to come from memory, so some words are merged
+//  side by side. SentencePiece's models have scores instead of rules: any two neighbours whose text is a token may become
+//  that token, the best score first.
 
 #ifndef MODEL_TOKENIZER_BPE_H
 #define MODEL_TOKENIZER_BPE_H
@@ -13,7 +14,11 @@
 #include "model/tokenizer/merges.h"
 #include "model/tokenizer/vocabulary.h"
 
-enum { BPE_SYMBOLS_MAX = 1 << 24 };    //  Symbols of a piece: each needs 36 bytes while it is encoded
+enum {
+    BPE_SYMBOLS_MAX = 1 << 24,    //  Symbols of a piece: each needs 36 bytes while it is encoded
+    BPE_SIDE = 8,                 //  Pieces that are merged side by side, at most,
+    BPE_SIDE_SIZE = 128           //  and bytes of each
+};
 
 typedef struct {
     const vocabulary_t *vocabulary;    //  Borrowed
@@ -45,5 +50,9 @@ uint32_t bpe_whole (const bpe_t *self, span_t piece);
 //  Appends the tokens (uint32_t) that the rules make of a piece, whether it is a token or not. STATUS_LIMIT for one of more than
 //  BPE_SYMBOLS_MAX symbols.
 status_t bpe_merge (bpe_t *self, span_t piece, array_t *ids, error_t *error);
+
+//  The same for up to BPE_SIDE pieces of 1 to BPE_SIDE_SIZE bytes, where every byte is a token (knows_bytes): what one costs is
+//  mostly waiting for its rules, which several do together. ends: for each, how many ids there are behind it.
+void bpe_merge_side_by_side (const bpe_t *self, const span_t *pieces, size_t count, array_t *ids, size_t *ends);
 
 #endif

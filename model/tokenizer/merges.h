@@ -89,27 +89,34 @@ merges_may_have (const rules_t *self, uint64_t hash)
     return (self->maybe [hash >> self->shift] & bits) == bits;
 }
 
-//  Where a rule may be that is looked up soon: its memory is on its way then.
-static inline void
-merges_expect (const merges_t *self, uint32_t left, uint32_t right)
+//  The table that may have the rule of a pair with this hash, whose memory is on its way then; NULL where there is no rule.
+static inline const rules_t *
+merges_expect (const merges_t *self, uint64_t hash)
 {
-    uint64_t hash = merges_hash (left, right);
     const rules_t *table = merges_may_have (&self->near, hash) ? &self->near : &self->all;
-    if (table == &self->near || merges_may_have (&self->all, hash))
-        __builtin_prefetch (&table->slots [(size_t)(hash >> 20) & table->mask]);
+    if (table == &self->all && !merges_may_have (&self->all, hash))
+        return NULL;
+    __builtin_prefetch (&table->slots [(size_t)(hash >> 20) & table->mask]);
+    return table;
 }
 
-//  The rule of a pair; its rank is MERGE_NONE where there is none.
+//  The rule of a pair, looked for where merges_expect said; its rank is MERGE_NONE where there is none.
+static inline rank_t
+merges_find_in (const merges_t *self, const rules_t *table, uint32_t left, uint32_t right, uint64_t hash)
+{
+    const merge_t *slot = merges_slot (table, left, right, hash);
+    if (slot->rank == MERGE_NONE && table == &self->near && merges_may_have (&self->all, hash))
+        slot = merges_slot (&self->all, left, right, hash);
+    return (rank_t){ slot->rank, slot->id };
+}
+
+//  Both at once.
 static inline rank_t
 merges_find (const merges_t *self, uint32_t left, uint32_t right)
 {
     uint64_t hash = merges_hash (left, right);
-    const merge_t *slot = NULL;
-    if (merges_may_have (&self->near, hash))
-        slot = merges_slot (&self->near, left, right, hash);
-    if ((!slot || slot->rank == MERGE_NONE) && merges_may_have (&self->all, hash))
-        slot = merges_slot (&self->all, left, right, hash);
-    return slot ? (rank_t){ slot->rank, slot->id } : (rank_t){ MERGE_NONE, 0 };
+    const rules_t *table = merges_expect (self, hash);
+    return table ? merges_find_in (self, table, left, right, hash) : (rank_t){ MERGE_NONE, 0 };
 }
 
 #endif

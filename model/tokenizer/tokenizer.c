@@ -17,26 +17,38 @@ s_flush (tokenizer_t *self, array_t *ids)
     self->staged_count = 0;
 }
 
-//  A piece of a text. What a short one became is looked for some pieces later, when the memory has come.
+//  A piece of a text. What it became is looked for some pieces later, when the memory has come.
 typedef struct {
     cache_key_t key;       //  Of a short one
     cache_short_t *set;    //  Where that may stand
+    uint64_t hash;         //  Of a long one
     span_t bytes;          //  All of it
 } look_t;
 
-enum { LOOKS = 32 };
+enum { LOOKS = 256 };
 
 //  what: 0, or CACHE_PART.
 static inline void
 s_look (const tokenizer_t *self, span_t text, size_t start, size_t end, uint64_t what, look_t *look)
 {
     look->bytes = (span_t){ text.data + start, end - start };
-    if (look->bytes.size > CACHE_SHORT_SIZE)
+    if (look->bytes.size > CACHE_SHORT_SIZE) {
+        look->hash = cache_hash (&self->cache, CACHE_PIECE, look->bytes);
         return;
+    }
     look->key = cache_key (look->bytes, text.size - start);
     look->key.high |= what;
     look->set = cache_set (&self->cache, look->key);
     __builtin_prefetch (look->set, 1);
+}
+
+//  A digit that is a piece by itself.
+static inline void
+s_look_at_digit (tokenizer_t *self, span_t text, size_t at, unsigned digit, look_t *look)
+{
+    look->set = &self->digits [digit];
+    look->key = look->set->key;
+    look->bytes = (span_t){ text.data + at, 1 };
 }
 
 //  What a short piece became; NULL where that is not known.
@@ -52,13 +64,75 @@ s_known (const tokenizer_t *self, cache_short_t *set, cache_key_t key, uint32_t 
     return known->ids;
 }
 
-//  A part of a piece, for which the rules alone count. Short ones are remembered apart from pieces.
+static bool
+s_is_ascii (span_t piece)
+{
+    uint8_t any = 0;
+    for (size_t i = 0; i < piece.size; i++)
+        any |= piece.data [i];
+    return any < 0x80;
+}
+
+static inline bool
+s_is_known (const tokenizer_t *self, const look_t *look)
+{
+    uint32_t count;
+    if (look->bytes.size <= CACHE_SHORT_SIZE)
+        return cache_get_short (look->set, look->key);
+    return cache_get (&self->cache, CACHE_PIECE, look->bytes, look->hash, &count);
+}
+
+//  Whether a piece is not known and can be merged as it is: it is no token, and does not fall apart.
+static inline bool
+s_is_new (const tokenizer_t *self, const look_t *look)
+{
+    if (look->bytes.size > BPE_SIDE_SIZE || s_is_known (self, look))
+        return false;
+    if (look->bytes.size > CACHE_SHORT_SIZE)
+        return s_is_ascii (look->bytes) && bpe_whole (&self->bpe, look->bytes) == TOKEN_NONE;
+    return look->key.high & CACHE_PART || (s_is_ascii (look->bytes) && !cache_has_lost (&self->cache, look->key));
+}
+
+static void
+s_remember (tokenizer_t *self, const look_t *look, const uint32_t *ids, size_t count)
+{
+    if (s_is_known (self, look))
+        return;
+    if (look->bytes.size <= CACHE_SHORT_SIZE)
+        cache_put_short (&self->cache, look->key, ids, count);
+    else
+        cache_put (&self->cache, CACHE_PIECE, look->bytes, look->hash, ids, count);
+}
+
+//  If the first of some pieces is new, puts what it and some new ones behind it become into the cache.
+static void
+s_learn (tokenizer_t *self, const look_t *looks, size_t count)
+{
+    const look_t *found [BPE_SIDE];
+    span_t pieces [BPE_SIDE];
+    size_t ends [BPE_SIDE], news = 0, start = 0;
+    if (!self->bpe.knows_bytes || !s_is_new (self, looks))
+        return;
+    for (size_t i = 0; i < count && news < BPE_SIDE; i++)
+        if (i == 0 || s_is_new (self, &looks [i])) {
+            pieces [news] = looks [i].bytes;
+            found [news++] = &looks [i];
+        }
+    array_cut (&self->learned, 0);
+    bpe_merge_side_by_side (&self->bpe, pieces, news, &self->learned, ends);
+    for (size_t i = 0; i < news; start = ends [i++])
+        s_remember (self, found [i], array_at (&self->learned, start), ends [i] - start);
+}
+
+//  A part of a piece, for which the rules alone count. Short ones are remembered apart from pieces. left: parts from it on.
 static status_t
-s_encode_part (tokenizer_t *self, const look_t *look, array_t *ids, error_t *error)
+s_encode_part (tokenizer_t *self, const look_t *look, size_t left, array_t *ids, error_t *error)
 {
     if (look->bytes.size > CACHE_SHORT_SIZE)
         return bpe_merge (&self->bpe, look->bytes, ids, error);
     uint32_t count;
+    if (!cache_get_short (look->set, look->key))
+        s_learn (self, look, left);
     const uint32_t *known = s_known (self, look->set, look->key, &count);
     if (known) {
         array_append (ids, known, count);
@@ -84,7 +158,7 @@ s_encode_some_parts (tokenizer_t *self, span_t piece, size_t *at, array_t *ids, 
     }
     status_t status = STATUS_OK;
     for (size_t i = 0; i < count && !status; i++)
-        status = s_encode_part (self, &looks [i], ids, error);
+        status = s_encode_part (self, &looks [i], count - i, ids, error);
     return status;
 }
 
@@ -95,15 +169,6 @@ s_encode_joints (tokenizer_t *self, span_t piece, array_t *ids, error_t *error)
     for (size_t at = 0; at < piece.size && !status;)
         status = s_encode_some_parts (self, piece, &at, ids, error);
     return status;
-}
-
-static bool
-s_is_ascii (span_t piece)
-{
-    uint8_t any = 0;
-    for (size_t i = 0; i < piece.size; i++)
-        any |= piece.data [i];
-    return any < 0x80;
 }
 
 //  may_be_whole: the piece may be a token.
@@ -162,13 +227,16 @@ s_stage (tokenizer_t *self, const uint32_t *known, uint32_t count)
 }
 
 static status_t
-s_encode_long (tokenizer_t *self, span_t piece, array_t *ids, error_t *error)
+s_encode_long (tokenizer_t *self, const look_t *look, size_t left, array_t *ids, error_t *error)
 {
     uint32_t count;
-    uint64_t hash = cache_hash (&self->cache, CACHE_PIECE, piece);
-    const uint32_t *known = cache_get (&self->cache, CACHE_PIECE, piece, hash, &count);
+    const uint32_t *known = cache_get (&self->cache, CACHE_PIECE, look->bytes, look->hash, &count);
+    if (!known) {
+        s_learn (self, look, left);
+        known = cache_get (&self->cache, CACHE_PIECE, look->bytes, look->hash, &count);
+    }
     if (!known)
-        return s_encode_new (self, piece, hash, ids, error);
+        return s_encode_new (self, look->bytes, look->hash, ids, error);
     s_stage (self, known, count);
     return STATUS_OK;
 }
@@ -184,14 +252,19 @@ s_encode_elsewhere (tokenizer_t *self, const look_t *look, const cache_short_t *
     return STATUS_OK;
 }
 
+//  Encodes the first of `left` pieces.
 static inline status_t
-s_encode_look (tokenizer_t *self, const look_t *look, array_t *ids, error_t *error)
+s_encode_look (tokenizer_t *self, const look_t *look, size_t left, array_t *ids, error_t *error)
 {
     if (self->staged_count > STAGED - CACHE_IDS)
         s_flush (self, ids);
     if (look->bytes.size > CACHE_SHORT_SIZE)
-        return s_encode_long (self, look->bytes, ids, error);
+        return s_encode_long (self, look, left, ids, error);
     const cache_short_t *known = cache_get_short (look->set, look->key);
+    if (!known) {
+        s_learn (self, look, left);
+        known = cache_get_short (look->set, look->key);
+    }
     if (!known)
         return s_encode_short (self, look->bytes, look->key, ids, error);
     if (known->count == CACHE_ELSEWHERE)
@@ -206,7 +279,7 @@ s_encode_looks (tokenizer_t *self, const look_t *looks, size_t count, array_t *i
 {
     status_t status = STATUS_OK;
     for (size_t i = 0; i < count && !status; i++)
-        status = s_encode_look (self, &looks [i], ids, error);
+        status = s_encode_look (self, &looks [i], count - i, ids, error);
     return status;
 }
 
@@ -219,6 +292,12 @@ s_encode_pieces (tokenizer_t *self, span_t text, size_t *at, size_t stop, array_
     while (*at < stop && *at < text.size && !status) {
         size_t count = 0;
         while (count < LOOKS && *at < stop && *at < text.size) {
+            unsigned digit = text.data [*at] - '0';
+            if (digit < self->digit_count) {
+                s_look_at_digit (self, text, *at, digit, &looks [count++]);
+                ++*at;
+                continue;
+            }
             size_t end = words_next (self->splitter.words, text, *at);
             s_look (self, text, *at, end, 0, &looks [count++]);
             *at = end;
@@ -228,22 +307,28 @@ s_encode_pieces (tokenizer_t *self, span_t text, size_t *at, size_t stop, array_
     return status;
 }
 
-//  A stretch of a text, which is looked for when the one before has been encoded.
+//  A stretch of a text. Some are looked for at once: the memory where they may stand comes meanwhile.
 typedef struct {
     size_t start;     //  Its first byte
-    size_t end;       //  Behind its last; 0: there is none in reach
+    size_t end;       //  Behind its last
     uint64_t hash;    //  In the cache
 } stretch_t;
 
-static stretch_t
-s_look_ahead (const tokenizer_t *self, span_t text, size_t at)
+enum { AHEAD = 16 };
+
+//  The stretches that come next, in a row, up to AHEAD of them; returns how many.
+static size_t
+s_look_ahead (const tokenizer_t *self, span_t text, size_t at, stretch_t *ahead)
 {
-    stretch_t stretch = { .start = at };
-    if (at < text.size)
-        stretch.end = words_stretch (self->splitter.words, text, at);
-    if (stretch.end)
-        stretch.hash = cache_hash (&self->cache, CACHE_STRETCH, span_slice (text, at, stretch.end - at));
-    return stretch;
+    size_t count = 0;
+    for (size_t end; count < AHEAD && at < text.size; at = end) {
+        end = words_stretch (self->splitter.words, text, at);
+        if (!end)
+            break;
+        uint64_t hash = cache_hash (&self->cache, CACHE_STRETCH, span_slice (text, at, end - at));
+        ahead [count++] = (stretch_t){ at, end, hash };
+    }
+    return count;
 }
 
 //  A stretch that came before, but is not known yet.
@@ -288,18 +373,18 @@ static status_t
 s_encode_words (tokenizer_t *self, span_t text, array_t *ids, error_t *error)
 {
     status_t status = STATUS_OK;
-    size_t done = 0;
-    for (stretch_t next = s_look_ahead (self, text, 0); next.start < text.size && !status;) {
-        stretch_t stretch = next;
-        if (stretch.end) {
-            next = s_look_ahead (self, text, stretch.end);
-            status = s_pass_stretch (self, text, &stretch, &done, ids, error);
-        } else {
-            status = s_encode_pieces (self, text, &done, stretch.start + WORDS_STRETCH_MAX, ids, error);
-            next = s_look_ahead (self, text, done);
-        }
+    stretch_t ahead [AHEAD];
+    for (size_t at = 0, done = 0; at < text.size && !status;) {
+        size_t count = s_look_ahead (self, text, at, ahead);
+        for (size_t i = 0; i < count && !status; i++)
+            status = s_pass_stretch (self, text, &ahead [i], &done, ids, error);
+        at = count ? ahead [count - 1].end : at + WORDS_STRETCH_MAX;
+        if (status || (count && at < text.size))
+            continue;
+        status = s_encode_pieces (self, text, &done, at, ids, error);
+        at = done;
     }
-    return status ? status : s_encode_pieces (self, text, &done, text.size, ids, error);
+    return status;
 }
 
 static status_t
@@ -310,7 +395,7 @@ s_encode_parts (tokenizer_t *self, span_t text, piece_t piece, array_t *ids, err
         look_t look;
         end = piece.start + parts_first (&self->parts, span_slice (text, piece.start, piece.end - piece.start));
         s_look (self, text, piece.start, end, 0, &look);
-        status = s_encode_look (self, &look, ids, error);
+        status = s_encode_look (self, &look, 1, ids, error);
     }
     return status;
 }

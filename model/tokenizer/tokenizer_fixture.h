@@ -87,15 +87,16 @@ fixture_print_rules (buffer_t *out)
     }
 }
 
-//  A byte-level tokenizer. added: rows of added_tokens, numbered from FIRST_ADDED on, as JSON.
+//  A byte-level tokenizer. added: rows of added_tokens, numbered from FIRST_ADDED on, as JSON. model: members of the model
+//  beside its tokens and rules, each with a comma behind it.
 static tokenizer_t *
-fixture_byte_level (const char *pre_tokenizer, const char *added)
+fixture_model (const char *pre_tokenizer, const char *added, const char *model)
 {
     buffer_t file = { 0 };
     tokenizer_t *tokenizer;
     error_t error;
     buffer_print (&file, "{\"added_tokens\":[%s],\"normalizer\":null,\"pre_tokenizer\":%s,", added, pre_tokenizer);
-    buffer_append_string (&file, "\"decoder\":{\"type\":\"ByteLevel\"},\"model\":{\"type\":\"BPE\",\"vocab\":{");
+    buffer_print (&file, "\"decoder\":{\"type\":\"ByteLevel\"},\"model\":{\"type\":\"BPE\",%s\"vocab\":{", model);
     fixture_print_vocabulary (&file);
     buffer_append_string (&file, "},\"merges\":[");
     fixture_print_rules (&file);
@@ -107,13 +108,26 @@ fixture_byte_level (const char *pre_tokenizer, const char *added)
 }
 
 static tokenizer_t *
-fixture_qwen_like (const char *added)
+fixture_byte_level (const char *pre_tokenizer, const char *added)
 {
-    return fixture_byte_level (
+    return fixture_model (pre_tokenizer, added, "");
+}
+
+//  Cuts as Qwen does.
+static tokenizer_t *
+fixture_qwen_cut (const char *added, const char *model)
+{
+    return fixture_model (
         "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" FIXTURE_QWEN
         "\"},\"behavior\":\"Isolated\",\"invert\":false},{\"type\":\"ByteLevel\",\"add_prefix_space\":false,"
         "\"use_regex\":false}]}",
-        added);
+        added, model);
+}
+
+static tokenizer_t *
+fixture_qwen_like (const char *added)
+{
+    return fixture_qwen_cut (added, "");
 }
 
 #define ADDED(id, content, flags) "{\"id\":" #id ",\"content\":\"" content "\"" flags "}"

@@ -238,6 +238,67 @@ test_what_was_remembered_is_what_would_be_encoded (void **state)
     tokenizer_destroy (&warm);
 }
 
+//  New words are merged some at a time: each is what it is by itself, short or long, whatever stands beside it.
+static void
+test_new_pieces_together_are_what_each_is_alone (void **state)
+{
+    static const char *const parts [] = { "a", "b", "ab", "aab", "aaaa", "ba" };
+    array_t ids, naive, expected;
+    array_init (&ids, sizeof (uint32_t));
+    array_init (&naive, sizeof (uint32_t));
+    array_init (&expected, sizeof (uint32_t));
+    for (uint64_t seed = 0; seed < 200; seed++) {
+        random_t random;
+        buffer_t text = { 0 };
+        tokenizer_t *tokenizer = fixture_qwen_like ("");
+        array_cut (&expected, 0);
+        random_init (&random, seed);
+        for (uint64_t words = 1 + random_below (&random, 60); words; words--) {
+            size_t before = text.size;
+            buffer_append_string (&text, random_below (&random, 4) ? " " : "=");
+            s_append_random_text (&random, &text, parts, sizeof parts / sizeof *parts);
+            if (!random_below (&random, 4))
+                buffer_append_byte (&text, (uint8_t)('0' + random_below (&random, 10)));
+            s_encode_naively (span_slice (buffer_span (&text), before, text.size), &naive);
+            array_append (&expected, naive.data, naive.count);
+        }
+        s_encode (tokenizer, buffer_span (&text), true, &ids);
+        if (ids.count != expected.count || memcmp (ids.data, expected.data, ids.count * sizeof (uint32_t)) != 0)
+            fail_msg ("seed %llu: \"%.*s\"", (unsigned long long)seed, SPAN_ARG (buffer_span (&text)));
+        tokenizer_destroy (&tokenizer);
+        buffer_fini (&text);
+    }
+    array_fini (&ids);
+    array_fini (&naive);
+    array_fini (&expected);
+}
+
+//  A token that no rule makes counts where rules are ignored, also when it is long gone from the cache.
+static void
+test_a_token_pushed_out_is_still_that_token (void **state)
+{
+    static const uint32_t token [] = { 256 + 7 }, merged [] = { ' ', 256, 'a' };
+    tokenizer_t *ruled = fixture_qwen_like (""), *tokenizer = fixture_qwen_cut ("", "\"ignore_merges\":true,");
+    buffer_t text = { 0 };
+    array_t ids;
+    random_t random;
+    array_init (&ids, sizeof (uint32_t));
+    s_assert_ids (ruled, " aba", merged, 3);
+    s_assert_ids (tokenizer, " aba", token, 1);
+    random_init (&random, 1);
+    for (size_t words = 0; words < 30000; words++) {
+        buffer_append_byte (&text, ' ');
+        for (size_t letters = 0; letters < 8; letters++)
+            buffer_append_byte (&text, (uint8_t)('c' + random_below (&random, 20)));
+    }
+    s_encode (tokenizer, buffer_span (&text), true, &ids);
+    s_assert_ids (tokenizer, " aba", token, 1);
+    array_fini (&ids);
+    buffer_fini (&text);
+    tokenizer_destroy (&ruled);
+    tokenizer_destroy (&tokenizer);
+}
+
 //  ---- Added tokens ----------------------------------------------------------------------------------------------------
 
 #define CHAT                                                                                                        \
@@ -413,6 +474,8 @@ main (void)
         cmocka_unit_test (test_a_long_piece_takes_no_more_than_its_share),
         cmocka_unit_test (test_a_piece_beyond_all_measure_is_refused_and_nothing_is_left),
         cmocka_unit_test (test_what_was_remembered_is_what_would_be_encoded),
+        cmocka_unit_test (test_new_pieces_together_are_what_each_is_alone),
+        cmocka_unit_test (test_a_token_pushed_out_is_still_that_token),
         cmocka_unit_test (test_the_longest_token_at_the_leftmost_place_is_found),
         cmocka_unit_test (test_a_users_text_makes_no_special_token),
         cmocka_unit_test (test_only_tokens_that_nothing_behind_them_can_change_are_seams),

@@ -117,6 +117,12 @@ words_at (size_t number, const char *const **expressions)
     return &s_grammars [number];
 }
 
+size_t
+words_digits (const words_t *self)
+{
+    return self->numbers;
+}
+
 //  ---- Characters ------------------------------------------------------------------------------------------------------
 
 //  DeepSeek cuts numbers and these out first: to the other rules they are ends of text.

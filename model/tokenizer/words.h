@@ -22,6 +22,9 @@ const words_t *words_for (const span_t *expressions, size_t count);
 //  NULL beyond the last grammar.
 const words_t *words_at (size_t number, const char *const **expressions);
 
+//  How many digits a piece has at most; 0: any number.
+size_t words_digits (const words_t *self);
+
 //  The end of the piece that begins at `at`, which is below text.size. text: well-formed UTF-8.
 size_t words_next (const words_t *self, span_t text, size_t at);
 
