@@ -173,6 +173,20 @@ s_indentation (render_t *render, const value_t *width)
     return render_binary (render, OP_MULTIPLY, value_text (SPAN (" ")), spaces).as.text;
 }
 
+//  Takes the next line, and says whether one follows it.  A \r at the very end is no end of a line, as Jinja2 adds a \n.
+static bool
+s_take_line (span_t *text, span_t *line)
+{
+    size_t end = 0;
+    size_t size = 0;
+    while (end < text->size && (size = unicode_line_end (span_slice (*text, end, 4))) == 0)
+        end++;
+    bool more = size > 1 || (size == 1 && (text->data [end] != '\r' || end + 1 < text->size));
+    *line = span_slice (*text, 0, end);
+    *text = span_slice (*text, end + size, text->size);
+    return more;
+}
+
 static value_t
 s_indent (render_t *render, value_t self, const args_t *args)
 {
@@ -183,17 +197,15 @@ s_indent (render_t *render, value_t self, const args_t *args)
     if (self.kind != VALUE_STRING)
         return value_fail (&render->heap, "TypeError: only a text can be indented, not '%s'", value_type_name (self));
     span_t indentation = s_indentation (render, args_get (args, 0, "width"));
-    for (bool is_first = true; (text.size || is_first) && value_step (&render->heap, 1); is_first = false) {
-        size_t end = span_find_byte (text, '\n');
-        span_t line = span_slice (text, 0, end);
-        if (line.size && line.data [line.size - 1] == '\r')
-            line.size--;
+    bool more = true;
+    for (bool is_first = true; more && value_step (&render->heap, 1); is_first = false) {
+        span_t line;
+        more = s_take_line (&text, &line);
         if (is_first ? first : line.size || blank)
             buffer_append (&out, indentation);
         buffer_append (&out, line);
-        if (end < text.size)
+        if (more)
             buffer_append_byte (&out, '\n');
-        text = span_slice (text, end + 1, text.size);
         if (out.size > render->heap.arena.limit)
             break;
     }

@@ -246,19 +246,6 @@ s_rpartition (render_t *render, value_t self, const args_t *args)
     return s_partition_at (render, self.as.text, s_find_last (self.as.text, s_divider (render, self, args)), false);
 }
 
-//  Bytes of the line end that begins here: 0 where none does.
-static size_t
-s_line_end (span_t rest)
-{
-    size_t size;
-    if (span_starts_with (rest, SPAN ("\r\n")))
-        return 2;
-    uint32_t point = unicode_decode (rest, &size);
-    bool ends = (point >= 0x0a && point <= 0x0d) || (point >= 0x1c && point <= 0x1e) || point == 0x85 ||
-                point == 0x2028 || point == 0x2029;
-    return ends ? size : 0;
-}
-
 static value_t
 s_splitlines (render_t *render, value_t self, const args_t *args)
 {
@@ -267,7 +254,7 @@ s_splitlines (render_t *render, value_t self, const args_t *args)
     for (span_t text = self.as.text; text.size && value_step (&render->heap, 1);) {
         size_t end = 0;
         size_t size = 0;
-        while (end < text.size && (size = s_line_end (span_slice (text, end, 4))) == 0)
+        while (end < text.size && (size = unicode_line_end (span_slice (text, end, 4))) == 0)
             end++;
         s_add_text (render, list, span_slice (text, 0, end + (keep ? size : 0)));
         text = span_slice (text, end + size, text.size);

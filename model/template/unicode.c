@@ -33,6 +33,18 @@ unicode_is_space (uint32_t point)
     return point == 0x85 || s_category (point) == UTF8PROC_CATEGORY_ZS || point == 0x2028 || point == 0x2029;
 }
 
+size_t
+unicode_line_end (span_t text)
+{
+    size_t size;
+    if (span_starts_with (text, SPAN ("\r\n")))
+        return 2;
+    uint32_t point = unicode_decode (text, &size);
+    bool ends = (point >= 0x0a && point <= 0x0d) || (point >= 0x1c && point <= 0x1e) || point == 0x85 ||
+                point == 0x2028 || point == 0x2029;
+    return ends ? size : 0;
+}
+
 bool
 unicode_is_printable (span_t character)
 {

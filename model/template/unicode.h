@@ -16,6 +16,9 @@ void unicode_append (buffer_t *out, uint32_t point);
 //  str.isspace ().
 bool unicode_is_space (uint32_t point);
 
+//  Bytes of the line end, of those of str.splitlines (), that a text begins with: 0 where it begins with none.
+size_t unicode_line_end (span_t text);
+
 //  One character that repr () shows as it is.
 bool unicode_is_printable (span_t character);
 
