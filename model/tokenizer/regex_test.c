@@ -31,25 +31,27 @@ static const match_t s_matches [] = {
     { "\\d+",
         "a\xd9\xa3"
         "4",
-        1, 4 },                                                     //
-    { "a.c", "a\nc", NONE, NONE },                                  //
-    { "(?m)a.c", "a\nc", 0, 3 },                                    //  Ruby's m lets a dot match a line end
-    { "^b", "a\nb", 2, 3 },                                         //  and lines always have a start
-    { "[a-z&&[^b-y]]+", "bzac", 1, 3 },                             //  Intersections
-    { "[^a-z&&[a-c]]", "abd", 2, 3 },                               //  and what is not in them
-    { "[\\p{L}&&[^\\p{Han}]]+", "\xe4\xb8\xad\xc3\xa9x", 3, 6 },    //
-    { "[a[0-9]]+", "xa1b", 1, 3 },                                  //  Classes in classes
-    { "[^a[0-9]]+", "a1bc", 2, 4 },                                 //
-    { "[]a]+", "a]", 0, 2 },                                        //
-    { "[[:digit:]]+", "a12", 1, 3 },                                //
-    { "\\p{Letter}+", "1ab", 1, 3 },                                //  Names at length
-    { "\\p{^Letter}", "a1", 1, 2 },                                 //
-    { "\\p{N}{1,2}+", "12345", 0, 5 },                              //  A plus behind an interval repeats it
-    { "(ab){2}+", "ababababab", 0, 8 },                             //
-    { "a++a", "aaa", NONE, NONE },                                  //  while others make it possessive
-    { "(?i:'s)", "'\xc5\xbf", 0, 3 },                               //  LONG S is an s in another case
-    { "\\s+(?!\\S)|\\s+", "a   b", 1, 3 },                          //
-    { "(?<=a)b", "bab", 2, 3 },                                     //
+        1, 4 },                                                       //
+    { "a.c", "a\nc", NONE, NONE },                                    //
+    { "(?m)a.c", "a\nc", 0, 3 },                                      //  Ruby's m lets a dot match a line end
+    { "^b", "a\nb", 2, 3 },                                           //  and lines always have a start
+    { "[a-z&&[^b-y]]+", "bzac", 1, 3 },                               //  Intersections
+    { "[^a-z&&[a-c]]", "abd", 2, 3 },                                 //  and what is not in them
+    { "[\\p{L}&&[^\\p{Han}]]+", "\xe4\xb8\xad\xc3\xa9x", 3, 6 },      //
+    { "\\p{Han}+", "\xe3\x80\x82\xe4\xb8\xad\xe3\x80\x81", 3, 6 },    //  What several scripts use is of none
+    { "\\p{^Old_Italic}", "\xf0\x90\x8c\x80x", 4, 5 },                //
+    { "[a[0-9]]+", "xa1b", 1, 3 },                                    //  Classes in classes
+    { "[^a[0-9]]+", "a1bc", 2, 4 },                                   //
+    { "[]a]+", "a]", 0, 2 },                                          //
+    { "[[:digit:]]+", "a12", 1, 3 },                                  //
+    { "\\p{Letter}+", "1ab", 1, 3 },                                  //  Names at length
+    { "\\p{^Letter}", "a1", 1, 2 },                                   //
+    { "\\p{N}{1,2}+", "12345", 0, 5 },                                //  A plus behind an interval repeats it
+    { "(ab){2}+", "ababababab", 0, 8 },                               //
+    { "a++a", "aaa", NONE, NONE },                                    //  while others make it possessive
+    { "(?i:'s)", "'\xc5\xbf", 0, 3 },                                 //  LONG S is an s in another case
+    { "\\s+(?!\\S)|\\s+", "a   b", 1, 3 },                            //
+    { "(?<=a)b", "bab", 2, 3 },                                       //
 };
 
 static void

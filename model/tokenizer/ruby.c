@@ -1,5 +1,7 @@
 #include "model/tokenizer/ruby.h"
 
+#define PCRE2_CODE_UNIT_WIDTH 8
+#include <pcre2.h>
 #include <string.h>
 
 //  Classes nested deeper than this are copied as they are.
@@ -93,6 +95,27 @@ s_copy (ruby_t *self, size_t size)
 
 //  ---- Escapes ---------------------------------------------------------------------------------------------------------
 
+//  Whether a name is that of a script.  To Oniguruma that is all that belongs to it, \p{sc:...} to PCRE2, where the bare name
+//  means all that is used in it, too.
+static bool
+s_is_script (const char *name)
+{
+    buffer_t pattern = { 0 };
+    int number;
+    PCRE2_SIZE place;
+    buffer_print (&pattern, "\\p{sc:%s}", name);
+    pcre2_code *code = pcre2_compile (pattern.data, pattern.size, PCRE2_UTF, &number, &place, NULL);
+    pcre2_code_free (code);
+    buffer_fini (&pattern);
+    return code != NULL;
+}
+
+static void
+s_put_property (ruby_t *self, bool not, const char *kind, const char *name)
+{
+    buffer_print (self->out, "\\%c{%s%s%s}", s_peek (self, 1), not ? "^" : "", kind, name);
+}
+
 static void
 s_property (ruby_t *self)
 {
@@ -104,15 +127,20 @@ s_property (ruby_t *self)
         if (rest.data [i] != ' ' && rest.data [i] != '_' && rest.data [i] != '-')
             name [used++] = (char)(rest.data [i] >= 'A' && rest.data [i] <= 'Z' ? rest.data [i] + 32 : rest.data [i]);
     name [used] = '\0';
-    const char *bare = name + (*name == '^');
+    bool not = *name == '^';
+    const char *bare = name + not ;
     for (size_t i = 0; i < sizeof s_properties / sizeof *s_properties; i++) {
         if (strcmp (bare, s_properties [i].name) != 0)
             continue;
-        buffer_print (self->out, "\\%c{%s%s}", s_peek (self, 1), *name == '^' ? "^" : "", s_properties [i].brief);
+        s_put_property (self, not, "", s_properties [i].brief);
         self->at += size + 4;
         return;
     }
-    s_copy (self, size + 4);
+    if (s_is_script (bare)) {
+        s_put_property (self, not, "sc:", bare);
+        self->at += size + 4;
+    } else
+        s_copy (self, size + 4);
 }
 
 static void
