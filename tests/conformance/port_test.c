@@ -358,9 +358,9 @@ s_publishing (scene_t *scene)
 {
     scene->server = s_open (scene, SOCKET_XPUB, s_on_subscribed);
     scene->client = s_open (scene, SOCKET_SUB, s_on_published);
+    s_send_word (scene, scene->server, "kv.before");
     s_bind_and_connect (scene);
     PORT (scene)->socket_subscribe (scene->client, SPAN ("kv."));
-    s_send_word (scene, scene->server, "kv.before");
 }
 
 static void
