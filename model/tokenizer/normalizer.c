@@ -67,44 +67,38 @@ s_is_ascii (span_t text)
     return s_pass_ascii (text, 0) == text.size;
 }
 
-//  Characters of class 0 that join the one before them (NFC_Quick_Check=Maybe), in order.
-static const struct {
+typedef struct {
     uint32_t from;    //  First
     uint32_t to;      //  Last
-} s_joining [] = {
-    { 0x9be, 0x9be },
-    { 0x9d7, 0x9d7 },
-    { 0xb3e, 0xb3e },
-    { 0xb56, 0xb57 },
-    { 0xbbe, 0xbbe },
-    { 0xbd7, 0xbd7 },
-    { 0xcc2, 0xcc2 },
-    { 0xcd5, 0xcd6 },
-    { 0xd3e, 0xd3e },
-    { 0xd57, 0xd57 },
-    { 0xdcf, 0xdcf },
-    { 0xddf, 0xddf },
-    { 0x102e, 0x102e },
-    { 0x1161, 0x1175 },
-    { 0x11a8, 0x11c2 },
-    { 0x1b35, 0x1b35 },
-    { 0x1133e, 0x1133e },
-    { 0x11357, 0x11357 },
-    { 0x114b0, 0x114b0 },
-    { 0x114ba, 0x114ba },
-    { 0x114bd, 0x114bd },
-    { 0x115af, 0x115af },
-    { 0x11930, 0x11930 },
-};
+} range_t;
 
 static bool
-s_joins (uint32_t code)
+s_is_in (const range_t *ranges, size_t count, uint32_t code)
 {
-    for (size_t i = 0; i < sizeof s_joining / sizeof *s_joining && code >= s_joining [i].from; i++)
-        if (code <= s_joining [i].to)
+    for (size_t i = 0; i < count; i++)
+        if (code >= ranges [i].from && code <= ranges [i].to)
             return true;
     return false;
 }
+
+#define IS_IN(ranges, code) s_is_in (ranges, sizeof (ranges) / sizeof *(ranges), code)
+
+//  Characters of class 0 that join the one before them (NFC_Quick_Check=Maybe).
+static const range_t s_joining [] = { { 0x9be, 0x9be }, { 0x9d7, 0x9d7 }, { 0xb3e, 0xb3e }, { 0xb56, 0xb57 },
+    { 0xbbe, 0xbbe }, { 0xbd7, 0xbd7 }, { 0xcc2, 0xcc2 }, { 0xcd5, 0xcd6 }, { 0xd3e, 0xd3e }, { 0xd57, 0xd57 },
+    { 0xdcf, 0xdcf }, { 0xddf, 0xddf }, { 0x102e, 0x102e }, { 0x1161, 0x1175 }, { 0x11a8, 0x11c2 }, { 0x1b35, 0x1b35 },
+    { 0x1133e, 0x1133e }, { 0x11357, 0x11357 }, { 0x114b0, 0x114b0 }, { 0x114ba, 0x114ba }, { 0x114bd, 0x114bd },
+    { 0x115af, 0x115af } };
+
+//  Where characters with forms or of a class came after Unicode 9, whose forms `tokenizers` makes: it leaves them as they are.
+static const range_t s_young [] = { { 0x7fd, 0x7fd }, { 0x898, 0x8d3 }, { 0x9fe, 0x9fe }, { 0xafa, 0xaff },
+    { 0xb55, 0xb55 }, { 0xc04, 0xc3c }, { 0xcf3, 0xd00 }, { 0xd3b, 0xd3c }, { 0xd81, 0xd81 }, { 0xeba, 0xeba },
+    { 0xece, 0xece }, { 0x1715, 0x1715 }, { 0x180f, 0x180f }, { 0x1abf, 0x1ace }, { 0x1cf7, 0x1cf7 },
+    { 0x1df6, 0x1dfa }, { 0x32ff, 0x32ff }, { 0xa7f2, 0xa7f4 }, { 0xa82c, 0xa82c }, { 0xa8ff, 0xa8ff },
+    { 0xab69, 0xab69 }, { 0x10781, 0x107ba }, { 0x10d24, 0x10f85 }, { 0x11070, 0x11074 }, { 0x110c2, 0x110c2 },
+    { 0x11145, 0x11146 }, { 0x111c9, 0x111c9 }, { 0x111ce, 0x111cf }, { 0x11241, 0x11241 }, { 0x1133b, 0x1133b },
+    { 0x1145e, 0x1145e }, { 0x1182c, 0x11a99 }, { 0x11d31, 0x13455 }, { 0x16f4f, 0x16f4f }, { 0x16f7f, 0x16f87 },
+    { 0x16fe4, 0x16ff1 }, { 0x1cf00, 0x1cf46 }, { 0x1e030, 0x1e4ef }, { 0x1f16c, 0x1f16c }, { 0x1fbf0, 0x1fbf9 } };
 
 //  A form as utf8proc makes it, and what it may touch.
 typedef struct {
@@ -144,7 +138,8 @@ s_may_touch (const form_t *form, uint32_t code)
         return !form->composes;
     const utf8proc_property_t *property = utf8proc_get_property ((utf8proc_int32_t)code);
     bool decomposes = property->decomp_seqindex != UINT16_MAX && (form->compatible || !property->decomp_type);
-    return decomposes || property->combining_class || (form->composes && s_joins (code));
+    bool touched = decomposes || property->combining_class || (form->composes && IS_IN (s_joining, code));
+    return touched && !IS_IN (s_young, code);
 }
 
 //  The same without those that fall apart and are joined again: they stay.
@@ -156,7 +151,7 @@ s_touches (const form_t *form, uint32_t code)
     uint8_t bytes [4];
     span_t text = span_of (bytes, letters_encode (code, bytes));
     buffer_t mapped = { 0 };
-    bool stays = !utf8proc_get_property ((utf8proc_int32_t)code)->combining_class && !s_joins (code) &&
+    bool stays = !utf8proc_get_property ((utf8proc_int32_t)code)->combining_class && !IS_IN (s_joining, code) &&
                  form->composes && s_map (form, text, &mapped, NULL) == STATUS_OK &&
                  span_equal (buffer_span (&mapped), text);
     buffer_fini (&mapped);
@@ -200,15 +195,15 @@ s_next_touched (const normalization_t *step, span_t text, size_t at)
     return text.size;
 }
 
-//  Where the character before `at` begins, not before `start`.
+//  Where the character before `at` begins, not before `start`; `at` where that is young, since the library would move it.
 static size_t
 s_before (span_t text, size_t start, size_t at)
 {
-    if (at > start)
-        at--;
-    while (at > start && (text.data [at] & 0xc0) == 0x80)
-        at--;
-    return at;
+    size_t size;
+    size_t before = at > start ? at - 1 : at;
+    while (before > start && (text.data [before] & 0xc0) == 0x80)
+        before--;
+    return before < at && IS_IN (s_young, letters_decode (text.data + before, &size)) ? at : before;
 }
 
 //  The end of a run of such characters.
@@ -279,25 +274,9 @@ s_strip_accents (span_t text, buffer_t *out)
 {
     size_t size;
     for (size_t at = 0; at < text.size; at += size)
-        if (!(letters_at (text.data + at, &size) & LETTER_M))
+        if (!(letters_at (text.data + at, &size) & LETTER_M) || IS_IN (s_young, letters_decode (text.data + at, &size)))
             buffer_append (out, span_slice (text, at, size));
 }
-
-typedef struct {
-    uint32_t from;    //  First
-    uint32_t to;      //  Last
-} range_t;
-
-static bool
-s_is_in (const range_t *ranges, size_t count, uint32_t code)
-{
-    for (size_t i = 0; i < count; i++)
-        if (code >= ranges [i].from && code <= ranges [i].to)
-            return true;
-    return false;
-}
-
-#define IS_IN(ranges, code) s_is_in (ranges, sizeof (ranges) / sizeof *(ranges), code)
 
 //  Bert's ideographs; what the normalizer Nmt drops, and what it makes spaces of.
 static const range_t s_han [] = { { 0x4e00, 0x9fff }, { 0x3400, 0x4dbf }, { 0x20000, 0x2a6df }, { 0x2a700, 0x2b73f },
@@ -326,8 +305,7 @@ s_fate (normalize_t kind, uint32_t code)
     }
     if (letters_of (code) & LETTER_SPACE)
         return category == UTF8PROC_CATEGORY_CC && !strchr ("\t\n\r", (int)code) ? GOES : IS_SPACE;
-    bool other = category == UTF8PROC_CATEGORY_CN || category >= UTF8PROC_CATEGORY_CC;
-    return code == 0xfffd || other ? GOES : STAYS;
+    return code == 0xfffd || category >= UTF8PROC_CATEGORY_CC ? GOES : STAYS;
 }
 
 //  Steps that look at one character at a time.

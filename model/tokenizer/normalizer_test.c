@@ -24,12 +24,21 @@ static const char *const s_parts [] = { "a", "word ", "\n", "e", "\xc3\xa9", "\x
     "\xe3\x82\x99", "\xef\xbd\xb6", "\xef\xbe\x9e", "\xf0\x9d\x85\x9e", "\xf0\x9f\xa6\x99", "\xe4\xb8\xad", "\xc3\x85",
     "\xe2\x85\xab", "\xef\xbc\xa1", "\xe0\xbd\xb1", "\xe0\xbd\xb2", "\xcd\xb4", "\xe2\x80\x8d" };
 
+//  Blocks without characters that came after Unicode 9.
+static const struct {
+    uint32_t from;    //  First
+    uint32_t to;      //  Behind the last
+} s_blocks [] = { { 0, 0x7fd }, { 0x900, 0x9fe }, { 0x1e00, 0x32ff }, { 0xac00, 0xd7b0 }, { 0xf900, 0xfffe },
+    { 0x1d100, 0x1d800 } };
+
 static void
 s_append_random (random_t *random, buffer_t *text)
 {
     for (uint64_t left = random_below (random, PARTS_MAX); left; left--) {
-        uint32_t code = (uint32_t)random_below (random, 0x20000);
-        if (random_below (random, 8) || code - 0xd800 < 0x800)
+        size_t block = random_below (random, sizeof s_blocks / sizeof *s_blocks);
+        uint32_t code = s_blocks [block].from;
+        code += (uint32_t)random_below (random, s_blocks [block].to - code);
+        if (random_below (random, 8))
             buffer_append_string (text, s_parts [random_below (random, sizeof s_parts / sizeof *s_parts)]);
         else {
             uint8_t *place = buffer_reserve (text, 4);
@@ -71,6 +80,37 @@ test_a_form_is_that_of_the_whole_text (void **state)
         normalizer_fini (&normalizers [i]);
 }
 
+//  The result of one step is the text itself.
+static void
+s_check_stays (normalize_t kind, const char *text)
+{
+    normalizer_t normalizer;
+    normalized_t room = { 0 };
+    span_t result;
+    normalizer_init (&normalizer);
+    assert_int_equal (normalizer_add (&normalizer, (normalization_t){ .kind = kind }, NULL), STATUS_OK);
+    assert_int_equal (normalizer_apply (&normalizer, span_from_string (text), &room, &result, NULL), STATUS_OK);
+    if (!span_equal_string (result, text))
+        fail_msg ("%d: %s: %.*s", kind, text, SPAN_ARG (result));
+    buffer_fini (&room.text);
+    buffer_fini (&room.next);
+    normalizer_fini (&normalizer);
+}
+
+static void
+test_characters_younger_than_the_forms_stay (void **state)
+{
+    static const normalize_t kinds [] = { NORMALIZE_NFC, NORMALIZE_NFD, NORMALIZE_NFKC, NORMALIZE_NFKD };
+    for (size_t i = 0; i < 4; i++) {
+        s_check_stays (kinds [i], "a\xcc\x95\xe0\xa2\x98\xcc\xb4");    //  A mark of class 230 does not move,
+        s_check_stays (kinds [i], "\xe0\xa2\x98\xcc\xb4");             //  nor does the one behind it
+        s_check_stays (kinds [i], "\xf0\x91\xa4\xb8");                 //  A vowel does not fall apart
+        s_check_stays (kinds [i], "\xe3\x8b\xbf");                     //  The name of an era is no two ideographs
+    }
+    s_check_stays (NORMALIZE_STRIP_ACCENTS, "a\xe0\xa2\x98");
+    s_check_stays (NORMALIZE_CLEAN, "\xcd\xb8");    //  What is no character is no control character
+}
+
 static span_t
 s_owned (const char *text)
 {
@@ -107,6 +147,7 @@ main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_a_form_is_that_of_the_whole_text),
+        cmocka_unit_test (test_characters_younger_than_the_forms_stay),
         cmocka_unit_test (test_steps_that_multiply_are_bounded_together),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
