@@ -2,6 +2,8 @@
 
 #include "model/template/render.h"
 
+#define COUNT_MAX (INT64_C (1) << 62)    //  No text or row is longer, and sums with their lengths stay in 64 bits
+
 //  ---- Parameters ----
 
 typedef struct {
@@ -127,12 +129,19 @@ args_or (const args_t *self, size_t position, const char *name, value_t otherwis
 }
 
 int64_t
-args_int (const args_t *self, size_t position, const char *name, int64_t otherwise)
+args_whole (const args_t *self, size_t position, const char *name, int64_t otherwise)
 {
     const value_t *value = args_get (self, position, name);
     if (value && value->kind == VALUE_INT)
         return value->as.integer;
     return value && value->kind == VALUE_BOOL ? value->as.truth : otherwise;
+}
+
+int64_t
+args_int (const args_t *self, size_t position, const char *name, int64_t otherwise)
+{
+    int64_t whole = args_whole (self, position, name, otherwise);
+    return whole > COUNT_MAX ? COUNT_MAX : whole < -COUNT_MAX ? -COUNT_MAX : whole;
 }
 
 span_t

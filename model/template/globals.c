@@ -7,9 +7,9 @@ enum { RANGE_MAX = 100000 };    //  As Jinja's sandbox
 static value_t
 s_range (render_t *render, value_t self, const args_t *args)
 {
-    int64_t from = args->count > 1 ? args_int (args, 0, NULL, 0) : 0;
-    int64_t to = args_int (args, args->count > 1, NULL, 0);
-    int64_t step = args_int (args, 2, NULL, 1);
+    int64_t from = args->count > 1 ? args_whole (args, 0, NULL, 0) : 0;
+    int64_t to = args_whole (args, args->count > 1, NULL, 0);
+    int64_t step = args_whole (args, 2, NULL, 1);
     for (size_t i = 0; i < args->count; i++)
         if (args->items [i].kind != VALUE_INT && args->items [i].kind != VALUE_BOOL)
             return value_fail (&render->heap, "TypeError: '%s' object cannot be interpreted as an integer",

@@ -82,7 +82,8 @@ s_integers (render_t *self, op_t op, int64_t a, int64_t b)
         result = overflow ? 0 : s_floor_divide (a, b);
         break;
     case OP_MODULO:
-        result = b == -1 ? 0 : a - b * s_floor_divide (a, b);
+        result = b == -1 ? 0 : a % b;
+        result += result && (result < 0) != (b < 0) ? b : 0;
         break;
     default:
         return b < 0 ? s_real_power (self, (double)a, (double)b) : s_power (self, a, b);

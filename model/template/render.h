@@ -158,7 +158,11 @@ bool args_check (render_t *render, const char *name, const char *parameters, con
 //  The argument by position or name; NULL where it was not given.
 const value_t *args_get (const args_t *self, size_t position, const char *name);
 value_t args_or (const args_t *self, size_t position, const char *name, value_t otherwise);
+
+//  A whole number as it is; and one that counts or points, where all beyond 2^62 is the same.
+int64_t args_whole (const args_t *self, size_t position, const char *name, int64_t otherwise);
 int64_t args_int (const args_t *self, size_t position, const char *name, int64_t otherwise);
+
 span_t args_text (const args_t *self, size_t position, const char *name, span_t otherwise);
 
 //  The texts among the keys of a dict as keywords.

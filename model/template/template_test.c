@@ -398,15 +398,18 @@ test_loops_over_loops_keep_nothing (void **state)
     json_destroy (&context);
 }
 
-//  Templates that look at every character of a content, or at every message for each one, have what that takes.
+//  Templates that look at every message for each one, or at every character of a content, or at a content many times, have
+//  what that takes.
 static void
 test_bounds_grow_with_the_conversation (void **state)
 {
-    json_t *context = s_long_conversation (3000, 4 << 20);
-    s_check_long ("{% for m in messages %}{% for n in messages %}{% if n.name %}x{% endif %}{% endfor %}{% endfor %}",
-        context, 0);
-    s_check_long ("{% for c in text %}{% if c == 'y' %}x{% endif %}{% endfor %}", context, 0);
-    json_destroy (&context);
+    json_t *many = s_long_conversation (4000, 0), *large = s_long_conversation (1, 16 << 20);
+    s_check_long (
+        "{% for m in messages %}{% for n in messages %}{% if n.name %}x{% endif %}{% endfor %}{% endfor %}", many, 0);
+    s_check_long ("{% for c in text %}{% if c == 'y' %}x{% endif %}{% endfor %}", large, 0);
+    s_check_long ("{{ (text * 18)|length }}", large, 0);
+    json_destroy (&many);
+    json_destroy (&large);
 }
 
 //  ---- Templates that mean harm ----
