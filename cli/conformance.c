@@ -6,6 +6,7 @@
 #include <zmq.h>
 
 #include "base/memory.h"
+#include "model/bundle/bundle.h"
 #include "schemas/status.h"
 
 enum {
@@ -15,6 +16,8 @@ enum {
     TOKENS_MAX = 8192,
     QUIET_MS = 300,
     ARENA_MAX = 64 << 20,
+    FILES_WINDOW = 64 << 10,
+    FILES_MAX = 512 << 20,
     AT_ONCE = 4
 };
 
@@ -491,6 +494,84 @@ s_check_tokenize (trial_t *self)
     return reply.tokens.count ? CHECK_PASSED : s_say (self, CHECK_FAILED, "a text of 12 bytes has no tokens");
 }
 
+//  What a worker gives of its model.
+typedef struct {
+    uint64_t id;                      //  Of the stream
+    buffer_t files [BUNDLE_FILES];    //  So far
+    uint64_t count;                   //  Bytes of them
+    uint64_t credit;                  //  What it was allowed
+    bool ended;                       //  The end is there
+} fetched_t;
+
+static status_t
+s_take_part (trial_t *self, fetched_t *fetched, const wire_message_t *message)
+{
+    model_part_t part;
+    status_t status = message_decode (&model_part_message, wire_body (message), &self->arena, &part, self->note);
+    if (status != STATUS_OK)
+        return status;
+    if (message->header.position != fetched->count)
+        return error_set (self->note, STATUS_CORRUPT, "an item has position %llu after %llu bytes",
+            (unsigned long long)message->header.position, (unsigned long long)fetched->count);
+    if (part.bytes.size > fetched->credit - fetched->count)
+        return error_set (self->note, STATUS_CORRUPT, "more bytes came than there was credit for");
+    buffer_append (&fetched->files [part.file], part.bytes);
+    fetched->count += part.bytes.size;
+    fetched->credit = fetched->count + FILES_WINDOW;
+    s_send_plain (self, fetched->id, FRAME_KIND_CREDIT, fetched->credit);
+    return STATUS_OK;
+}
+
+//  Takes the files until the end.
+static status_t
+s_fetch (trial_t *self, fetched_t *fetched)
+{
+    status_t status = STATUS_OK;
+    while (!status && !fetched->ended) {
+        wire_message_t message;
+        status = caller_answer (self->caller, fetched->id, s_timeout (self), &message, self->note);
+        if (!status && message.header.kind == FRAME_KIND_ITEM)
+            status = s_take_part (self, fetched, &message);
+        else if (!status)
+            fetched->ended = true;
+        if (!status && fetched->count > FILES_MAX)
+            status = error_set (self->note, STATUS_LIMIT, "more than %d bytes came", FILES_MAX);
+    }
+    return status;
+}
+
+static check_result_t
+s_check_fetched (trial_t *self, const fetched_t *fetched)
+{
+    span_t files [BUNDLE_FILES];
+    for (size_t i = 0; i < BUNDLE_FILES; i++)
+        files [i] = buffer_span (&fetched->files [i]);
+    if (bundle_fingerprint (files) != self->conformance->card->files)
+        return s_say (self, CHECK_FAILED, "the %llu bytes that came are not those whose hash its card has",
+            (unsigned long long)fetched->count);
+    return s_say (self, CHECK_PASSED, "%llu bytes", (unsigned long long)fetched->count);
+}
+
+static check_result_t
+s_check_files (trial_t *self)
+{
+    const model_card_t *card = self->conformance->card;
+    if (!card || !card->has_files)
+        return s_say (self, CHECK_SKIPPED, "its card does not say that it has files of its model");
+    fetch_model_t request = { .model = self->conformance->model, .files = card->files + 1 };
+    uint64_t other = caller_start (self->caller, &fetch_model_message, &request, s_timeout (self), FILES_WINDOW);
+    check_result_t result = s_expect_refusal (self, other, STATUS_NOT_FOUND, STATUS_NOT_FOUND);
+    if (result != CHECK_PASSED)
+        return result;
+    fetched_t fetched = { .credit = FILES_WINDOW };
+    request.files = card->files;
+    fetched.id = caller_start (self->caller, &fetch_model_message, &request, s_timeout (self), FILES_WINDOW);
+    result = s_fetch (self, &fetched) == STATUS_OK ? s_check_fetched (self, &fetched) : CHECK_FAILED;
+    for (size_t i = 0; i < BUNDLE_FILES; i++)
+        buffer_fini (&fetched.files [i]);
+    return result;
+}
+
 static check_result_t
 s_check_drain (trial_t *self)
 {
@@ -531,6 +612,7 @@ static const struct {
     { { "at_once", "serves several requests at once" }, s_check_at_once },
     { { "cache", "finds a prompt again that it has just computed" }, s_check_cache },
     { { "tokenize", "tokenises where its card says so" }, s_check_tokenize },
+    { { "files", "gives the files of its model, whole, where its card says that it has them" }, s_check_files },
     { { "drain", "takes no new work while draining" }, s_check_drain },
 };
 

@@ -45,6 +45,7 @@ workers:
         checked = subprocess.run([STATOR, "worker", "test", "worker/real-0", "--run-dir", self.folder / "fleet-run"],
                                  capture_output=True, text=True, timeout=120)
         self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+        self.assertRegex(checked.stdout, r"(?m)^ok +files ")
 
     def test_2_computes_the_prompt_that_the_servers_own_chat_would(self):
         status, own = http(f"{self.engine.url}/v1/chat/completions", {
