@@ -1,7 +1,8 @@
 //  stator bench memo - the tokens and hashes of a growing conversation, remembered and made anew
 //
 //  A harness sends its whole history with every turn.  Each conversation of a file is sent as it grew: the prompts that end in
-//  a user's message or a tool's result.  A prompt is rendered first, which is not timed.
+//  a user's message or a tool's result.  A prompt is rendered first, which is not timed.  With --quick only the first prompt is
+//  made anew as well, so that what is counted is the memo's.
 
 #include "cli/bench.h"
 #include "cli/contexts.h"
@@ -23,6 +24,7 @@ typedef struct {
     array_t ids, expected;    //  uint32_t: scratch
     buffer_t prompt;          //  Scratch
     size_t turns;             //  Prompts of the conversation
+    bool quick;               //  As the run has it
     double cold_s;            //  For all of them without the memo
     double memo_s;            //  With it
     double last_cold_s;       //  For the last of them without it
@@ -94,28 +96,43 @@ s_bytes (const array_t *ids)
 }
 
 static status_t
-s_encode_both (grown_t *self, error_t *error)
+s_encode_cold (grown_t *self, error_t *error)
 {
-    sequence_t *chain = NULL, *expected = sequence_new (&self->ns);
+    sequence_t *chain = sequence_new (&self->ns);
     tokenizer_flags_t flags = { .parse_special = true };
-    span_t prompt = buffer_span (&self->prompt);
-    array_cut (&self->ids, 0);
     array_cut (&self->expected, 0);
     double start = bench_seconds ();
-    status_t status = tokenizer_encode (self->cold, prompt, flags, &self->expected, error);
-    sequence_extend (expected, self->expected.data, self->expected.count);
-    double middle = bench_seconds ();
-    if (!status)
-        status = memo_encode (self->memo, &self->ns, prompt, &self->ids, &chain, error);
-    self->last_cold_s = middle - start;
-    self->last_memo_s = bench_seconds () - middle;
+    status_t status = tokenizer_encode (self->cold, buffer_span (&self->prompt), flags, &self->expected, error);
+    sequence_extend (chain, self->expected.data, self->expected.count);
+    self->last_cold_s = bench_seconds () - start;
     self->cold_s += self->last_cold_s;
+    sequence_destroy (&chain);
+    return status;
+}
+
+static status_t
+s_encode_memo (grown_t *self, error_t *error)
+{
+    sequence_t *chain = NULL;
+    array_cut (&self->ids, 0);
+    double start = bench_seconds ();
+    status_t status = memo_encode (self->memo, &self->ns, buffer_span (&self->prompt), &self->ids, &chain, error);
+    self->last_memo_s = bench_seconds () - start;
     self->memo_s += self->last_memo_s;
-    if (!status && !span_equal (s_bytes (&self->ids), s_bytes (&self->expected)))
+    sequence_destroy (&chain);
+    return status;
+}
+
+static status_t
+s_encode (grown_t *self, error_t *error)
+{
+    bool both = !self->quick || !self->turns;
+    status_t status = both ? s_encode_cold (self, error) : STATUS_OK;
+    if (!status)
+        status = s_encode_memo (self, error);
+    if (!status && both && !span_equal (s_bytes (&self->ids), s_bytes (&self->expected)))
         status = error_set (error, STATUS_INTERNAL, "a memo gave %zu tokens that are not the %zu of the same prompt",
             self->ids.count, self->expected.count);
-    sequence_destroy (&chain);
-    sequence_destroy (&expected);
     return status;
 }
 
@@ -150,7 +167,7 @@ s_grow (grown_t *self, const json_t *conversation, const char *name, error_t *er
         bool sent = span_equal_string (role, "user") || span_equal_string (role, "tool");
         if (!sent || !s_render (self, conversation, i + 1))
             continue;
-        status = s_encode_both (self, error);
+        status = s_encode (self, error);
         self->turns++;
     }
     if (!status && self->turns)
@@ -162,7 +179,7 @@ s_grow (grown_t *self, const json_t *conversation, const char *name, error_t *er
 static status_t
 s_run (const bench_run_t *run, error_t *error)
 {
-    grown_t grown = { 0 };
+    grown_t grown = { .quick = run->quick };
     uintptr_t cursor = 0;
     span_t key;
     const json_t *conversation;
