@@ -124,8 +124,9 @@ s_print_whole (buffer_t *out, const spec_t *spec, int64_t value)
         span_of (at, (size_t)(digits + sizeof digits - at)));
 }
 
+//  Digits are divided out of a number of up to a thousand bits: each is a step.
 static void
-s_print_real (buffer_t *out, const spec_t *spec, double value)
+s_print_real (render_t *render, buffer_t *out, const spec_t *spec, double value)
 {
     buffer_t digits = { 0 };
     bool negative = value < 0 || (value == 0 && 1 / value < 0);
@@ -154,6 +155,7 @@ s_print_real (buffer_t *out, const spec_t *spec, double value)
         else
             buffer_print (&digits, "%.*g", precision, real);
     }
+    value_step (&render->heap, digits.size);
     s_print_number (out, spec, negative, "", buffer_span (&digits));
     buffer_fini (&digits);
 }
@@ -184,9 +186,9 @@ s_print_value (render_t *render, buffer_t *out, const spec_t *spec, value_t valu
     else if (whole && (!spec->type || s_is (spec->type, "dnboxX")))
         s_print_whole (out, spec, integer);
     else if (whole && s_is (spec->type, "eEfFgG%"))
-        s_print_real (out, spec, (double)integer);
+        s_print_real (render, out, spec, (double)integer);
     else if (value.kind == VALUE_FLOAT && (!spec->type || s_is (spec->type, "eEfFgGn%")))
-        s_print_real (out, spec, value.as.real);
+        s_print_real (render, out, spec, value.as.real);
     else if (value.kind == VALUE_STRING || value_is_number (value))
         s_refuse (render, spec, value);
     else

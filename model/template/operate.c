@@ -101,18 +101,22 @@ s_floor (double value)
     return whole > value ? whole - 1 : whole;
 }
 
+enum { DOUBLED_A_STEP = 4 };
+
 //  What is left of a when b was taken from it as often as it goes, exact: b is doubled and halved, and what is subtracted is
 //  never less than half of what is there.
 static double
-s_rest (double a, double b)
+s_rest (render_t *self, double a, double b)
 {
+    uint64_t doubled = 0;
     double rest = a < 0 ? -a : a, part = b < 0 ? -b : b, least = part;
     if (a - a != 0 || b != b)
         return a - a;
     if (b - b != 0)
         return a;
-    while (part <= rest / 2)
+    for (; part <= rest / 2; doubled++)
         part *= 2;
+    value_step (&self->heap, doubled / DOUBLED_A_STEP);
     for (; part >= least; part /= 2)
         rest -= rest >= part ? part : 0;
     return a < 0 ? -rest : rest;
@@ -120,9 +124,9 @@ s_rest (double a, double b)
 
 //  a // b and a % b as Python has them: the rest has the sign of b.
 static value_t
-s_divide_whole (op_t op, double a, double b)
+s_divide_whole (render_t *self, op_t op, double a, double b)
 {
-    double rest = s_rest (a, b);
+    double rest = s_rest (self, a, b);
     double quotient = (a - rest) / b;
     if (rest != 0 && (rest < 0) != (b < 0)) {
         rest += b;
@@ -154,7 +158,7 @@ s_reals (render_t *self, op_t op, double a, double b)
         return value_float (a / b);
     case OP_FLOOR_DIVIDE:
     case OP_MODULO:
-        return s_divide_whole (op, a, b);
+        return s_divide_whole (self, op, a, b);
     default:
         return s_real_power (self, a, b);
     }

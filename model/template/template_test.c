@@ -477,6 +477,8 @@ test_harm_is_bounded_and_named (void **state)
         { "{{ range(5, 0, -9223372036854775807 - 1)[::-1]|list }}", STATUS_INVALID },
         { "{{ 9223372036854775807|round(-1) }}", STATUS_INVALID },
         { "{% for i in range(2) %}{{ ['y' * 700000] }}{% endfor %}", STATUS_LIMIT },
+        { "{% for i in range(600) %}{{ '%.50f'|format(1e300) }}{% endfor %}", STATUS_LIMIT },
+        { "{% for i in range(500) %}{{ 1e308 % 1e-308 }}{% endfor %}", STATUS_LIMIT },
         { "{{ 'x'.encode() }}{{ (5).to_bytes() }}", STATUS_INVALID },
         { "{% for c in '\x80"
           "ab' %}{{ loop.previtem }}{% endfor %}",

@@ -178,6 +178,11 @@ static void
 s_convert (buffer_t *out, span_t text, convert_fn *convert)
 {
     for (size_t at = 0, size; at < text.size; at += size) {
+        if (text.data [at] < 0x80) {
+            buffer_append_byte (out, (uint8_t)convert (text.data [at]));
+            size = 1;
+            continue;
+        }
         uint32_t point = unicode_decode (span_slice (text, at, 4), &size);
         const char *long_upper = convert == utf8proc_toupper ? s_long_upper (point) : "";
         if (*long_upper)
