@@ -195,8 +195,8 @@ s_few_lowest (const few_t *few)
     keys_t lowest = s_lower (keys [0], keys [1]);
     for (size_t i = 2; i * 4 < few->count; i += 2)
         lowest = s_lower (lowest, s_lower (keys [i], keys [i + 1]));
-    lowest = s_lower (lowest, __builtin_shuffle (lowest, (keys_t){ 2, 3, 0, 1 }));
-    lowest = s_lower (lowest, __builtin_shuffle (lowest, (keys_t){ 1, 0, 3, 2 }));
+    lowest = s_lower (lowest, (keys_t){ lowest [2], lowest [3], lowest [0], lowest [1] });
+    lowest = s_lower (lowest, (keys_t){ lowest [1], lowest [0], lowest [3], lowest [2] });
     return lowest [0];
 }
 
