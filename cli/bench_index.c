@@ -354,6 +354,7 @@ s_measure (const bench_run_t *run, const stream_t *stream, error_t *error)
 {
     uint64_t mix = 0;
     batch_t *batch = memory_new (sizeof *batch);
+    memset (batch, 0, sizeof *batch);    //  So that its memory is there before the index's is, as the timing's
     timing_t *timing = s_new_timing (stream);
     player_t *player = player_new (stream);
     status_t status = s_time (player, *stream, batch, timing, error);

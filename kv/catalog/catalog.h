@@ -22,7 +22,7 @@ typedef struct catalog catalog_t;
 
 typedef struct {
     uint64_t blocks_max;      //  Unique blocks of all namespaces, by the memory that indexes take for them; 0: no bound
-    uint32_t parked_limit;    //  Blocks that wait for their parent, each namespace; 0: 100000
+    uint32_t parked_limit;    //  Blocks that wait for their parent, each namespace; 0: 10000
     uint64_t pending_max;     //  Blocks of all prefills together that are pending; 0: 4000000
     uint64_t guessed_ns;      //  How long a guess lasts that nobody uses; 0: ten minutes
 } catalog_options_t;

@@ -40,7 +40,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-enum { SWEEP_STEPS = 16, PREFETCH = 20 };
+enum { SWEEP_STEPS = 16, STRETCHES_A_STEP = 16, PREFETCH = 20 };
 
 index_t *
 index_new (const index_options_t *options)
@@ -653,6 +653,13 @@ s_strip (index_t *self, uint32_t number)
     return false;
 }
 
+//  Steps that a call of s_strip counts for: a run with many stretches has many sets to look at.
+static size_t
+s_strip_cost (const index_t *self, uint32_t number)
+{
+    return runs_has (&self->runs, number) ? 1 + runs_at (&self->runs, number)->stretch_count / STRETCHES_A_STEP : 1;
+}
+
 static void
 s_end_pass (index_t *self)
 {
@@ -670,11 +677,13 @@ index_sweep (index_t *self, size_t steps)
 {
     if (!self->dying.count && !self->doomed.count)
         return false;
-    for (; steps; steps--) {
+    while (steps) {
         if (self->sweep_at >= self->sweep_end || !self->dying.count)
             s_end_pass (self);
         if (!self->dying.count)
             return false;
+        size_t cost = s_strip_cost (self, self->sweep_at);
+        steps -= cost < steps ? cost : steps;
         if (!s_strip (self, self->sweep_at))
             self->sweep_at++;
     }

@@ -21,7 +21,8 @@
 //  hashes are keyed, so nobody can aim at it.  Different parents for one hash give it away; such stores are counted.
 //
 //  Cost: a clear or retirement is O(1) plus the holder's parked blocks; what a cleared holder had is swept out in small
-//  steps with later operations (or index_sweep).  No call but a match or walk costs more than its own blocks.
+//  steps with later operations (or index_sweep).  A store costs its own blocks and the parked ones that it brings a parent:
+//  their bound is the bound of a pause.  No other call but a match or walk costs more than its own blocks.
 //  Bytes in use are bounded: a store that begins at or above the bound is refused as STATUS_LIMIT, removals always work.
 
 #ifndef KV_INDEX_H

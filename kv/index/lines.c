@@ -351,7 +351,7 @@ lines_remove (lines_t *self, uint32_t number, uint32_t count)
 uint64_t
 lines_bytes (const lines_t *self)
 {
-    return ((uint64_t)self->lines + self->further_used) * sizeof (line_t);
+    return ((uint64_t)self->lines + self->further_used) * sizeof (line_t) + self->rows.count * sizeof (uint64_t *);
 }
 
 void

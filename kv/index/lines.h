@@ -78,7 +78,7 @@ void lines_prefetch (const lines_t *self, const uint64_t *hashes, size_t count);
 //  A number that may be the one of a hash, without a look at its row; 0 where the hash's line has none.
 uint32_t lines_guess (const lines_t *self, uint64_t hash);
 
-//  Bytes in use.
+//  Bytes in use, the rows' addresses included.
 uint64_t lines_bytes (const lines_t *self);
 
 //  Stops the process where a number is in the wrong line or a count is wrong.  For tests.

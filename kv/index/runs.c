@@ -261,12 +261,12 @@ s_extend_stretch (runs_t *self, uint32_t number, uint32_t start, set_t set)
     s_set_stretches (self, run, rewrite.stretches, count + 1);
 }
 
-//  Room for more blocks, and for a quarter more than there will be, for there are often more to come.
+//  Room for more blocks.
 static run_t *
 s_reserve (runs_t *self, uint32_t number, uint32_t count)
 {
     run_t *run = runs_at (self, number);
-    return count <= run->capacity ? run : s_resize_run (self, number, s_clamp_capacity (count + count / 16));
+    return count <= run->capacity ? run : s_resize_run (self, number, s_clamp_capacity (count));
 }
 
 size_t
