@@ -308,6 +308,28 @@ test_the_sweep_keeps_up_with_clears (void **state)
     index_destroy (&index);
 }
 
+//  Else a clear among thousands of sets would be a pause.
+static void
+test_a_run_with_many_sets_counts_for_several_steps_of_the_sweep (void **state)
+{
+    enum { BLOCKS = 64, STEPS = 16 };
+    index_t *index = s_index (0);
+    uint32_t a = index_holder_add (index, &s_a), b = index_holder_add (index, &s_b), calls = 1;
+    uint64_t hashes [BLOCKS];
+    for (uint64_t i = 0; i < BLOCKS; i++)
+        hashes [i] = hash_u64 (i + 1);
+    index_store (index, a, INDEX_ROOT, hashes, BLOCKS, NULL);
+    index_store (index, b, INDEX_ROOT, hashes, BLOCKS, NULL);
+    for (size_t i = 1; i < BLOCKS; i += 2)
+        index_remove (index, b, &hashes [i], 1, NULL);
+    index_clear (index, a, NULL);
+    while (index_sweep (index, STEPS))
+        calls++;
+    assert_in_range (calls, BLOCKS / 8, BLOCKS);
+    assert_int_equal (s_stats (index).blocks, BLOCKS - 1);
+    index_destroy (&index);
+}
+
 static void
 test_a_retired_holder_is_a_stranger (void **state)
 {
@@ -600,6 +622,7 @@ main (void)
         cmocka_unit_test (test_only_so_many_blocks_may_wait),
         cmocka_unit_test (test_clears_take_everything_at_once),
         cmocka_unit_test (test_the_sweep_keeps_up_with_clears),
+        cmocka_unit_test (test_a_run_with_many_sets_counts_for_several_steps_of_the_sweep),
         cmocka_unit_test (test_a_retired_holder_is_a_stranger),
         cmocka_unit_test (test_empty_stores_and_hash_zero),
         cmocka_unit_test (test_another_parent_for_a_known_block_is_noticed),
