@@ -55,6 +55,7 @@ struct feed {
     uint64_t received;       //  Elements of it
     bool reset_done;         //  Snapshot: the class was told to forget
     uint64_t wanted;         //  Snapshot: number that it must reach
+    bool complained;         //  Of an event of this incarnation
     uint64_t hopeless_ns;    //  Since when nobody can help; 0: somebody can, or need not
     actor_timer_t pause;     //  WAITING
 };
@@ -108,6 +109,16 @@ s_apply_coming (feed_t *self, coming_t *coming, const origin_t *origin)
     arena_clear (&actor->scratch);
 }
 
+//  Once: who sends one malformed event sends many.
+static void
+s_complain (feed_t *self, const message_type_t *type, const error_t *error)
+{
+    if (!self->complained)
+        actor_log (self->actor, LOG_WARNING, "event %s of source %016" PRIx64 " ignored: %s; further ones are counted",
+            type->name, self->source, error->text);
+    self->complained = true;
+}
+
 //  Decodes an event, behind those that are coming, and tells whoever wants to know that it comes.  One that is none of ours
 //  or malformed does not.
 static void
@@ -121,8 +132,7 @@ s_expect_event (feed_t *self, coming_t *coming, const message_type_t *type, span
     void *event = arena_new (&actor->scratch, type->size ? type->size : 1);
     if (message_decode (type, bytes, &actor->scratch, event, &error)) {
         actor_count (actor, COUNT_BAD_EVENT);
-        actor_log (
-            actor, LOG_WARNING, "event %s of source %016" PRIx64 " ignored: %s", type->name, self->source, error.text);
+        s_complain (self, type, &error);
         return;
     }
     if (handler && handler->on_coming)
@@ -452,6 +462,7 @@ s_fence (feed_t *self, uint64_t incarnation)
     self->next = 1;
     self->tail = 0;
     self->fresh = true;
+    self->complained = false;
     self->hopeless_ns = 0;
     self->state = FEED_LIVE;
     if (is_restart) {

@@ -296,7 +296,7 @@ test_an_answer_of_a_broker_that_was_replaced_is_asked_for_again (void **state)
     stage_destroy (&s_stage);
 }
 
-//  What is malformed takes no room from what comes behind it.
+//  What is malformed takes no room from what comes behind it, and one line in the log.
 static void
 test_malformed_events_leave_nothing_behind (void **state)
 {
@@ -313,6 +313,9 @@ test_malformed_events_leave_nothing_behind (void **state)
     const follower_t *follower = actor_state (stage_find (s_stage, "follower/0"));
     assert_int_equal (follower->changes, 1);
     assert_true (follower->memory <= FEW);
+    const char *said = strstr (stage_log (s_stage), " ignored: ");
+    assert_non_null (said);
+    assert_null (strstr (said + 1, " ignored: "));
     batch_fini (&batch);
     stage_destroy (&s_stage);
 }
