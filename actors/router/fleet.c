@@ -242,13 +242,15 @@ fleet_expire (fleet_t *self, uint64_t now_ns)
 
 //  ---- Workers ----
 
+//  And with it what was active there.
 static void
-s_drop_card (worker_t *self)
+s_drop_card (fleet_t *self, worker_t *worker)
 {
-    memory_free (self->ranks);
-    self->ranks = NULL;
-    self->rank_count = 0;
-    self->has_card = false;
+    s_end_all_of (self, worker);
+    memory_free (worker->ranks);
+    worker->ranks = NULL;
+    worker->rank_count = 0;
+    worker->has_card = false;
 }
 
 static worker_t *
@@ -273,13 +275,12 @@ s_insert (fleet_t *self, worker_t *worker)
 static void
 s_worker_free (fleet_t *self, worker_t *worker)
 {
-    s_end_all_of (self, worker);
+    s_drop_card (self, worker);
     map_remove_u64 (self->by_source, worker->source);
     size_t position = 0;
     while (s_worker_at (self, position) != worker)
         position++;
     array_remove (&self->workers, position);
-    s_drop_card (worker);
     message_memory_fini (&worker->memory);
     memory_free (worker->address);
     memory_free (worker);
@@ -315,12 +316,10 @@ s_worker (fleet_t *self, span_t address)
     return worker;
 }
 
-//  A new card, or the card of a new incarnation: whatever was active there no longer is.
 static status_t
 s_read_card (fleet_t *self, worker_t *worker, span_t card, error_t *error)
 {
-    s_end_all_of (self, worker);
-    s_drop_card (worker);
+    s_drop_card (self, worker);
     status_t status = message_memory_decode (&worker->memory, &model_card_message, card, &worker->card, error);
     if (status)
         return error_prefix (error, "the card of %s", worker->address);
@@ -350,9 +349,11 @@ fleet_see (fleet_t *self, const actor_entry_t *entry, error_t *error)
     worker->takes_work = entry->state == ACTOR_STATE_ALIVE && !entry->draining;
     bool is_new = worker->incarnation != entry->incarnation;
     worker->incarnation = entry->incarnation;
+    if (is_new)
+        s_drop_card (self, worker);
     if (!entry->has_card)
         return STATUS_OK;
-    if (is_new || !worker->has_card || !span_equal (entry->card, buffer_span (&worker->memory.bytes)))
+    if (!worker->has_card || !span_equal (entry->card, buffer_span (&worker->memory.bytes)))
         return s_read_card (self, worker, entry->card, error);
     return STATUS_OK;
 }

@@ -200,6 +200,24 @@ test_what_was_asked_for_ends_with_the_asker (void **state)
     fleet_destroy (&fleet);
 }
 
+//  A restarted worker whose engine is not there yet has no card, and later the same one: it is another worker all the same.
+static void
+test_what_was_active_ends_with_the_worker (void **state)
+{
+    fleet_t *fleet = s_fleet_of_one ();
+    s_begin (fleet, "r1", 1);
+    actor_entry_t entry = { .address = SPAN ("worker/a"), .incarnation = 2, .state = ACTOR_STATE_ALIVE };
+    assert_int_equal (fleet_see (fleet, &entry, NULL), STATUS_OK);
+    assert_int_equal (fleet_active (fleet), 0);
+    array_t candidates;
+    error_t reason;
+    array_init (&candidates, sizeof (policy_candidate_t));
+    fleet_candidates (fleet, &(route_t){ .model = SPAN ("tiny") }, 2, &candidates, &reason);
+    assert_int_equal (candidates.count, 0);
+    array_fini (&candidates);
+    fleet_destroy (&fleet);
+}
+
 int
 main (void)
 {
@@ -210,6 +228,7 @@ main (void)
         cmocka_unit_test (test_every_end_is_told_once),
         cmocka_unit_test (test_what_is_expected_is_what_it_took),
         cmocka_unit_test (test_what_was_asked_for_ends_with_the_asker),
+        cmocka_unit_test (test_what_was_active_ends_with_the_worker),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
