@@ -152,6 +152,10 @@ static void
 s_say_vocabulary (const bundle_t *bundle, buffer_t *out)
 {
     s_label (out, "vocabulary");
+    if (!bundle->tokenizer) {
+        buffer_append_string (out, "none\n");
+        return;
+    }
     s_say_text (out, "", buffer_span (&bundle->vocabulary));
     buffer_print (out, ", %u tokens", tokenizer_size (bundle->tokenizer));
     if (bundle->cutting.size)
@@ -260,17 +264,18 @@ s_write_probes (const char *key, const bundle_template_t *template, json_writer_
 static void
 s_write_vocabulary (const bundle_t *bundle, json_writer_t *json)
 {
+    uint32_t size = bundle->tokenizer ? tokenizer_size (bundle->tokenizer) : 0;
     json_write_key (json, "vocabulary");
     json_write_begin_object (json);
     s_write_text (json, "kind", buffer_span (&bundle->vocabulary));
     json_write_key (json, "size");
-    json_write_u64 (json, tokenizer_size (bundle->tokenizer));
+    json_write_u64 (json, size);
     s_write_text (json, "pre_tokenizer", buffer_span (&bundle->cutting));
     s_write_text (json, "bos", buffer_span (&bundle->bos));
     s_write_text (json, "eos", buffer_span (&bundle->eos));
     json_write_key (json, "special");
     json_write_begin_object (json);
-    for (uint32_t id = 0; id < tokenizer_size (bundle->tokenizer); id++)
+    for (uint32_t id = 0; id < size; id++)
         if (tokenizer_is_special (bundle->tokenizer, id)) {
             json_write_key_span (json, tokenizer_token_text (bundle->tokenizer, id));
             json_write_u64 (json, id);
@@ -310,16 +315,27 @@ s_write (const bundle_t *bundle, const tried_t *tried, buffer_t *out)
 
 //  ---- The verb --------------------------------------------------------------------------------------------------------
 
+//  A file by itself is known by its name.
+static bundle_file_t
+s_kind_of (const char *path)
+{
+    const char *slash = strrchr (path, '/'), *name = slash ? slash + 1 : path, *suffix = strrchr (name, '.');
+    for (bundle_file_t kind = 0; kind < BUNDLE_FILES; kind++)
+        if (bundle_file_names [kind] && strcmp (name, bundle_file_names [kind]) == 0)
+            return kind;
+    return suffix && strcmp (suffix, ".jinja") == 0 ? BUNDLE_TEMPLATE : BUNDLE_TOKENIZER;
+}
+
 static status_t
 s_inspect (const model_flags_t *flags, const char *path, buffer_t *out, error_t *error)
 {
     model_files_t files;
     bundle_t *bundle = NULL;
     tried_t tried = { 0 };
-    status_t status = model_files_open (&files, path, BUNDLE_TOKENIZER, error);
+    status_t status = model_files_open (&files, path, s_kind_of (path), error);
     if (!status && *flags->chat_template)
         status = model_files_open_template (&files, flags->chat_template, error);
-    if (!status && bundle_load (files.files, &bundle, error))
+    if (!status && bundle_load_to_inspect (files.files, &bundle, error))
         status = error_prefix (error, "'%s'", path);
     if (!status) {
         s_try (bundle, &tried);
@@ -353,10 +369,9 @@ const command_t model_command = {
     .arguments = "inspect MODEL",
     .doc = "Say what a model brings: template, vocabulary, how it answers.",
     .essay =
-        "MODEL is a GGUF file, a tokenizer.json, or a Hugging Face folder (tokenizer.json, tokenizer_config.json,\n"
-        "chat_template.jinja, chat_template.json, additional_chat_templates/). Nothing is downloaded and nothing is "
-        "run\n"
-        "but the chat templates that conversations use, on a few words.\n",
+        "MODEL is a GGUF file, a Hugging Face folder (tokenizer.json, tokenizer_config.json, chat_template.jinja,\n"
+        "chat_template.json, additional_chat_templates/), one of its files, or a chat template NAME.jinja. Nothing is\n"
+        "downloaded and nothing is run but the chat templates that conversations use, on a few words.\n",
     .table = s_flags,
     .flags_size = sizeof (model_flags_t),
     .words_min = 2,

@@ -14,9 +14,10 @@ const char *const bundle_file_names [BUNDLE_FILES] = {
 };
 
 typedef struct {
-    const span_t *files;    //  By bundle_file_t
-    bundle_t *bundle;       //  What is filled
-    error_t *error;         //  The caller's
+    const span_t *files;      //  By bundle_file_t
+    bundle_t *bundle;         //  What is filled
+    bool template_will_do;    //  Without a vocabulary
+    error_t *error;           //  The caller's
 } loading_t;
 
 //  ---- Hugging Face ----------------------------------------------------------------------------------------------------
@@ -224,7 +225,8 @@ static void
 s_choose_format (bundle_t *bundle)
 {
     const bundle_template_t *template = bundle->with_tools;
-    bundle->format = parser_choose (template ? buffer_span (&template->source) : SPAN (""), s_has_token, bundle);
+    bundle->format = parser_choose (
+        template ? buffer_span (&template->source) : SPAN (""), bundle->tokenizer ? s_has_token : NULL, bundle);
 }
 
 static status_t
@@ -237,6 +239,8 @@ s_load (loading_t *self)
         status = s_load_gguf (self);
     else if (self->files [BUNDLE_TOKENIZER].size)
         status = s_load_folder (self);
+    else if (self->template_will_do && self->bundle->templates.count)
+        status = s_read_config (self);
     else
         status = error_set (self->error, STATUS_INVALID, "there is neither a GGUF file nor a tokenizer.json");
     if (!status)
@@ -248,17 +252,29 @@ s_load (loading_t *self)
     return status;
 }
 
+static status_t
+s_load_new (loading_t *self, bundle_t **bundle)
+{
+    self->bundle = memory_new (sizeof (bundle_t));
+    templates_init (&self->bundle->templates);
+    status_t status = s_load (self);
+    if (status)
+        bundle_destroy (&self->bundle);
+    else
+        *bundle = self->bundle;
+    return status;
+}
+
 status_t
 bundle_load (const span_t files [BUNDLE_FILES], bundle_t **self, error_t *error)
 {
-    loading_t loading = { .files = files, .bundle = memory_new (sizeof (bundle_t)), .error = error };
-    templates_init (&loading.bundle->templates);
-    status_t status = s_load (&loading);
-    if (status)
-        bundle_destroy (&loading.bundle);
-    else
-        *self = loading.bundle;
-    return status;
+    return s_load_new (&(loading_t){ .files = files, .error = error }, self);
+}
+
+status_t
+bundle_load_to_inspect (const span_t files [BUNDLE_FILES], bundle_t **self, error_t *error)
+{
+    return s_load_new (&(loading_t){ .files = files, .template_will_do = true, .error = error }, self);
 }
 
 void

@@ -45,7 +45,7 @@ typedef struct {
 } bundle_template_t;
 
 typedef struct {
-    tokenizer_t *tokenizer;                 //  Of the vocabulary
+    tokenizer_t *tokenizer;                 //  Of the vocabulary; NULL only from bundle_load_to_inspect
     array_t templates;                      //  bundle_template_t, as they come
     const bundle_template_t *plain;         //  For conversations without tools; NULL: none
     const bundle_template_t *with_tools;    //  For those with tools, mostly the same; NULL: none
@@ -63,6 +63,9 @@ typedef struct {
 //  Loads the files, borrowed for the call; an empty span is a file that is not there.  There must be a GGUF file or a
 //  tokenizer.json.  Gives the bundle.  STATUS_INVALID, STATUS_UNSUPPORTED, STATUS_LIMIT with the file and what is wrong.
 status_t bundle_load (const span_t files [BUNDLE_FILES], bundle_t **self, error_t *error);
+
+//  The same, but a chat template without a vocabulary will do: `tokenizer` is NULL then.
+status_t bundle_load_to_inspect (const span_t files [BUNDLE_FILES], bundle_t **self, error_t *error);
 
 //  Of the files: what a model card says, so that whoever fetches them knows what came.
 uint64_t bundle_fingerprint (const span_t files [BUNDLE_FILES]);
