@@ -143,3 +143,17 @@ notices_send (notices_t *self, span_t router, const route_progress_t *progress)
     notice->incarnation = entry ? entry->incarnation : 0;
     s_tell (notice, progress);
 }
+
+void
+notices_withdraw (notices_t *self, span_t router, span_t request)
+{
+    list_link_t *link = list_first (&self->waiting);
+    while (link) {
+        notice_t *notice = LIST_ENTRY (link, notice_t, in_notices);
+        link = list_next (&self->waiting, link);
+        if (!span_equal_string (router, notice->router) || !span_equal (request, notice->progress.request))
+            continue;
+        list_remove (&self->waiting, &notice->in_notices);
+        s_free (notice);
+    }
+}

@@ -33,4 +33,7 @@ void notices_fini (notices_t *self);
 //  Tells a router.  Borrows both for the call.
 void notices_send (notices_t *self, span_t router, const route_progress_t *progress);
 
+//  A request goes to a router that it has left: what that one has not heard of it holds no more.
+void notices_withdraw (notices_t *self, span_t router, span_t request);
+
 #endif

@@ -133,7 +133,17 @@ s_call_router (turn_t *self)
     buffer_fini (&packed);
 }
 
-//  The router that was asked before may have decided all the same, and count it.
+//  The router that was asked before may have decided all the same, and count it; the one that is asked now counts it anew.
+static void
+s_change_router (turn_t *self, span_t router)
+{
+    notices_t *notices = &self->frontend->notices;
+    if (self->router [0] && !span_equal_string (router, self->router))
+        turn_tell_router (self, true);
+    notices_withdraw (notices, router, span_from_string (self->request_id));
+    span_copy_string (router, self->router, sizeof self->router);
+}
+
 void
 turn_route (turn_t *self)
 {
@@ -143,9 +153,7 @@ turn_route (turn_t *self)
         s_ask_again (self, API_NO_ROUTER, "no router is registered");
         return;
     }
-    if (self->router [0] && !span_equal_string (router->address, self->router))
-        turn_tell_router (self, true);
-    span_copy_string (router->address, self->router, sizeof self->router);
+    s_change_router (self, router->address);
     self->router_incarnation = router->incarnation;
     self->decided = false;
     turn_extend_chain (self);

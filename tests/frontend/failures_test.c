@@ -1,5 +1,8 @@
 //  Workers that fail, clients that leave or read slowly, and the end.
 
+#include <stdlib.h>
+
+#include "actors/router/router.h"
 #include "tests/frontend/fixture.h"
 
 //  The sum of a metric's values whose labels contain this.
@@ -361,6 +364,53 @@ test_a_router_that_stood_still_hears_that_another_one_decided (void **state)
     fixture_end ();
 }
 
+//  Requests that a router counts.
+static size_t
+s_active (const char *address)
+{
+    buffer_t text = { 0 };
+    actor_t *router = stage_find (fixture_stage, address);
+    router_class.describe (actor_state (router), router, &text);
+    const char *workers = strstr (buffer_string (&text), "workers, ");
+    assert_non_null (workers);
+    size_t active = strtoul (workers + strlen ("workers, "), NULL, 10);
+    buffer_fini (&text);
+    return active;
+}
+
+//  A router stands still for as long, comes back, and gets requests again that had left it, because their worker died.
+static void
+s_serve_again_after (uint64_t still_ns)
+{
+    fixture_begin (1);
+    fixture_add_router ("1");
+    stage_run (fixture_stage, 3 * REALM_SECOND);
+    s_freeze ("router/0", true);
+    fixture_scripts [0].pause_ns = fixture_scripts [1].pause_ns = 500 * REALM_MS;
+    for (size_t i = 0; i < FIXTURE_CHATS; i++)
+        fixture_fetch (i, URL, CHAT (",\"stream\":true,\"max_tokens\":300"), NULL, 0);
+    stage_run (fixture_stage, 14 * REALM_SECOND);
+    assert_int_equal (s_active ("router/1"), FIXTURE_CHATS);
+    fixture_add_worker (1, "tiny", 7);
+    stage_run (fixture_stage, still_ns);
+    s_freeze ("router/0", false);
+    stage_run (fixture_stage, 100 * REALM_MS);
+    stage_crash (fixture_stage, "worker/a");
+    stage_run (fixture_stage, 6 * REALM_SECOND);
+}
+
+//  That they had left it is told again every two seconds, but no more once they are back.
+static void
+test_what_a_router_serves_again_is_not_ended_there (void **state)
+{
+    for (uint64_t still_ms = 0; still_ms < 2000; still_ms += 250) {
+        s_serve_again_after (still_ms * REALM_MS);
+        assert_true (s_active ("router/0") > 0);
+        assert_int_equal (s_active ("router/0") + s_active ("router/1"), FIXTURE_CHATS);
+        fixture_end ();
+    }
+}
+
 //  ---- Clients that leave, or read slowly --------------------------------------------------------------------------------
 
 static void
@@ -698,6 +748,7 @@ main (void)
         cmocka_unit_test (test_what_is_drawn_without_a_seed_can_be_kept_from_moving),
         cmocka_unit_test (test_a_router_that_stood_still_hears_what_ended_meanwhile),
         cmocka_unit_test (test_a_router_that_stood_still_hears_that_another_one_decided),
+        cmocka_unit_test (test_what_a_router_serves_again_is_not_ended_there),
         cmocka_unit_test (test_a_client_that_leaves_is_heard_by_the_worker),
         cmocka_unit_test (test_a_slow_reader_holds_the_worker_back),
         cmocka_unit_test (test_a_slow_reader_holds_back_the_owner_of_its_session),
