@@ -24,7 +24,7 @@ enum {
     PATIENCE_MS = 10000,       //  Silence after which something was lost
     JOIN_MS = 20,              //  Between two attempts to be heard
     JOIN_TRIES = 250,          //  Attempts
-    ROUNDS = 3,                //  The least of these counts
+    ROUNDS = 6,                //  The least of these counts
     LEASE_MS = 600000,         //  Longer than the bench
     WARM_SHARE = 10,           //  This part of the messages is not counted
     FRAMES_MAX = 5,            //  Of a message
