@@ -315,24 +315,13 @@ s_write (const bundle_t *bundle, const tried_t *tried, buffer_t *out)
 
 //  ---- The verb --------------------------------------------------------------------------------------------------------
 
-//  A file by itself is known by its name.
-static bundle_file_t
-s_kind_of (const char *path)
-{
-    const char *slash = strrchr (path, '/'), *name = slash ? slash + 1 : path, *suffix = strrchr (name, '.');
-    for (bundle_file_t kind = 0; kind < BUNDLE_FILES; kind++)
-        if (bundle_file_names [kind] && strcmp (name, bundle_file_names [kind]) == 0)
-            return kind;
-    return suffix && strcmp (suffix, ".jinja") == 0 ? BUNDLE_TEMPLATE : BUNDLE_TOKENIZER;
-}
-
 static status_t
 s_inspect (const model_flags_t *flags, const char *path, buffer_t *out, error_t *error)
 {
     model_files_t files;
     bundle_t *bundle = NULL;
     tried_t tried = { 0 };
-    status_t status = model_files_open (&files, path, s_kind_of (path), error);
+    status_t status = model_files_open (&files, path, BUNDLE_TOKENIZER, error);
     if (!status && *flags->chat_template)
         status = model_files_open_template (&files, flags->chat_template, error);
     if (!status && bundle_load_to_inspect (files.files, &bundle, error))

@@ -21,13 +21,19 @@ s_open (model_files_t *self, bundle_file_t kind, const char *path, error_t *erro
     return status;
 }
 
+static bool
+s_is_template_name (const char *name)
+{
+    const char *dot = strrchr (name, '.');
+    return dot && dot > name && strcmp (dot, TEMPLATE_SUFFIX) == 0;
+}
+
 //  ---- A folder --------------------------------------------------------------------------------------------------------
 
 static int
 s_is_template (const struct dirent *entry)
 {
-    const char *dot = strrchr (entry->d_name, '.');
-    return dot && dot > entry->d_name && strcmp (dot, TEMPLATE_SUFFIX) == 0;
+    return s_is_template_name (entry->d_name);
 }
 
 //  A template is called as its file.
@@ -89,6 +95,29 @@ s_open_folder (model_files_t *self, const char *folder, error_t *error)
     return s_open_templates (self, folder, error);
 }
 
+//  ---- A file by itself ------------------------------------------------------------------------------------------------
+
+static bundle_file_t
+s_kind_by_name (const char *path, bundle_file_t otherwise)
+{
+    const char *slash = strrchr (path, '/'), *name = slash ? slash + 1 : path;
+    for (bundle_file_t kind = 0; kind < BUNDLE_FILES; kind++)
+        if (bundle_file_names [kind] && strcmp (name, bundle_file_names [kind]) == 0)
+            return kind;
+    return s_is_template_name (name) ? BUNDLE_TEMPLATE : otherwise;
+}
+
+static status_t
+s_open_file (model_files_t *self, const char *path, bundle_file_t kind, error_t *error)
+{
+    status_t status = s_open (self, kind, path, error);
+    if (!status && span_starts_with (self->files [kind], SPAN ("GGUF"))) {
+        self->files [BUNDLE_GGUF] = self->files [kind];
+        self->files [kind] = SPAN ("");
+    }
+    return status;
+}
+
 //  ---- All -------------------------------------------------------------------------------------------------------------
 
 status_t
@@ -98,12 +127,7 @@ model_files_open (model_files_t *self, const char *path, bundle_file_t otherwise
     *self = (model_files_t){ 0 };
     if (stat (path, &about) == 0 && S_ISDIR (about.st_mode))
         return s_open_folder (self, path, error);
-    status_t status = s_open (self, otherwise, path, error);
-    if (!status && span_starts_with (self->files [otherwise], SPAN ("GGUF"))) {
-        self->files [BUNDLE_GGUF] = self->files [otherwise];
-        self->files [otherwise] = SPAN ("");
-    }
-    return status;
+    return s_open_file (self, path, s_kind_by_name (path, otherwise), error);
 }
 
 status_t

@@ -12,8 +12,8 @@ typedef struct {
     span_t files [BUNDLE_FILES];          //  All, as a bundle takes them
 } model_files_t;
 
-//  Opens a Hugging Face folder, or a file: GGUF, or else what `otherwise` says.  STATUS_NOT_FOUND, STATUS_IO with the path.
-//  model_files_close in either case.
+//  Opens a Hugging Face folder, or one file: a GGUF file, one of such a folder or NAME.jinja by its name, or else what
+//  `otherwise` says.  STATUS_NOT_FOUND, STATUS_IO with the path.  model_files_close in either case.
 status_t model_files_open (model_files_t *self, const char *path, bundle_file_t otherwise, error_t *error);
 
 //  Opens a chat template that stands in for all that the model has.
