@@ -444,80 +444,80 @@ test_the_moment_prints_as_python_does (void **state)
     buffer_fini (&out);
 }
 
+static const struct {
+    const char *source;
+    status_t status;
+} s_harm [] = {
+    { "{% for i in range(1000000000) %}x{% endfor %}", STATUS_INVALID },
+    { "{% for i in range(100000) %}{% for j in range(100000) %}x{% endfor %}{% endfor %}", STATUS_LIMIT },
+    { "{% macro f(n) %}{{ f(n) }}{% endmacro %}{{ f(1) }}", STATUS_INVALID },
+    { "{{ 'x' * 1000000000 }}", STATUS_INVALID },
+    { "{% for i in range(1000) %}{{ 'x' * 10000 }}{% endfor %}", STATUS_LIMIT },
+    { "{% set ns = namespace(x=[1], y=[1]) %}{% for i in range(100) %}{% set ns.x = [ns.x, ns.x] %}"
+      "{% set ns.y = [ns.y, ns.y] %}{% endfor %}{{ ns.x == ns.y }}",
+        STATUS_LIMIT },
+    { "{% set x = 'y' * 100000 %}{% for i in range(1000) %}{{ 'z' in x }}{% endfor %}", STATUS_LIMIT },
+    { "{% set x = 'y' * 100000 %}{% for i in range(1000) %}{{ x[99999] }}{% endfor %}", STATUS_LIMIT },
+    { "{% set x = 'y' * 100000 %}{% for i in range(1000) %}{{ x is upper }}{% endfor %}", STATUS_LIMIT },
+    { "{% set x = 'y' * 100000 %}{{ (x + 'z') in x * 4 }}", STATUS_LIMIT },
+    { "{% set x = 'y' * 100000 %}{{ (x * 4).split(x + 'z') }}", STATUS_LIMIT },
+    { "{% set x = 'y' * 100000 %}{{ (x * 4).strip('z' * 100000 + 'y')|length }}", STATUS_LIMIT },
+    { "{% set x = 'y' * 100000 %}{{ (x * 4).count(x + 'z') }}", STATUS_LIMIT },
+    { "{% set ns = namespace(x=(1,)) %}{% for i in range(190) %}{% set ns.x = (ns.x, ns.x) %}{% endfor %}"
+      "{{ {ns.x: 1}|length }}",
+        STATUS_LIMIT },
+    { "{{ ('<!--' * 10000)|striptags }}{{ [1]|random }}", STATUS_INVALID },
+    { "{{ 'a&eacute;'|striptags }}", STATUS_INVALID },
+    { "{{ ('a' * 100)|pprint }}", STATUS_INVALID },
+    { "{{ ('a' * 10000).translate({97: 'b' * 10000})|length }}", STATUS_LIMIT },
+    { "{{ range(0, 9223372036854775807, 4611686018427387904)[::2] }}", STATUS_INVALID },
+    { "{{ range(5, 0, -9223372036854775807 - 1)[::-1]|list }}", STATUS_INVALID },
+    { "{{ 9223372036854775807|round(-1) }}", STATUS_INVALID },
+    { "{% for i in range(2) %}{{ ['y' * 700000] }}{% endfor %}", STATUS_LIMIT },
+    { "{% for i in range(600) %}{{ '%.50f'|format(1e300) }}{% endfor %}", STATUS_LIMIT },
+    { "{% for i in range(500) %}{{ 1e308 % 1e-308 }}{% endfor %}", STATUS_LIMIT },
+    { "{{ 'x'.encode() }}{{ (5).to_bytes() }}", STATUS_INVALID },
+    { "{% for c in '\x80"
+      "ab' %}{{ loop.previtem }}{% endfor %}",
+        STATUS_INVALID },
+    { "{{ '%9999999d' % 1 }}", STATUS_INVALID },
+    { "{{ '{:>9999999}'.format(1) }}", STATUS_INVALID },
+    { "{{ 'x'.center(10000000) }}", STATUS_LIMIT },
+    { "{{ 'x'|indent(9999999999) }}", STATUS_INVALID },
+    { "{{ [1]|tojson(indent=99999999) }}", STATUS_INVALID },
+    { "{{ '{:{:{:{}}}}'.format(1, 2, 3, 4) }}", STATUS_INVALID },
+    { "{{ 2 ** 99999 }}", STATUS_INVALID },
+    { "{% set ns = namespace(x='a') %}{% for i in range(60) %}{% set ns.x = ns.x + ns.x %}{% endfor %}", STATUS_LIMIT },
+    { "{% set ns = namespace(x=[]) %}{% for i in range(1000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x }}",
+        STATUS_INVALID },
+    { "{% set l = [] %}{{ l.append(l) }}{{ l }}", STATUS_INVALID },
+    { "{% set l = [] %}{{ l.append(l) }}{{ l|tojson }}", STATUS_INVALID },
+    { "{% set l = [] %}{% set m = [] %}{{ l.append(l) }}{{ m.append(m) }}{{ l == m }}", STATUS_INVALID },
+    { "{{ range(*[1, 2, 3, 4]) }}", STATUS_INVALID },
+    { "{{ range(*5) }}{{ dict(**{1: 2}) }}", STATUS_INVALID },
+    { "{{ dict(**[1]) }}", STATUS_INVALID },
+    { "{{ 9223372036854775807 + 1 }}", STATUS_INVALID },
+    { "{{ 1 // 0 }}", STATUS_INVALID },
+    { "{{ ''.__class__.__mro__ }}", STATUS_INVALID },
+    { "{{ '%*d' % 3 }}", STATUS_INVALID },
+    { "{% if %}", STATUS_INVALID },
+    { "{{ (((((((((( }}", STATUS_INVALID },
+    { "{% endfor %}", STATUS_INVALID },
+    { "{{ 'open", STATUS_INVALID },
+    { "{# open", STATUS_INVALID },
+    { "{% break %}", STATUS_INVALID },
+    { "{{ x.y.z }}", STATUS_INVALID },
+};
+
 static void
 test_harm_is_bounded_and_named (void **state)
 {
-    static const struct {
-        const char *source;
-        status_t status;
-    } rows [] = {
-        { "{% for i in range(1000000000) %}x{% endfor %}", STATUS_INVALID },
-        { "{% for i in range(100000) %}{% for j in range(100000) %}x{% endfor %}{% endfor %}", STATUS_LIMIT },
-        { "{% macro f(n) %}{{ f(n) }}{% endmacro %}{{ f(1) }}", STATUS_INVALID },
-        { "{{ 'x' * 1000000000 }}", STATUS_INVALID },
-        { "{% for i in range(1000) %}{{ 'x' * 10000 }}{% endfor %}", STATUS_LIMIT },
-        { "{% set ns = namespace(x=[1], y=[1]) %}{% for i in range(100) %}{% set ns.x = [ns.x, ns.x] %}"
-          "{% set ns.y = [ns.y, ns.y] %}{% endfor %}{{ ns.x == ns.y }}",
-            STATUS_LIMIT },
-        { "{% set x = 'y' * 100000 %}{% for i in range(1000) %}{{ 'z' in x }}{% endfor %}", STATUS_LIMIT },
-        { "{% set x = 'y' * 100000 %}{% for i in range(1000) %}{{ x[99999] }}{% endfor %}", STATUS_LIMIT },
-        { "{% set x = 'y' * 100000 %}{% for i in range(1000) %}{{ x is upper }}{% endfor %}", STATUS_LIMIT },
-        { "{% set x = 'y' * 100000 %}{{ (x + 'z') in x * 4 }}", STATUS_LIMIT },
-        { "{% set x = 'y' * 100000 %}{{ (x * 4).split(x + 'z') }}", STATUS_LIMIT },
-        { "{% set x = 'y' * 100000 %}{{ (x * 4).strip('z' * 100000 + 'y')|length }}", STATUS_LIMIT },
-        { "{% set x = 'y' * 100000 %}{{ (x * 4).count(x + 'z') }}", STATUS_LIMIT },
-        { "{% set ns = namespace(x=(1,)) %}{% for i in range(190) %}{% set ns.x = (ns.x, ns.x) %}{% endfor %}"
-          "{{ {ns.x: 1}|length }}",
-            STATUS_LIMIT },
-        { "{{ ('<!--' * 10000)|striptags }}{{ [1]|random }}", STATUS_INVALID },
-        { "{{ 'a&eacute;'|striptags }}", STATUS_INVALID },
-        { "{{ ('a' * 100)|pprint }}", STATUS_INVALID },
-        { "{{ ('a' * 10000).translate({97: 'b' * 10000})|length }}", STATUS_LIMIT },
-        { "{{ range(0, 9223372036854775807, 4611686018427387904)[::2] }}", STATUS_INVALID },
-        { "{{ range(5, 0, -9223372036854775807 - 1)[::-1]|list }}", STATUS_INVALID },
-        { "{{ 9223372036854775807|round(-1) }}", STATUS_INVALID },
-        { "{% for i in range(2) %}{{ ['y' * 700000] }}{% endfor %}", STATUS_LIMIT },
-        { "{% for i in range(600) %}{{ '%.50f'|format(1e300) }}{% endfor %}", STATUS_LIMIT },
-        { "{% for i in range(500) %}{{ 1e308 % 1e-308 }}{% endfor %}", STATUS_LIMIT },
-        { "{{ 'x'.encode() }}{{ (5).to_bytes() }}", STATUS_INVALID },
-        { "{% for c in '\x80"
-          "ab' %}{{ loop.previtem }}{% endfor %}",
-            STATUS_INVALID },
-        { "{{ '%9999999d' % 1 }}", STATUS_INVALID },
-        { "{{ '{:>9999999}'.format(1) }}", STATUS_INVALID },
-        { "{{ 'x'.center(10000000) }}", STATUS_LIMIT },
-        { "{{ 'x'|indent(9999999999) }}", STATUS_INVALID },
-        { "{{ [1]|tojson(indent=99999999) }}", STATUS_INVALID },
-        { "{{ '{:{:{:{}}}}'.format(1, 2, 3, 4) }}", STATUS_INVALID },
-        { "{{ 2 ** 99999 }}", STATUS_INVALID },
-        { "{% set ns = namespace(x='a') %}{% for i in range(60) %}{% set ns.x = ns.x + ns.x %}{% endfor %}",
-            STATUS_LIMIT },
-        { "{% set ns = namespace(x=[]) %}{% for i in range(1000) %}{% set ns.x = [ns.x] %}{% endfor %}{{ ns.x }}",
-            STATUS_INVALID },
-        { "{% set l = [] %}{{ l.append(l) }}{{ l }}", STATUS_INVALID },
-        { "{% set l = [] %}{{ l.append(l) }}{{ l|tojson }}", STATUS_INVALID },
-        { "{% set l = [] %}{% set m = [] %}{{ l.append(l) }}{{ m.append(m) }}{{ l == m }}", STATUS_INVALID },
-        { "{{ range(*[1, 2, 3, 4]) }}", STATUS_INVALID },
-        { "{{ range(*5) }}{{ dict(**{1: 2}) }}", STATUS_INVALID },
-        { "{{ dict(**[1]) }}", STATUS_INVALID },
-        { "{{ 9223372036854775807 + 1 }}", STATUS_INVALID },
-        { "{{ 1 // 0 }}", STATUS_INVALID },
-        { "{{ ''.__class__.__mro__ }}", STATUS_INVALID },
-        { "{{ '%*d' % 3 }}", STATUS_INVALID },
-        { "{% if %}", STATUS_INVALID },
-        { "{{ (((((((((( }}", STATUS_INVALID },
-        { "{% endfor %}", STATUS_INVALID },
-        { "{{ 'open", STATUS_INVALID },
-        { "{# open", STATUS_INVALID },
-        { "{% break %}", STATUS_INVALID },
-        { "{{ x.y.z }}", STATUS_INVALID },
-    };
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+    for (size_t i = 0; i < sizeof s_harm / sizeof *s_harm; i++) {
         buffer_t out = { 0 };
         error_t error = { 0 };
-        status_t status = s_render (rows [i].source, "{}", &out, &error);
-        if (status != rows [i].status)
-            fail_msg ("%s: %s, %s", rows [i].source, status_name (status), error.text);
+        status_t status = s_render (s_harm [i].source, "{}", &out, &error);
+        if (status != s_harm [i].status)
+            fail_msg ("%s: %s, %s", s_harm [i].source, status_name (status), error.text);
         assert_true (span_starts_with (span_from_string (error.text), SPAN ("line 1: ")));
         assert_int_equal (out.size, 0);
         buffer_fini (&out);
