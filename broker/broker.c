@@ -98,7 +98,7 @@ s_sender (broker_t *self, const event_header_t *header, span_t topic)
         s_count (self, COUNT_FOREIGN);
         return NULL;
     }
-    if (!header->stream || header->stream >= STREAM_COUNT || !header->sequence ||
+    if (!header->stream || header->stream >= STREAM_COUNT ||
         !event_topic_is (topic, header->stream, member->entry.address)) {
         s_count (self, COUNT_BAD_BATCH);
         return NULL;

@@ -14,11 +14,13 @@ typedef struct {
 } witness_t;
 
 static void
-s_on_acknowledged (void *arg, const span_t *frames, size_t count)
+s_on_answer (void *arg, const span_t *frames, size_t count)
 {
     witness_t *self = arg;
     frame_header_t header;
-    assert_int_equal (frame_header_decode (&header, frames [count - 1], NULL, NULL), STATUS_OK);
+    assert_int_equal (frame_header_decode (&header, frames [1], NULL, NULL), STATUS_OK);
+    if (header.kind != FRAME_KIND_ACK)
+        return;
     self->position = header.position;
     self->acknowledged++;
 }
@@ -34,7 +36,7 @@ s_witness_open (witness_t *self)
 {
     port_t *port = actor_port (stage_find (bus_stage, "source/0"));
     const port_table_t *table = port->table;
-    socket_options_t dealer = { .kind = SOCKET_DEALER, .on_message = s_on_acknowledged, .arg = self };
+    socket_options_t dealer = { .kind = SOCKET_DEALER, .on_message = s_on_answer, .arg = self };
     socket_options_t sub = { .kind = SOCKET_SUB, .on_message = s_on_batch, .arg = self };
     *self = (witness_t){ table->socket_open (port, &dealer, NULL), table->socket_open (port, &sub, NULL), 0, 0, 0 };
     assert_int_equal (table->socket_connect (self->broker, STAGE_BROKER, NULL), STATUS_OK);
@@ -80,6 +82,26 @@ s_hand_over (witness_t *self, uint64_t incarnation, uint64_t sequence)
 {
     s_send_batch (self, STREAM_KV, incarnation, sequence);
     bus_run (REALM_SECOND);
+}
+
+//  A heartbeat in the name of the source: how far its kv stream has come.
+static void
+s_claim (witness_t *self, uint64_t incarnation, uint64_t sequence)
+{
+    buffer_t header = { 0 }, body = { 0 };
+    frame_header_t frame = {
+        .version = 1, .kind = FRAME_KIND_CALL, .id = 1, .has_method = true, .method = SPAN ("heartbeat")
+    };
+    stream_tail_t tail = { STREAM_KV, sequence };
+    heartbeat_t beat = { .address = SPAN ("source/0"), .incarnation = incarnation, .tails = &tail, .tails_count = 1 };
+    frame_header_encode (&frame, &header);
+    message_encode (&heartbeat_message, &beat, &body);
+    span_t frames [] = { SPAN (""), buffer_span (&header), buffer_span (&body) };
+    const port_table_t *table = actor_port (stage_find (bus_stage, "source/0"))->table;
+    assert_int_equal (table->socket_send (self->broker, frames, 3), STATUS_OK);
+    bus_run (REALM_SECOND);
+    buffer_fini (&header);
+    buffer_fini (&body);
 }
 
 static int64_t
@@ -192,6 +214,36 @@ test_a_batch_of_no_stream_reaches_nobody (void **state)
     bus_end ();
 }
 
+//  A number that no batch can have is none, however it is said, and so is one behind what was handed over.
+static void
+test_what_cannot_be_is_said_of_nobody (void **state)
+{
+    witness_t witness;
+    bus_begin_all (26, RING);
+    bus_source ()->quiet = true;
+    s_witness_open (&witness);
+    const actor_t *source = stage_find (bus_stage, "source/0");
+    uint64_t incarnation = actor_incarnation (source), last = actor_published (source, STREAM_KV);
+    s_hand_over (&witness, incarnation, 0);
+    s_hand_over (&witness, incarnation, EVENT_SEQUENCE_MAX + 1);
+    s_hand_over (&witness, incarnation, UINT64_MAX);
+    assert_int_equal (s_batches ("malformed"), 3);
+
+    assert_int_equal (bus_metric (BROKER, "stator_broker_odd_tails_total", ""), 0);
+    s_claim (&witness, incarnation, last);
+    s_claim (&witness, incarnation, last - 1);
+    s_claim (&witness, incarnation, EVENT_SEQUENCE_MAX + 1);
+    s_claim (&witness, incarnation, UINT64_MAX);
+    assert_int_equal (bus_metric (BROKER, "stator_broker_odd_tails_total", ""), 3);
+    const char *said = strstr (stage_log (bus_stage), "source/0 says that it has come to ");
+    assert_non_null (said);
+    assert_null (strstr (said + 1, "source/0 says that it has come to "));
+    assert_int_equal (bus_count (FOLLOWER, "gap"), 0);
+    assert_int_equal (bus_count (FOLLOWER, "malformed"), 0);
+    s_witness_close (&witness);
+    bus_end ();
+}
+
 //  Those who follow subscribe; whoever sends anything else there is heard of.
 static void
 test_stray_messages_to_the_bus_are_counted (void **state)
@@ -220,6 +272,7 @@ main (void)
         cmocka_unit_test (test_whoever_hands_over_last_is_acknowledged),
         cmocka_unit_test (test_what_an_old_incarnation_publishes_reaches_nobody),
         cmocka_unit_test (test_a_batch_of_no_stream_reaches_nobody),
+        cmocka_unit_test (test_what_cannot_be_is_said_of_nobody),
         cmocka_unit_test (test_stray_messages_to_the_bus_are_counted),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -10,6 +10,10 @@ static const metric_desc_t s_alive_metric = {
     .name = "stator_broker_actors_alive", .help = "Actors whose lease runs.", .kind = METRIC_GAUGE
 };
 
+static const metric_desc_t s_odd_tails_metric = { .name = "stator_broker_odd_tails_total",
+    .help = "How far a source says it has come, where no batch has such a number or it has handed over more.",
+    .kind = METRIC_COUNTER };
+
 void
 members_init (members_t *self, actor_t *actor, tracks_t *tracks, uint64_t gone_after_ns)
 {
@@ -19,6 +23,7 @@ members_init (members_t *self, actor_t *actor, tracks_t *tracks, uint64_t gone_a
     self->by_source = map_new (actor_random (actor));
     heap_init (&self->dues);
     self->alive = metrics_get (actor_metrics (actor), &s_alive_metric, NULL);
+    self->odd_tails = metrics_get (actor_metrics (actor), &s_odd_tails_metric, NULL);
 }
 
 static void
@@ -124,6 +129,26 @@ members_hear (members_t *self, member_t *member, bool draining)
         s_publish (self, member);
 }
 
+//  What it has handed over it has published, and no stream gets as far as the largest numbers do.
+static bool
+s_is_odd (const track_t *track, uint64_t sequence)
+{
+    return sequence > EVENT_SEQUENCE_MAX || sequence < track->fanned_out;
+}
+
+static void
+s_complain (members_t *self, member_t *member, const track_t *track, uint64_t sequence)
+{
+    metric_add (self->odd_tails, 1);
+    if (!member->complained)
+        actor_log (self->actor, LOG_WARNING,
+            "%.*s says that it has come to %" PRIu64 " of stream %s, which cannot be: it has handed over %" PRIu64
+            ", and no number is above %" PRIu64 "; further claims are counted",
+            SPAN_ARG (member->entry.address), sequence, stream_name (track->stream), track->fanned_out,
+            EVENT_SEQUENCE_MAX);
+    member->complained = true;
+}
+
 void
 members_note_tails (members_t *self, member_t *member, const stream_tail_t *tails, size_t count)
 {
@@ -133,7 +158,10 @@ members_note_tails (members_t *self, member_t *member, const stream_tail_t *tail
             continue;
         track_t *track =
             tracks_get (self->tracks, &member->tracks [stream], member->source, stream, member->entry.incarnation);
-        tracks_note_tail (self->tracks, track, tails [i].sequence);
+        if (s_is_odd (track, tails [i].sequence))
+            s_complain (self, member, track, tails [i].sequence);
+        else
+            tracks_note_tail (self->tracks, track, tails [i].sequence);
     }
 }
 
@@ -157,6 +185,8 @@ members_enter (members_t *self, const actor_entry_t *entry)
     bool was_alive = member && member->entry.state == ACTOR_STATE_ALIVE;
     if (!member)
         member = s_add (self, entry->address);
+    if (member->entry.incarnation != entry->incarnation)
+        member->complained = false;
     message_memory_copy (&member->memory, &actor_entry_message, entry, &member->entry);
     metric_add (self->alive, !was_alive);
     s_hear (self, member);

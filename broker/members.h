@@ -25,6 +25,7 @@ typedef struct {
     track_t *tracks [STREAM_COUNT];    //  By stream number; NULL: nothing known of it
     uint64_t heard_ns;                 //  Last sign of life
     uint64_t lost_ns;                  //  When it became unreachable
+    bool complained;                   //  Of what this incarnation says of its streams
     heap_entry_t due;                  //  In `dues`: when it is looked at next, which a sign of life does not move
 } member_t;
 
@@ -38,6 +39,7 @@ typedef struct {
     uint64_t back_ns;          //  When the broker was last back: at its start, or after a silence of everybody
     uint64_t heard_ns;         //  Last sign of life of anybody
     metric_t *alive;           //  How many are
+    metric_t *odd_tails;       //  Claims about a stream that cannot be
 } members_t;
 
 void members_init (members_t *self, actor_t *actor, tracks_t *tracks, uint64_t gone_after_ns);
@@ -55,7 +57,7 @@ member_t *members_enter (members_t *self, const actor_entry_t *entry);
 //  A sign of life.
 void members_hear (members_t *self, member_t *member, bool draining);
 
-//  What it says of its streams.
+//  What it says of its streams.  What cannot be is counted, and the first of it a line in the log.
 void members_note_tails (members_t *self, member_t *member, const stream_tail_t *tails, size_t count);
 
 //  It is gone, and so are its tracks.

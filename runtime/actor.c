@@ -43,6 +43,12 @@ static const metric_desc_t s_bus_metric = {
     .kind = METRIC_COUNTER,
 };
 
+static const metric_desc_t s_unrepaired_metric = {
+    .name = "stator_bus_unrepaired",
+    .help = "Followed streams of sources of which batches are missing that nobody had for ten seconds.",
+    .kind = METRIC_GAUGE,
+};
+
 static const metric_desc_t s_lost_lines_metric = {
     .name = "stator_log_lines_lost_total",
     .help = "Log lines of the process that could not be written; one of its actors says so.",
@@ -193,6 +199,7 @@ s_make_counts (actor_t *self)
         snprintf (labels, sizeof labels, "kind=\"%s\"", s_count_names [i]);
         self->counts [i] = metrics_get (self->metrics, &s_bus_metric, labels);
     }
+    self->unrepaired = metrics_get (self->metrics, &s_unrepaired_metric, NULL);
     port_figures_t figures;
     if (!actor_table (self)->figures (self->port, &figures))
         return;

@@ -59,6 +59,7 @@ struct actor {
     budget_t budget;                     //  What load may take
     metrics_t *metrics;                  //  All of it
     metric_t *counts [COUNT_COUNT];      //  The runtime's own
+    metric_t *unrepaired;                //  Followed streams of which nobody has what is missing
     metric_t *lost_lines;                //  Of its process; NULL where another actor says so
     metric_t *turned_away;               //  Likewise
     port_socket_t *router;               //  Calls to this actor; NULL where it only calls
@@ -176,6 +177,9 @@ void sink_note_tail (actor_t *self, uint64_t source, uint16_t stream, uint64_t i
 //  A source has registered anew: what an earlier incarnation said on any stream does not count any more, even if the new
 //  one says nothing there.
 void sink_fence (actor_t *self, uint64_t source, uint64_t incarnation);
+
+//  This one is there now: what is missing of it, or what it keeps of others, is asked for again without a long pause.
+void sink_ask_soon (actor_t *self, const actor_entry_t *helper);
 
 //  A source is gone for good: forget how far it came.
 void sink_forget (actor_t *self, uint64_t source);

@@ -311,6 +311,8 @@ s_on_actor_changed (directory_t *self, const actor_entry_t *entry)
     if (was_alive && (moved || entry->state != ACTOR_STATE_ALIVE))
         link_break (actor, entry->address, moved ? "was replaced" : "is unreachable");
     sink_fence (actor, event_source (entry->address), entry->incarnation);
+    if (entry->state == ACTOR_STATE_ALIVE && (!was_alive || moved))
+        sink_ask_soon (actor, entry);
     s_tell_class (actor, &known->entry);
     if (known->entry.state == ACTOR_STATE_GONE)
         s_forget (self, known);

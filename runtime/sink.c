@@ -10,7 +10,9 @@
 //      WAITING       nobody answered; tried again after a pause
 //
 //  An actor is not ready before it has all that there is of those who are alive.  A source of which nobody gives what is
-//  missing, itself included, must not keep it from that for ever: after a while it is ready without.
+//  missing, itself included, must not keep it from that for ever: after a while it is ready without.  The log says so then,
+//  and a gauge; the pauses grow, until somebody comes who may help.  What follows the last batch that is there is applied
+//  meanwhile, so a source that claims more than it ever published is heard all the same.
 //
 //  A newer incarnation resets the feed and what the class has learnt from it (the fence); an older one is counted and
 //  ignored.  What waits is bounded, and taken from the actor's budget: when it grows too large it is dropped and counted,
@@ -32,6 +34,7 @@ enum { PENDING_MAX_BYTES = 8 << 20, REPLAY_CREDIT = 64 };
 enum { TOGETHER = 8, TOGETHER_MAX_BYTES = 1 << 20 };
 static const uint64_t IDLE_TIMEOUT_NS = 2000000000;
 static const uint64_t PAUSE_NS = 500000000;
+static const uint64_t PAUSE_MAX_NS = 30000000000;
 static const uint64_t HOPE_NS = 10000000000;    //  Nobody could help for so long: what is missing is not waited for
 
 typedef enum { FEED_LIVE, FEED_REPLAYING, FEED_SNAPSHOTTING, FEED_WAITING } feed_state_t;
@@ -56,7 +59,9 @@ struct feed {
     bool reset_done;         //  Snapshot: the class was told to forget
     uint64_t wanted;         //  Snapshot: number that it must reach
     bool complained;         //  Of an event of this incarnation
+    bool despaired;          //  The log says that nobody can help
     uint64_t hopeless_ns;    //  Since when nobody can help; 0: somebody can, or need not
+    uint64_t pause_ns;       //  WAITING: how long
     actor_timer_t pause;     //  WAITING
 };
 
@@ -109,13 +114,21 @@ s_apply_coming (feed_t *self, coming_t *coming, const origin_t *origin)
     arena_clear (&actor->scratch);
 }
 
+//  Its address, for the log.
+static span_t
+s_name (const feed_t *self)
+{
+    const actor_entry_t *entry = directory_find_source (self->actor, self->source);
+    return s_is_directory (self) ? SPAN (BROKER_ADDRESS) : entry ? entry->address : SPAN ("an unknown source");
+}
+
 //  Once: who sends one malformed event sends many.
 static void
 s_complain (feed_t *self, const message_type_t *type, const error_t *error)
 {
     if (!self->complained)
-        actor_log (self->actor, LOG_WARNING, "event %s of source %016" PRIx64 " ignored: %s; further ones are counted",
-            type->name, self->source, error->text);
+        actor_log (self->actor, LOG_WARNING, "event %s of %.*s ignored: %s; further ones are counted", type->name,
+            SPAN_ARG (s_name (self)), error->text);
     self->complained = true;
 }
 
@@ -230,14 +243,45 @@ s_apply_pending (feed_t *self)
         s_drop_pending (self);
 }
 
+//  Somebody can help, or nobody needs to.
+static void
+s_hope (feed_t *self)
+{
+    if (self->despaired)
+        metric_add (self->actor->unrepaired, -1);
+    self->despaired = false;
+    self->hopeless_ns = 0;
+    self->pause_ns = PAUSE_NS;
+}
+
+static void
+s_despair (feed_t *self)
+{
+    if (self->despaired)
+        return;
+    self->despaired = true;
+    metric_add (self->actor->unrepaired, 1);
+    actor_log (self->actor, LOG_WARNING,
+        "batches %" PRIu64 " to %" PRIu64 " of stream %s of %.*s are said to exist and nobody has them: they are "
+        "asked for again, ever more rarely",
+        self->fresh ? 1 : self->next, self->tail, stream_name (self->stream), SPAN_ARG (s_name (self)));
+}
+
+static bool
+s_is_whole (const feed_t *self)
+{
+    return self->next > self->tail && !self->fresh;
+}
+
 //  Everything up to the tail is there, or the rest is asked for.
 static void
 s_settle (feed_t *self)
 {
     s_apply_pending (self);
-    if (self->next > self->tail && !self->fresh) {
+    if (s_is_whole (self)) {
         self->state = FEED_LIVE;
-        self->hopeless_ns = 0;
+        timer_stop (&self->pause);
+        s_hope (self);
         directory_announce_if_synced (self->actor);
         return;
     }
@@ -322,13 +366,22 @@ s_is_older (const feed_t *self, const snapshot_end_t *end)
            (end->incarnation == self->incarnation && end->sequence < self->wanted);
 }
 
+//  False, and counted, where no batch has such a number.
+static bool
+s_can_be (actor_t *actor, uint64_t sequence)
+{
+    if (sequence > EVENT_SEQUENCE_MAX)
+        actor_count (actor, COUNT_MALFORMED);
+    return sequence <= EVENT_SEQUENCE_MAX;
+}
+
 static void
 s_on_snapshot_end (void *state, void *arg, call_result_t result, const void *message)
 {
     feed_t *self = arg;
     const snapshot_end_t *end = message;
-    if (result != CALL_REPLIED || s_is_older (self, end)) {
-        self->fresh = true;
+    if (result != CALL_REPLIED || s_is_older (self, end) || !s_can_be (self->actor, end->sequence)) {
+        self->fresh = self->fresh || self->reset_done;
         s_ask_next (self);
         return;
     }
@@ -381,15 +434,26 @@ s_is_hopeless (const feed_t *self)
     return self->hopeless_ns && actor_now (self->actor) - self->hopeless_ns >= HOPE_NS;
 }
 
+//  Without the directory nothing works: it is asked for as before.
+static void
+s_grow_pause (feed_t *self)
+{
+    if (!s_is_directory (self))
+        self->pause_ns = self->pause_ns < PAUSE_MAX_NS / 2 ? self->pause_ns * 2 : PAUSE_MAX_NS;
+}
+
 static void
 s_wait (feed_t *self)
 {
     self->state = FEED_WAITING;
     if (!self->hopeless_ns)
         self->hopeless_ns = actor_now (self->actor);
-    timer_start (&self->pause, self->actor, PAUSE_NS, s_try_again, self);
-    if (s_is_hopeless (self))
+    timer_start (&self->pause, self->actor, self->pause_ns, s_try_again, self);
+    if (s_is_hopeless (self)) {
+        s_despair (self);
+        s_grow_pause (self);
         directory_announce_if_synced (self->actor);
+    }
 }
 
 static void
@@ -421,6 +485,7 @@ s_feed (actor_t *actor, uint64_t source, uint16_t stream)
         self->stream = stream;
         self->next = 1;
         self->fresh = true;
+        self->pause_ns = PAUSE_NS;
         ring_init (&self->pending, PENDING_MAX_BYTES);
         map_put (actor->feeds, key, self);
     }
@@ -439,6 +504,7 @@ s_feed_destroy (feed_t *self)
 {
     uint8_t bytes [EVENT_KEY_SIZE];
     s_stop_repair (self);
+    s_hope (self);
     map_remove (self->actor->feeds, event_key (self->source, self->stream, bytes));
     s_drop_pending (self);
     ring_fini (&self->pending);
@@ -463,13 +529,31 @@ s_fence (feed_t *self, uint64_t incarnation)
     self->tail = 0;
     self->fresh = true;
     self->complained = false;
-    self->hopeless_ns = 0;
     self->state = FEED_LIVE;
+    s_hope (self);
     if (is_restart) {
         actor_count (self->actor, COUNT_FENCE);
         s_reset (self);
     }
     return true;
+}
+
+//  Whether the next batch is applied as it comes: nothing under way brings it too.
+static bool
+s_goes_on (const feed_t *self)
+{
+    return self->state == FEED_LIVE || (self->state == FEED_WAITING && !self->fresh);
+}
+
+//  What waited for it comes too, and that may be all.
+static void
+s_look_behind (feed_t *self)
+{
+    if (self->state != FEED_WAITING)
+        return;
+    s_apply_pending (self);
+    if (s_is_whole (self))
+        s_settle (self);
 }
 
 static void
@@ -479,8 +563,10 @@ s_take_batch (feed_t *self, const event_header_t *header, span_t payload)
         return;
     if (header->sequence > self->tail)
         self->tail = header->sequence;
-    if (self->state == FEED_LIVE && s_advance (self, header->sequence, header->wall_ns, payload))
+    if (s_goes_on (self) && s_advance (self, header->sequence, header->wall_ns, payload)) {
+        s_look_behind (self);
         return;
+    }
     s_keep_pending (self, header, payload);
     if (self->state != FEED_LIVE)
         return;
@@ -495,12 +581,14 @@ sink_note_tail (actor_t *actor, uint64_t source, uint16_t stream, uint64_t incar
     bool is_directory = stream == STREAM_LIFE && source == event_source (SPAN (BROKER_ADDRESS));
     if (source == actor->source || (!is_directory && !actor_follows (actor, stream)))
         return;
+    if (!s_can_be (actor, sequence))
+        return;
     feed_t *self = s_feed (actor, source, stream);
     if (incarnation < self->incarnation || !s_fence (self, incarnation))
         return;
     if (sequence > self->tail)
         self->tail = sequence;
-    if (self->state != FEED_LIVE || (self->next > self->tail && !self->fresh))
+    if (self->state != FEED_LIVE || s_is_whole (self))
         return;
     if (self->fresh && sequence == 0) {
         self->fresh = false;    //  It exists and has said nothing yet
@@ -518,6 +606,28 @@ sink_fence (actor_t *actor, uint64_t source, uint64_t incarnation)
         uint8_t bytes [EVENT_KEY_SIZE];
         if (map_get (actor->feeds, event_key (source, stream, bytes)))
             sink_note_tail (actor, source, stream, incarnation, 0);
+    }
+}
+
+static void
+s_ask_soon (feed_t *self)
+{
+    self->pause_ns = PAUSE_NS;
+    timer_start (&self->pause, self->actor, self->pause_ns, s_try_again, self);
+}
+
+void
+sink_ask_soon (actor_t *actor, const actor_entry_t *helper)
+{
+    const char *service = actor->class->snapshot_service;
+    bool knows_all = service && address_is_of (helper->address, service);
+    uint64_t source = event_source (helper->address);
+    size_t cursor = 0;
+    void *value;
+    while (map_next (actor->feeds, &cursor, NULL, &value)) {
+        feed_t *feed = value;
+        if (feed->state == FEED_WAITING && (knows_all || feed->source == source))
+            s_ask_soon (feed);
     }
 }
 

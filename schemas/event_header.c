@@ -1,5 +1,6 @@
 #include "schemas/event_header.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/hash.h"
@@ -49,6 +50,9 @@ event_header_decode (event_header_t *self, span_t bytes, error_t *error)
     self->incarnation = s_get (at + 16);
     self->sequence = s_get (at + 24);
     self->wall_ns = s_get (at + 32);
+    if (self->sequence == 0 || self->sequence > EVENT_SEQUENCE_MAX)
+        return error_set (error, STATUS_INVALID, "a batch has a number from 1 to %" PRIu64 ", not %" PRIu64,
+            EVENT_SEQUENCE_MAX, self->sequence);
     return STATUS_OK;
 }
 

@@ -13,20 +13,23 @@
 
 enum { EVENT_HEADER_SIZE = 40, EVENT_VERSION = 1, EVENT_KEY_SIZE = 10 };
 
+//  The highest number of a batch: one each microsecond for 285 years, and exact where numbers are doubles.
+#define EVENT_SEQUENCE_MAX ((UINT64_C (1) << 53) - 1)
+
 typedef struct {
     uint8_t version;         //  EVENT_VERSION
     uint8_t flags;           //  None yet; readers ignore what they do not know
     uint16_t stream;         //  STREAM_KV, ...
     uint64_t source;         //  event_source of the address
     uint64_t incarnation;    //  Of the source
-    uint64_t sequence;       //  From 1, each stream of a source apart
+    uint64_t sequence;       //  From 1 to EVENT_SEQUENCE_MAX, each stream of a source apart
     uint64_t wall_ns;        //  When it was published, for people; no logic reads it
 } event_header_t;
 
 //  As the second frame of an event.
 void event_header_encode (const event_header_t *self, uint8_t bytes [EVENT_HEADER_SIZE]);
 
-//  STATUS_INVALID where it is not 40 bytes, STATUS_UNSUPPORTED for another version.
+//  STATUS_INVALID where it is not 40 bytes or its number is none, STATUS_UNSUPPORTED for another version.
 status_t event_header_decode (event_header_t *self, span_t bytes, error_t *error);
 
 //  The number that stands for an address: its XXH3-64.

@@ -25,6 +25,22 @@ test_a_header_of_another_size_or_version_is_refused (void **state)
 }
 
 static void
+test_a_number_that_no_batch_can_have_is_refused (void **state)
+{
+    static const struct {
+        uint64_t sequence;    //  Of the batch
+        status_t status;      //  What is said of it
+    } cases [] = { { 0, STATUS_INVALID }, { 1, STATUS_OK }, { 9007199254740991, STATUS_OK },
+        { 9007199254740992, STATUS_INVALID }, { UINT64_MAX, STATUS_INVALID } };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint8_t bytes [EVENT_HEADER_SIZE];
+        event_header_t header = { .version = EVENT_VERSION, .stream = STREAM_KV, .sequence = cases [i].sequence };
+        event_header_encode (&header, bytes);
+        assert_int_equal (event_header_decode (&header, span_of (bytes, sizeof bytes), NULL), cases [i].status);
+    }
+}
+
+static void
 test_a_topic_comes_apart_and_what_is_none_does_not (void **state)
 {
     uint16_t stream = 0;
@@ -54,6 +70,7 @@ main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_a_header_of_another_size_or_version_is_refused),
+        cmocka_unit_test (test_a_number_that_no_batch_can_have_is_refused),
         cmocka_unit_test (test_a_topic_comes_apart_and_what_is_none_does_not),
         cmocka_unit_test (test_a_topic_is_that_of_one_stream_and_address_only),
     };

@@ -195,7 +195,7 @@ def batch_vectors(schemas):
 HEADERS = (
     {"version": 1, "flags": 0, "stream": 1, "source": 0x57bcad9a0a1b7eb0, "incarnation": 1764432000000000000, "sequence": 1,
      "wall_ns": 1764432000123456789},
-    {"version": 1, "flags": 255, "stream": 65535, "source": 2**64 - 1, "incarnation": 2**64 - 1, "sequence": 2**64 - 1,
+    {"version": 1, "flags": 255, "stream": 65535, "source": 2**64 - 1, "incarnation": 2**64 - 1, "sequence": 2**53 - 1,
      "wall_ns": 2**64 - 1},
 )
 
