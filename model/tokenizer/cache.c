@@ -86,7 +86,7 @@ cache_fini (cache_t *self)
 static uint32_t
 s_head_of (cached_t kind, size_t size, size_t count)
 {
-    return (uint32_t)kind << 31 | (uint32_t)size << 16 | (uint32_t)count;
+    return (uint32_t)kind << 30 | (uint32_t)size << 16 | (uint32_t)count;
 }
 
 //  The entries where a record may be named. Their upper bits are those of the hash: most that are not there are told

@@ -8,9 +8,10 @@
 //    tokens has an entry that says where in the ring they lie.  Parts of pieces (model/tokenizer/parts.h) stand here too, marked
 //    as such.  A tokenizer puts its whole vocabulary here when it is loaded: most words of a new text
 //    are tokens, and are found at the first look.
-//  - Longer pieces, and stretches of many pieces (model/tokenizer/words.h), lie one behind the other in a ring; the oldest
-//    is overwritten. An index says where; a place that has been overwritten since is recognised by its age.  A stretch is put
-//    when it comes again: most never do, and the index alone remembers that they came once.
+//  - Longer pieces, stretches of many pieces (model/tokenizer/words.h) and runs of many parts of a piece that is still longer lie
+//    one behind the other in a ring; the oldest is overwritten. An index says where; a place that has been overwritten since is
+//    recognised by its age.  A stretch or a run is put when it comes again: most never do, and the index alone remembers that they
+//    came once.
 
 #ifndef MODEL_TOKENIZER_CACHE_H
 #define MODEL_TOKENIZER_CACHE_H
@@ -29,7 +30,11 @@ enum {
 };
 
 //  What the bytes are: the same ones may be cut in different ways.
-typedef enum { CACHE_PIECE = 0, CACHE_STRETCH = 1 } cached_t;
+typedef enum {
+    CACHE_PIECE = 0,      //  A piece
+    CACHE_STRETCH = 1,    //  Some pieces
+    CACHE_RUN = 2         //  Some parts of a piece
+} cached_t;
 
 //  A short piece as two words.
 typedef struct {

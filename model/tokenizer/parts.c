@@ -164,3 +164,24 @@ parts_first_joint (const parts_t *self, span_t piece)
     }
     return piece.size;
 }
+
+//  Whether a piece falls apart at `at`, before which a character begins at `left`.
+static bool
+s_is_joint (const parts_t *self, span_t piece, size_t left, size_t at)
+{
+    return !s_goes_on (piece.data [left]) && s_character (span_slice (piece, left, at - left)) == at - left &&
+           !s_goes_on (piece.data [at]) && s_character (span_slice (piece, at, piece.size)) &&
+           !s_joins_pair (self, piece, left, at);
+}
+
+size_t
+parts_last_joint (const parts_t *self, span_t piece, size_t most)
+{
+    for (size_t at = most < piece.size ? most : 0, left; at; at = left) {
+        for (left = at - 1; left && s_goes_on (piece.data [left]);)
+            left--;
+        if (s_is_joint (self, piece, left, at))
+            return at;
+    }
+    return piece.size;
+}

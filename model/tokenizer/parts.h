@@ -37,4 +37,8 @@ size_t parts_memory (const parts_t *self);
 //  Bytes of the piece, which is not empty, up to the first two characters that no token joins; all of them where there are none.
 size_t parts_first_joint (const parts_t *self, span_t piece);
 
+//  Bytes up to the last such place that is at most `most` bytes from the start; all of them where the piece is no longer than that,
+//  or where the last such place is farther away.
+size_t parts_last_joint (const parts_t *self, span_t piece, size_t most);
+
 #endif

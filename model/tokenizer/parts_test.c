@@ -45,6 +45,18 @@ s_reaches_across (span_t token, span_t text, size_t place)
     return false;
 }
 
+//  The last place that is at most so far away is one of those that come first, one behind the other.
+static void
+s_check_last (const parts_t *parts, span_t text, size_t most, uint64_t seed)
+{
+    size_t at = 0, last = text.size;
+    while ((at += parts_first_joint (parts, span_slice (text, at, text.size))) < text.size)
+        if (at <= most)
+            last = at;
+    if (parts_last_joint (parts, text, most) != (most < text.size ? last : text.size))
+        fail_msg ("seed %llu: the last place up to %zu of %.*s", (unsigned long long)seed, most, SPAN_ARG (text));
+}
+
 //  Returns how many places there are.
 static size_t
 s_check_places (const parts_t *parts, const vocabulary_t *vocabulary, span_t text, uint64_t seed)
@@ -74,6 +86,7 @@ test_no_token_reaches_across_a_place_where_pieces_fall_apart (void **state)
             buffer_t text = { 0 };
             s_append_characters (&random, 1 + random_below (&random, CHARACTERS_MAX), &text);
             places += s_check_places (&parts, vocabulary, buffer_span (&text), seed);
+            s_check_last (&parts, buffer_span (&text), random_below (&random, text.size + 1), seed);
             buffer_fini (&text);
         }
         parts_fini (&parts);
@@ -93,6 +106,10 @@ test_half_characters_stay_together (void **state)
     assert_int_equal (parts_first_joint (&parts, SPAN ("\xe4\xb8")), 2);
     assert_int_equal (parts_first_joint (&parts, SPAN ("\xe4\xb8\xad\xe5\x9b\xbd")), 3);
     assert_int_equal (parts_first_joint (&parts, SPAN ("\xe4\xb8\xad\xe5\x9b")), 5);
+    assert_int_equal (parts_last_joint (&parts, SPAN ("\xe4\xb8\xad\xe5\x9b\xbd"), 5), 3);
+    assert_int_equal (parts_last_joint (&parts, SPAN ("\xe4\xb8\xad\xe5\x9b\xbd"), 2), 6);
+    assert_int_equal (parts_last_joint (&parts, SPAN ("\xb8\xad\xe5\x9b\xbd"), 3), 5);
+    assert_int_equal (parts_last_joint (&parts, SPAN ("\xe4\xb8\xad\xe5\x9b"), 4), 5);
     parts_fini (&parts);
     vocabulary_destroy (&vocabulary);
 }

@@ -162,12 +162,36 @@ s_encode_some_parts (tokenizer_t *self, span_t piece, size_t *at, array_t *ids, 
     return status;
 }
 
+//  A part of a long piece that falls apart at both of its ends.
+static status_t
+s_encode_run (tokenizer_t *self, span_t run, array_t *ids, error_t *error)
+{
+    uint32_t count;
+    uint64_t hash = cache_hash (&self->cache, CACHE_RUN, run);
+    const uint32_t *known = cache_get (&self->cache, CACHE_RUN, run, hash, &count);
+    if (known) {
+        array_append (ids, known, count);
+        return STATUS_OK;
+    }
+    status_t status = STATUS_OK;
+    size_t before = ids->count;
+    for (size_t at = 0; at < run.size && !status;)
+        status = s_encode_some_parts (self, run, &at, ids, error);
+    if (!status && ids->count > before && cache_comes_again (&self->cache, hash))
+        cache_put (&self->cache, CACHE_RUN, run, hash, array_at (ids, before), ids->count - before);
+    return status;
+}
+
+//  A piece in runs: it may be too long for the cache, and come again.
 static status_t
 s_encode_joints (tokenizer_t *self, span_t piece, array_t *ids, error_t *error)
 {
     status_t status = STATUS_OK;
-    for (size_t at = 0; at < piece.size && !status;)
-        status = s_encode_some_parts (self, piece, &at, ids, error);
+    while (piece.size && !status) {
+        span_t run = span_slice (piece, 0, parts_last_joint (&self->parts, piece, CACHE_SIZE));
+        status = s_encode_run (self, run, ids, error);
+        piece = span_slice (piece, run.size, piece.size);
+    }
     return status;
 }
 
