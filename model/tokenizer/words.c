@@ -573,12 +573,13 @@ s_last_space (span_t text, size_t at, size_t end)
 size_t
 words_stretch (const words_t *self, span_t text, size_t at)
 {
-    bool is_last = text.size - at <= WORDS_STRETCH_MAX;
-    const uint8_t *end = text.data + (is_last ? text.size : at + WORDS_STRETCH_MAX);
-    for (const uint8_t *next = text.data + at; (next = memchr (next, '\n', (size_t)(end - next)));) {
+    size_t left = text.size - at;
+    const uint8_t *start = text.data + at, *end = start + (left < WORDS_STRETCH_MAX ? left : WORDS_STRETCH_MAX);
+    const uint8_t *next = left < WORDS_STRETCH_MIN ? end : start + WORDS_STRETCH_MIN - 1;
+    while ((next = memchr (next, '\n', (size_t)(end - next)))) {
         next++;
         if (s_ends_line (self, text, (size_t)(next - text.data)))
             return (size_t)(next - text.data);
     }
-    return is_last ? 0 : s_last_space (text, at, at + WORDS_STRETCH_MAX);
+    return left <= WORDS_STRETCH_MAX ? 0 : s_last_space (text, at, at + WORDS_STRETCH_MAX);
 }

@@ -29,9 +29,10 @@ size_t words_digits (const words_t *self);
 size_t words_next (const words_t *self, span_t text, size_t at);
 
 //  A stretch: from `at`, where a piece begins, to a place where a piece ends whatever comes further on, so that the same bytes
-//  from a piece's beginning to such a place are always the same pieces: behind a line, or in a long one before a space. 0
-//  where there is none in the next WORDS_STRETCH_MAX bytes, or where the text ends in them.
-enum { WORDS_STRETCH_MAX = 160 };
+//  from a piece's beginning to such a place are always the same pieces: behind a line, or in a long one before a space. Short
+//  lines are taken together, to WORDS_STRETCH_MIN bytes. 0 where there is none in the next WORDS_STRETCH_MAX bytes, or where the
+//  text ends in them.
+enum { WORDS_STRETCH_MIN = 64, WORDS_STRETCH_MAX = 160 };
 size_t words_stretch (const words_t *self, span_t text, size_t at);
 
 #endif
