@@ -2,7 +2,6 @@
 
 #include <string.h>
 
-#include "base/bug.h"
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/memory.h"
@@ -12,7 +11,6 @@
 
 enum {
     NAMESPACES_MAX = 4096,
-    PARKED_LIMIT = 10000,
     PENDING_MAX = 4000000,
     SWEEP_STEPS = 1000,
     SLICE = 256,
@@ -59,8 +57,6 @@ catalog_new (const catalog_options_t *options)
     catalog_t *self = memory_new (sizeof *self);
     if (options)
         self->options = *options;
-    if (self->options.parked_limit == 0)
-        self->options.parked_limit = PARKED_LIMIT;
     if (self->options.pending_max == 0)
         self->options.pending_max = PENDING_MAX;
     if (self->options.guessed_ns == 0)
@@ -162,24 +158,16 @@ s_namespace (catalog_t *self, uint64_t id)
     namespace_entry_t *space = map_get_u64 (self->by_namespace, id);
     if (space || self->namespaces.count == NAMESPACES_MAX)
         return space;
-    index_options_t options = { .parked_limit = self->options.parked_limit };
     space = memory_new (sizeof *space);
     space->id = id;
     space->number = ++self->made;
-    space->index = index_new (&options);
+    space->index = index_new (NULL);
     space->pending = pending_new (space->index, UINT32_MAX);
     space->guesses = map_new (0);
     s_end_change (self, space);
     array_append (&self->namespaces, &space, 1);
     map_put_u64 (self->by_namespace, id, space);
     return space;
-}
-
-//  What an index has kept out stays counted when the index goes.
-static uint64_t
-s_refused (const index_stats_t *stats)
-{
-    return stats->refused + stats->unparked;
 }
 
 //  Forgets a namespace that holds nothing any more: models and tenants come and go, and the room for namespaces is bounded.
@@ -189,9 +177,9 @@ s_forget_if_empty (catalog_t *self, size_t position)
     namespace_entry_t *space = s_namespace_at (self, position);
     index_stats_t stats;
     index_stats (space->index, &stats);
-    if (stats.blocks || stats.parked)
+    if (stats.blocks)
         return false;
-    self->refused += s_refused (&stats);
+    self->refused += stats.refused;    //  What it has kept out stays counted when it goes
     map_remove_u64 (self->by_namespace, space->id);
     s_namespace_free (space);
     array_remove (&self->namespaces, position);
@@ -596,18 +584,15 @@ s_run_add (run_t *self, const index_block_t *block)
 static void
 s_snapshot_holder (run_t *run, const index_t *index, uint32_t number)
 {
-    index_walk_t *walk = index_walk_new (index, number);
+    index_cursor_t cursor = { 0 };
     index_block_t blocks [SLICE];
-    bool ended = false;
-    while (!ended) {
+    for (bool ended = false; !ended;) {
         size_t count = 0;
-        status_t status = index_walk_next (walk, blocks, SLICE, &count, &ended);
-        BUG_ON (status != STATUS_OK);    //  The index does not change during the call
+        index_walk (index, number, &cursor, blocks, SLICE, &count, &ended);
         for (size_t i = 0; i < count; i++)
             s_run_add (run, &blocks [i]);
     }
     s_run_flush (run);
-    index_walk_destroy (&walk);
 }
 
 void
@@ -688,8 +673,7 @@ catalog_stats (const catalog_t *self, catalog_stats_t *stats)
         index_stats (s_namespace_at (self, i)->index, &index);
         stats->blocks += index.blocks;
         stats->memberships += index.memberships;
-        stats->parked += index.parked;
         stats->bytes += index.bytes;
-        stats->refused += s_refused (&index);
+        stats->refused += index.refused;
     }
 }

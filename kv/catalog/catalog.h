@@ -21,10 +21,9 @@
 typedef struct catalog catalog_t;
 
 typedef struct {
-    uint64_t blocks_max;      //  Unique blocks of all namespaces, by the memory that indexes take for them; 0: no bound
-    uint32_t parked_limit;    //  Blocks that wait for their parent, each namespace; 0: 10000
-    uint64_t pending_max;     //  Blocks of all prefills together that are pending; 0: 4000000
-    uint64_t guessed_ns;      //  How long a guess lasts that nobody uses; 0: ten minutes
+    uint64_t blocks_max;     //  Unique blocks of all namespaces, by the memory that indexes take for them; 0: no bound
+    uint64_t pending_max;    //  Blocks of all prefills together that are pending; 0: 4000000
+    uint64_t guessed_ns;     //  How long a guess lasts that nobody uses; 0: ten minutes
 } catalog_options_t;
 
 //  The overlap of one holder with a query.
@@ -66,7 +65,6 @@ typedef struct {
     uint64_t sources;        //  Now
     uint64_t blocks;         //  Now, different ones
     uint64_t memberships;    //  Now, (holder, block) pairs
-    uint64_t parked;         //  Now
     uint64_t pending;        //  Now: blocks of all prefills that are pending
     uint64_t bytes;          //  Now
     uint64_t refused;        //  So far: blocks a bound kept out

@@ -7,7 +7,7 @@
 
 typedef struct {
     uint64_t blocks;    //  Counted in the runs
-    uint64_t digest;    //  Summed over them and the parked ones
+    uint64_t digest;    //  Summed over them
 } sums_t;
 
 static void
@@ -30,29 +30,11 @@ s_check_stretch (const index_t *self, uint32_t run, uint32_t start, stretch_t st
 }
 
 static void
-s_check_parked (const index_t *self, const seat_t *seat, uint32_t number, sums_t *sums)
-{
-    uint32_t cursor = TABLE_NONE, count = 0;
-    parked_t parked;
-    while (park_next (&self->park, &seat->parked, &cursor, &parked)) {
-        place_t place;
-        BUG_ON (parked.seat != number || parked.references == 0 || parked.parent == INDEX_ROOT);
-        BUG_ON (index_seat_has (self, number, parked.hash, &place));
-        BUG_ON (index_seat_has (self, number, parked.parent, &place));
-        sums->digest += index_mix (parked.hash) * parked.references;
-        count++;
-    }
-    BUG_ON (count != seat->parked.count);
-}
-
-static void
 s_check_seats (const index_t *self, sums_t *sums)
 {
-    uint64_t memberships = 0, parked = 0;
+    uint64_t memberships = 0;
     for (uint32_t number = 1; number < self->seats.count; number++) {
         const seat_t *seat = index_seat (self, number);
-        s_check_parked (self, seat, number, &sums [number]);
-        parked += seat->parked.count;
         uint32_t holder = index_holder_of (self, number);
         if (holder == HOLDER_NONE)
             continue;
@@ -60,7 +42,7 @@ s_check_seats (const index_t *self, sums_t *sums)
         BUG_ON (seat->blocks != sums [number].blocks || seat->digest != sums [number].digest);
         memberships += seat->blocks;
     }
-    BUG_ON (memberships != self->memberships || parked != park_count (&self->park));
+    BUG_ON (memberships != self->memberships);
     for (uint32_t i = 0; i < self->free_seats.count; i++) {
         uint32_t number = *(uint32_t *)array_at (&self->free_seats, i);
         BUG_ON (index_holder_of (self, number) != HOLDER_NONE || sums [number].blocks);
@@ -73,8 +55,6 @@ index_check (const index_t *self)
     uint64_t repeated = 0;
     sums_t *sums = memory_new (self->seats.count * sizeof *sums);
     table_check (&self->surplus.counts);
-    table_check (&self->park.blocks);
-    table_check (&self->park.waiting);
     sets_check (self->sets, runs_check (&self->runs));
     for (uint32_t run = 0; run < runs_bound (&self->runs); run++) {
         if (!runs_has (&self->runs, run))

@@ -18,9 +18,9 @@
 //  gone from all answers at once, and a sweep over the runs, a few with each operation, takes the dead seat out of the sets.
 //  A pass of the sweep frees the seats that were dead when it began.
 //
-//  5. The rare things lie beside: references beyond the first (surplus.h) and blocks whose parent is unknown (park.h).
-//  While a holder has parked blocks, or stores behind an unknown parent, its stores go block by block (s_store_slowly); else
-//  all that lies in one stretch is one step (s_store_fast, s_remove_row).
+//  5. References beyond the first are rare and lie beside (surplus.h).  Nothing waits anywhere: a block whose parent its
+//  holder does not have is in its set like any other, in a run that names the parent, and as much part of no overlap as what
+//  lies behind a hole.  So the coming of the parent costs the parent, whatever came before it.
 //
 //  6. Waiting for memory is what is left.  A seat remembers where it removed last, because the block before is often the
 //  next to go: engines free a sequence from its end, and some send an event a block.  And a caller that has a batch says a
@@ -48,12 +48,9 @@ index_new (const index_options_t *options)
     index_t *self = memory_new (sizeof *self);
     if (options)
         self->options = *options;
-    else
-        self->options.parked_limit = UINT32_MAX;
     self->sets = sets_new ();
     runs_init (&self->runs, self->sets);
     surplus_init (&self->surplus);
-    park_init (&self->park);
     self->holders = holder_table_new ();
     array_init (&self->seat_of, sizeof (uint32_t));
     array_init (&self->seats, sizeof (seat_t));
@@ -61,7 +58,6 @@ index_new (const index_options_t *options)
     array_init (&self->free_seats, sizeof (uint32_t));
     array_init (&self->dying, sizeof (uint32_t));
     array_init (&self->doomed, sizeof (uint32_t));
-    array_init (&self->adopting, sizeof (uint64_t));
     array_add (&self->seats);
     *(uint32_t *)array_add (&self->holder_of) = HOLDER_NONE;
     return self;
@@ -73,7 +69,6 @@ index_destroy (index_t **self_p)
     index_t *self = *self_p;
     if (!self)
         return;
-    array_fini (&self->adopting);
     array_fini (&self->doomed);
     array_fini (&self->dying);
     array_fini (&self->free_seats);
@@ -81,7 +76,6 @@ index_destroy (index_t **self_p)
     array_fini (&self->seats);
     array_fini (&self->seat_of);
     holder_table_destroy (&self->holders);
-    park_fini (&self->park);
     surplus_fini (&self->surplus);
     runs_fini (&self->runs);
     sets_destroy (&self->sets);
@@ -279,9 +273,9 @@ s_store_known (index_t *self, uint32_t seat, place_t *at, const uint64_t *hashes
     return common;
 }
 
-//  Stores blocks whose parent (at *at, or the root) is held by a seat that has nothing parked.  Returns how many, at least one.
+//  Stores blocks whose parent is at *at, or nowhere.  Returns how many, at least one; *at is the last.
 static size_t
-s_store_fast (index_t *self, uint32_t seat, uint64_t parent, place_t *at, const uint64_t *hashes, size_t count)
+s_store_some (index_t *self, uint32_t seat, uint64_t parent, place_t *at, const uint64_t *hashes, size_t count)
 {
     place_t next = { at->run, at->offset + 1 };
     bool follows = next.offset < runs_count (&self->runs, at->run) && runs_hash (&self->runs, next) == *hashes;
@@ -297,101 +291,17 @@ s_store_fast (index_t *self, uint32_t seat, uint64_t parent, place_t *at, const 
     return s_store_known (self, seat, at, hashes, count);
 }
 
-//  Gives a block to a seat that does not have it, at once.  Returns its place.
-static place_t
-s_hold (index_t *self, uint32_t seat, uint64_t parent, uint64_t hash, uint32_t references)
-{
-    place_t place = { 0, 0 };
-    if (runs_find (&self->runs, hash, &place))
-        runs_add_member (&self->runs, place.run, place.offset, place.offset + 1, seat);
-    else {
-        if (parent != INDEX_ROOT)
-            runs_find (&self->runs, parent, &place);
-        runs_append (&self->runs, &place, parent, &hash, 1, seat);
-    }
-    if (references > 1)
-        s_repeat (self, seat, place, references - 1);
-    s_count_held (self, seat, &hash, 1);
-    return place;
-}
-
-//  A block came: those of its holder that waited for it are held now, and so on down.  Their references are in the digest
-//  already.
-static void
-s_adopt (index_t *self, uint32_t seat, uint64_t hash)
-{
-    park_list_t *parked = &index_seat (self, seat)->parked;
-    *(uint64_t *)array_add (&self->adopting) = hash;
-    while (self->adopting.count) {
-        uint64_t parent = *(uint64_t *)array_at (&self->adopting, self->adopting.count - 1);
-        uint64_t child;
-        if (!parked->count || !park_find_child (&self->park, seat, parent, &child)) {
-            array_cut (&self->adopting, self->adopting.count - 1);
-            continue;
-        }
-        uint32_t references = park_take (&self->park, parked, seat, child);
-        s_hold (self, seat, parent, child, references);
-        index_seat (self, seat)->digest -= index_mix (child);
-        self->counters.adopted++;
-        *(uint64_t *)array_add (&self->adopting) = child;
-    }
-}
-
-//  Parks a block, or counts one more reference to a parked one.  False where there is no room.
-static bool
-s_park (index_t *self, uint32_t seat_number, uint64_t parent, uint64_t hash)
-{
-    seat_t *seat = index_seat (self, seat_number);
-    bool again = seat->parked.count && park_references (&self->park, seat_number, hash);
-    if (!again && park_count (&self->park) >= self->options.parked_limit) {
-        self->counters.unparked++;
-        return false;
-    }
-    self->counters.duplicates += again;
-    if (again && self->options.once)
-        return true;
-    park_add (&self->park, &seat->parked, seat_number, parent, hash, 1);
-    seat->digest += index_mix (hash);
-    return true;
-}
-
-//  Stores any block.  *known: whether its parent is held; then whether the block is, and *at its place.  False where it was
-//  refused.
-static bool
-s_store_slowly (index_t *self, uint32_t seat_number, uint64_t parent, place_t *at, uint64_t hash, bool *known)
-{
-    seat_t *seat = index_seat (self, seat_number);
-    place_t place = { 0, 0 };
-    bool has = index_seat_has (self, seat_number, hash, &place);
-    self->counters.conflicts += place.run && runs_parent (&self->runs, place) != parent;
-    *at = place;
-    if (has) {
-        *known = true;
-        s_store_again (self, seat_number, place);
-        return true;
-    }
-    if (!*known)
-        return s_park (self, seat_number, parent, hash);
-    uint32_t parked = park_take (&self->park, &seat->parked, seat_number, hash);
-    uint32_t more = parked && self->options.once ? 0 : 1;
-    self->counters.duplicates += parked != 0;
-    *at = s_hold (self, seat_number, parent, hash, parked + more);
-    seat->digest -= more ? 0 : index_mix (hash);
-    s_adopt (self, seat_number, hash);
-    return true;
-}
-
 void
 index_set_memory_limit (index_t *self, uint64_t bytes)
 {
     self->options.memory_limit = bytes;
 }
 
-//  Whether so many more blocks may be too many: each may begin a run, and those that wait for it too.
+//  Whether so many more blocks may be too many: each may begin a run.
 static bool
 s_is_full (const index_t *self, size_t count)
 {
-    if (runs_room (&self->runs) < count + park_count (&self->park))
+    if (runs_room (&self->runs) < count)
         return true;
     if (!self->options.memory_limit)
         return false;
@@ -400,28 +310,22 @@ s_is_full (const index_t *self, size_t count)
     return stats.bytes >= self->options.memory_limit;
 }
 
-//  Stores blocks with valid hashes.  held: that the parent is held is taken for granted.  Returns how many were refused.
-static size_t
-s_store_all (index_t *self, uint32_t seat, bool held, uint64_t parent, const uint64_t *hashes, size_t count)
+//  Stores blocks with valid hashes behind their parent, which is at a place or nowhere.
+static void
+s_store_all (index_t *self, uint32_t seat, uint64_t parent, place_t at, const uint64_t *hashes, size_t count)
 {
-    place_t at = { 0, 0 };
-    bool known = parent == INDEX_ROOT || index_seat_has (self, seat, parent, &at) || held;
-    size_t refused = 0;
-    for (size_t i = 0, stored = 1; i < count; i += stored, parent = hashes [i - 1])
-        if (known && !index_seat (self, seat)->parked.count)
-            stored = s_store_fast (self, seat, parent, &at, hashes + i, count - i);
-        else {
-            refused += !s_store_slowly (self, seat, parent, &at, hashes [i], &known);
-            stored = 1;
-        }
-    return refused;
+    for (size_t i = 0, stored; i < count; i += stored, parent = hashes [i - 1])
+        stored = s_store_some (self, seat, parent, &at, hashes + i, count - i);
+    self->counters.stored += count;
 }
 
+//  rooted: whether blocks are refused whose parent their holder does not have.
 static status_t
 s_store (
-    index_t *self, uint32_t holder, bool held, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error)
+    index_t *self, uint32_t holder, bool rooted, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error)
 {
     uint32_t seat = index_seat_of (self, holder);
+    place_t at = { 0, 0 };
     if (!seat)
         return s_refuse_stranger (self, holder, error);
     if (s_is_full (self, count)) {
@@ -429,30 +333,30 @@ s_store (
         return error_set (error, STATUS_LIMIT, "the index is full: its bounds are %llu bytes (0: none) and %d runs",
             (unsigned long long)self->options.memory_limit, RUN_LIMIT);
     }
+    bool orphaned = parent != INDEX_ROOT && !index_seat_has (self, seat, parent, &at);
+    self->counters.orphans += orphaned ? count : 0;
+    if (orphaned && rooted)
+        return error_set (error, STATUS_GAP, "the parent of %zu blocks is unknown", count);
     index_seat (self, seat)->change = ++self->change;
-    size_t valid = index_count_valid (hashes, count), refused = s_store_all (self, seat, held, parent, hashes, valid);
-    self->counters.stored += valid - refused;
+    size_t valid = index_count_valid (hashes, count);
+    s_store_all (self, seat, parent, at, hashes, valid);
     self->counters.invalid += count - valid;
     index_sweep (self, SWEEP_STEPS + count / 8);
     if (valid < count)
         return error_set (error, STATUS_INVALID, "block %zu of a store has hash 0, which is no block's", valid);
-    if (refused)
-        return error_set (error, STATUS_LIMIT,
-            "%zu blocks have an unknown parent, and %u blocks wait for theirs already", refused,
-            self->options.parked_limit);
     return STATUS_OK;
 }
 
 status_t
 index_store (index_t *self, uint32_t holder, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error)
 {
-    return s_store (self, holder, false, parent, hashes, count, error);
+    return s_store (self, holder, self->options.rooted, parent, hashes, count, error);
 }
 
 status_t
 index_restore (index_t *self, uint32_t holder, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error)
 {
-    return s_store (self, holder, true, parent, hashes, count, error);
+    return s_store (self, holder, false, parent, hashes, count, error);
 }
 
 //  --- remove and clear
@@ -516,10 +420,7 @@ s_remove_some (index_t *self, uint32_t seat_number, const uint64_t *hashes, size
             return 1;
         }
     }
-    bool parked = seat->parked.count && park_drop (&self->park, &seat->parked, seat_number, *hashes);
-    seat->digest -= parked ? index_mix (*hashes) : 0;
-    self->counters.removed += parked;
-    self->counters.missing += !parked;
+    self->counters.missing++;
     return 1;
 }
 
@@ -568,7 +469,6 @@ s_vacate (index_t *self, uint32_t seat_number)
 {
     seat_t *seat = index_seat (self, seat_number);
     self->counters.cleared++;
-    park_clear (&self->park, &seat->parked);
     seat->digest = 0;
     seat->change = ++self->change;
     if (!seat->blocks)
@@ -697,11 +597,9 @@ index_references (const index_t *self, uint32_t holder, uint64_t hash)
 {
     uint32_t seat = index_seat_of (self, holder);
     place_t place;
-    if (!seat)
+    if (!seat || !index_seat_has (self, seat, hash, &place))
         return 0;
-    if (index_seat_has (self, seat, hash, &place))
-        return 1 + (runs_at (&self->runs, place.run)->repeated ? surplus_count (&self->surplus, seat, hash) : 0);
-    return park_references (&self->park, seat, hash);
+    return 1 + (runs_at (&self->runs, place.run)->repeated ? surplus_count (&self->surplus, seat, hash) : 0);
 }
 
 uint64_t
@@ -729,10 +627,8 @@ index_stats (const index_t *self, index_stats_t *stats)
     *stats = self->counters;
     stats->blocks = self->runs.blocks.count;
     stats->memberships = self->memberships;
-    stats->parked = park_count (&self->park);
     stats->sets = sets_count (self->sets);
     stats->holders = self->seats.count - 1 - self->free_seats.count - self->dying.count - self->doomed.count;
     stats->bytes = runs_bytes (&self->runs) + sets_bytes (self->sets) + table_bytes (&self->surplus.counts) +
-                   table_bytes (&self->park.blocks) + table_bytes (&self->park.waiting) +
                    self->seats.count * sizeof (seat_t);
 }

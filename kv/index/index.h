@@ -6,9 +6,10 @@
 //  References.  A holder has a block as often as it was stored less the times it was removed: engines keep one hash in
 //  several physical blocks and announce each.  One removal takes one reference.  (An option makes a second store of the
 //  same block a no-op, for streams that announce a hash once and repeat themselves.)
-//  Parents.  A block stored at the root, or behind a parent its holder holds, is held.  Any other is *parked*: counted
-//  against a bound, part of no answer, and held from the moment its holder gets the parent.  Within the bound the order in
-//  which events arrive therefore makes no difference; a bound of 0 refuses such blocks at once.
+//  Parents.  A block whose parent its holder does not hold is held all the same, and waits as what lies behind a hole does:
+//  it is part of no overlap until all before it is there.  So the order in which blocks are stored makes no difference, the
+//  parent's coming costs no more than the parent, and what waits is bounded by what bounds all.  (An option refuses such
+//  blocks, for streams whose oracle does.)
 //  Holes.  Removing a block leaves what its holder has behind it.  Nothing behind a hole counts while the hole is there, and
 //  all of it does again when the block comes back.
 //  Overlap.  The overlap of a holder with a query is the number of leading blocks of the query that it holds: consecutively
@@ -20,9 +21,8 @@
 //  computes what it does not find, and nobody gets foreign KV, because blocks themselves are named by all 128 bits.  The
 //  hashes are keyed, so nobody can aim at it.  Different parents for one hash give it away; such stores are counted.
 //
-//  Cost: a clear or retirement is O(1) plus the holder's parked blocks; what a cleared holder had is swept out in small
-//  steps with later operations (or index_sweep).  A store costs its own blocks and the parked ones that it brings a parent:
-//  their bound is the bound of a pause.  No other call but a match or walk costs more than its own blocks.
+//  Cost: a clear or retirement is O(1); what a cleared holder had is swept out in small steps with later operations (or
+//  index_sweep).  No other call but a match costs more than its own blocks.
 //  Bytes in use are bounded: a store that begins at or above the bound is refused as STATUS_LIMIT, removals always work.
 
 #ifndef KV_INDEX_H
@@ -39,26 +39,24 @@ typedef struct index index_t;
 
 typedef struct {
     uint64_t memory_limit;    //  Bytes in use; 0 for none
-    uint32_t parked_limit;    //  Blocks that wait for their parent, of all holders together
     bool once;                //  Whether a block that is stored again is still held once
+    bool rooted;              //  Whether blocks are refused whose parent their holder does not hold
 } index_options_t;
 
 //  What happened so far, and what there is now.
 typedef struct {
     uint64_t stored;         //  Blocks stored, of which
-    uint64_t duplicates;     //  were held or parked by their holder already
+    uint64_t duplicates;     //  were held by their holder already
     uint64_t removed;        //  References removed
     uint64_t missing;        //  Removals of blocks that were not there
     uint64_t cleared;        //  Clears and retirements
-    uint64_t adopted;        //  Parked blocks whose parent came
-    uint64_t unparked;       //  Blocks refused because too many wait for their parent
+    uint64_t orphans;        //  Blocks stored, or refused where asked, before their parent
     uint64_t refused;        //  Blocks refused because of the memory bound
     uint64_t invalid;        //  Blocks refused because their hash is 0
     uint64_t conflicts;      //  Stores of a known block behind another parent than before
     uint64_t strangers;      //  Calls for a holder that is not there
     uint64_t blocks;         //  Now: different blocks, those of cleared holders not yet swept included
     uint64_t memberships;    //  Now: (holder, block) pairs held
-    uint64_t parked;         //  Now: (holder, block) pairs parked
     uint64_t sets;           //  Now: different sets of two or more holders
     uint64_t holders;        //  Now
     uint64_t bytes;          //  Now: in use
@@ -95,7 +93,6 @@ typedef struct {
     index_reason_t reason;    //  Why it ends where it ends
     uint32_t overlap;         //  Leading blocks
     uint32_t hidden;          //  Blocks of the query behind the end that it holds all the same
-    uint32_t parked;          //  Blocks of the query that wait for their parent
     uint32_t best;            //  Highest overlap of any holder
     uint32_t best_holder;     //  Who has it; HOLDER_NONE where that is 0
 } index_explanation_t;
@@ -129,8 +126,8 @@ uint32_t index_holder_bound (const index_t *self);
 status_t index_retire (index_t *self, uint32_t holder, error_t *error);
 
 //  A holder got `count` blocks in a row, behind `parent` or INDEX_ROOT; borrows the hashes.  None is fine.
-//  STATUS_LIMIT where a bound refused some (the others are stored), STATUS_INVALID where a hash is 0 (those before it are
-//  stored).
+//  STATUS_LIMIT where a bound, STATUS_GAP where the option refused them; STATUS_INVALID where a hash is 0 (those before it
+//  are stored).
 status_t index_store (
     index_t *self, uint32_t holder, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error);
 
@@ -144,7 +141,7 @@ status_t index_clear (index_t *self, uint32_t holder, error_t *error);
 //  comes next, a few events ahead, in the order of the calls.  Changes no answer.
 void index_expect (index_t *self, const uint64_t *hashes, size_t count);
 
-//  How often a holder has a block, parked or held.
+//  How often a holder has a block.
 uint32_t index_references (const index_t *self, uint32_t holder, uint64_t hash);
 
 //  An empty match, for any number of calls of index_match.
@@ -166,24 +163,27 @@ index_explanation_t index_explain (const index_t *self, uint32_t holder, const u
 //  "whole", "nobody", "elsewhere", "stranger"; "unknown" for any other number.
 const char *index_reason_name (index_reason_t reason);
 
-//  A number for all a holder has, parked blocks and references included, whatever the order it came in; 0 for nothing.
+//  A number for all a holder has, references included, whatever the order it came in; 0 for nothing.
 uint64_t index_digest (const index_t *self, uint32_t holder);
 
 //  The same for all holders together, each told by owner, rank, tier and kind instead of its number.
 uint64_t index_digest_all (const index_t *self);
 
-//  Walks all a holder has, each block behind its parent where the holder holds that, parked blocks last: storing what comes
-//  out, each block behind its parent and as often as it has references, gives another index the same.  The caller reads it
-//  in slices of its own size; other holders may change meanwhile.
-typedef struct index_walk index_walk_t;
+//  Where a walk is; begins as { 0 }.
+typedef struct {
+    uint32_t run;       //  Of blocks; what lies below is passed
+    uint32_t offset;    //  In it, likewise
+} index_cursor_t;
 
-//  Borrows the index, which must outlive the walk.  Gives the walk; never NULL.
-index_walk_t *index_walk_new (const index_t *index, uint32_t holder);
-void index_walk_destroy (index_walk_t **self_p);
+//  Walks all a holder has: the next blocks, at most `max`; looks at no more than some thousand blocks of the index, so it may
+//  give few and go on; *ended tells.  Storing what comes out, each block behind its parent and as often as it has references,
+//  gives another index the same.  The index may change between two calls: what the holder has all the time comes once.
+void index_walk (const index_t *self, uint32_t holder, index_cursor_t *cursor, index_block_t *blocks, size_t max,
+    size_t *count, bool *ended);
 
-//  The next blocks, at most `max`; *count is 0 at the end.  Looks at no more than some thousand blocks of the index, so it
-//  may give few and go on; *ended tells.  STATUS_STALE when the holder has changed since the walk began: begin again.
-status_t index_walk_next (index_walk_t *self, index_block_t *blocks, size_t max, size_t *count, bool *ended);
+//  Whether a walk has passed the place of a block, which anybody has: then it will not come any more.  Whoever is to know
+//  what a holder has at the end of a walk is told, beside what comes out, of changes to what is passed.
+bool index_has_passed (const index_t *self, index_cursor_t cursor, uint64_t hash);
 
 //  Adds blocks that a walk gave to the parts of a digest, by the first byte of their hashes.  All parts of a holder together
 //  are its digest; where those of two copies differ, so do their blocks that begin with this byte.

@@ -4,17 +4,15 @@
 #define KV_INDEX_PRIVATE_H
 
 #include "kv/index/index.h"
-#include "kv/index/park.h"
 #include "kv/index/runs.h"
 #include "kv/index/surplus.h"
 
 //  A holder between two clears: sets name seats, so that a clear only has to give the holder another one.
 typedef struct {
-    uint32_t blocks;       //  Held
-    uint64_t digest;       //  Sum of the mixed hashes of all references, parked ones too
-    uint64_t change;       //  Number of its last change
-    park_list_t parked;    //  Its blocks that wait for their parent
-    place_t removed;       //  Where the last block was that it removed: the one before is often the next
+    uint32_t blocks;    //  Held
+    uint64_t digest;    //  Sum of the mixed hashes of all references
+    uint64_t change;    //  Number of its last change
+    place_t removed;    //  Where the last block was that it removed: the one before is often the next
 } seat_t;
 
 enum { EXPECTED = 4 };
@@ -24,7 +22,6 @@ struct index {
     sets_t *sets;               //  Sets of seats
     runs_t runs;                //  Blocks and who has them; seats of cleared holders until they are swept out
     surplus_t surplus;          //  Further references
-    park_t park;                //  Blocks whose parent their holder does not hold
     holder_table_t *holders;    //  Their numbers
     array_t seat_of;            //  uint32_t by holder; 0 for none
     array_t seats;              //  seat_t; the first is nobody's
@@ -39,7 +36,6 @@ struct index {
     uint32_t expecting;              //  The oldest of them
     uint64_t change;                 //  Number of the last change of any holder
     uint64_t memberships;            //  Held by those that are there
-    array_t adopting;                //  uint64_t: blocks whose parked children are still to be adopted
     index_stats_t counters;          //  What happened so far; the rest is filled in on demand
 };
 
@@ -75,8 +71,7 @@ index_holder_of (const index_t *self, uint32_t seat)
 //  Whether a seat has a block; its place, where anybody has it.
 bool index_seat_has (const index_t *self, uint32_t seat, uint64_t hash, place_t *place);
 
-//  As index_store, but for blocks that are known to be held whether or not the parent is: nothing is parked.  The holder has
-//  none of them, and nothing parked.
+//  As index_store, whatever the options say of blocks without their parent.
 status_t index_restore (
     index_t *self, uint32_t holder, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error);
 

@@ -1,8 +1,9 @@
 //  The index against sets of (holder, block) pairs, over random operations.
 //
-//  The world is a tree of blocks and a few holders; the oracle keeps for each pair how often it is held or parked, and answers
-//  by looking.  Streams are honest and dishonest: whole prefixes, stretches in the middle of nowhere, wrong parents, removals
-//  of what is there and what is not, in any order.
+//  The world is a tree of blocks and a few holders; the oracle keeps for each pair how often it is held, and answers by looking.
+//  Streams are honest and dishonest: whole prefixes, stretches in the middle of nowhere, wrong parents, removals of what is
+//  there and what is not, in any order.  All the time somebody far away follows what one of the holders has, by a walk of
+//  a few blocks at a time and by what changes behind it.
 //
 //      index_random_test [OPERATIONS [SEED]]
 //
@@ -22,12 +23,12 @@ enum { HOLDERS = 10, BLOCKS = 500, NOBODY = BLOCKS, PATH = BLOCKS };
 
 //  What a run is about.
 typedef struct {
-    uint32_t operations;      //  Share of those asked for, in percent
-    uint32_t blocks;          //  Blocks there are
-    uint32_t branching;       //  Blocks of a million that do not follow the one before
-    uint32_t parked_limit;    //  Of the index
-    bool once;                //  Of the index
-    bool honest;              //  Whether nobody names a wrong parent
+    uint32_t operations;    //  Share of those asked for, in percent
+    uint32_t blocks;        //  Blocks there are
+    uint32_t branching;     //  Blocks of a million that do not follow the one before
+    bool once;              //  Of the index
+    bool rooted;            //  Of the index
+    bool honest;            //  Whether nobody names a wrong parent
 } configuration_t;
 
 static struct {
@@ -36,11 +37,15 @@ static struct {
 } s_run = { 200000, 20261129 };
 
 typedef struct {
-    uint32_t held [HOLDERS][BLOCKS];             //  References, by slot of the holder
-    uint32_t parked [HOLDERS][BLOCKS];           //  References
-    uint32_t parked_behind [HOLDERS][BLOCKS];    //  Parent it waits for
-    uint32_t parked_count;                       //  Pairs
+    uint32_t held [HOLDERS][BLOCKS];    //  References, by slot of the holder
 } oracle_t;
+
+//  What somebody far away knows of one holder.
+typedef struct {
+    uint32_t slot;             //  Of the holder
+    index_cursor_t cursor;     //  Of the walk
+    uint32_t told [BLOCKS];    //  References
+} follower_t;
 
 typedef struct {
     random_t random;               //  Seeded
@@ -52,52 +57,29 @@ typedef struct {
     uint64_t hashes [BLOCKS];      //  Of the blocks
     uint32_t parents [BLOCKS];     //  A block with a smaller number; NOBODY for a root
     uint32_t numbers [HOLDERS];    //  Of the holders; HOLDER_NONE while away
+    follower_t follower;           //  Who follows by a walk
+    uint64_t followed;             //  Walks that ended
     uint64_t hits;                 //  Blocks of overlap seen, so that the test cannot pass on nothing
 } world_t;
 
 //  --- the oracle
 
-static bool s_oracle_store_block (world_t *world, uint32_t slot, uint32_t parent, uint32_t block, bool known);
-
 static void
-s_oracle_hold (world_t *world, uint32_t slot, uint32_t block, uint32_t references)
+s_count_store (const world_t *world, uint32_t *references)
 {
-    oracle_t *oracle = &world->oracle;
-    oracle->held [slot][block] = references;
-    for (uint32_t child = 0; child < world->blocks; child++)
-        if (oracle->parked [slot][child] && oracle->parked_behind [slot][child] == block) {
-            uint32_t waiting = oracle->parked [slot][child];
-            oracle->parked [slot][child] = 0;
-            oracle->parked_count--;
-            s_oracle_hold (world, slot, child, waiting);
-        }
+    *references = world->options.once ? 1 : *references + 1;
 }
 
-//  Returns whether the block is held afterwards.
+//  False where the index must refuse it.
 static bool
-s_oracle_store_block (world_t *world, uint32_t slot, uint32_t parent, uint32_t block, bool known)
+s_oracle_store (world_t *world, uint32_t slot, uint32_t parent, const uint32_t *path, size_t count)
 {
-    oracle_t *oracle = &world->oracle;
-    uint32_t again = world->options.once ? 0 : 1;
-    if (oracle->held [slot][block]) {
-        oracle->held [slot][block] += again;
-        return true;
-    }
-    if (known) {
-        uint32_t waiting = oracle->parked [slot][block];
-        oracle->parked [slot][block] = 0;
-        oracle->parked_count -= waiting != 0;
-        s_oracle_hold (world, slot, block, waiting ? waiting + again : 1);
-        return true;
-    }
-    if (oracle->parked [slot][block])
-        oracle->parked [slot][block] += again;
-    else if (oracle->parked_count < world->options.parked_limit) {
-        oracle->parked [slot][block] = 1;
-        oracle->parked_behind [slot][block] = parent;
-        oracle->parked_count++;
-    }
-    return false;
+    uint32_t *held = world->oracle.held [slot];
+    if (world->options.rooted && parent != NOBODY && !held [parent])
+        return false;
+    for (size_t i = 0; i < count; i++)
+        s_count_store (world, &held [path [i]]);
+    return true;
 }
 
 static void
@@ -106,18 +88,6 @@ s_oracle_remove (world_t *world, uint32_t slot, uint32_t block)
     oracle_t *oracle = &world->oracle;
     if (oracle->held [slot][block])
         oracle->held [slot][block]--;
-    else if (oracle->parked [slot][block] && --oracle->parked [slot][block] == 0)
-        oracle->parked_count--;
-}
-
-static void
-s_oracle_clear (world_t *world, uint32_t slot)
-{
-    for (uint32_t block = 0; block < world->blocks; block++) {
-        world->oracle.parked_count -= world->oracle.parked [slot][block] != 0;
-        world->oracle.parked [slot][block] = 0;
-        world->oracle.held [slot][block] = 0;
-    }
 }
 
 static uint32_t
@@ -127,6 +97,53 @@ s_oracle_overlap (const world_t *world, uint32_t slot, const uint32_t *path, siz
     while (overlap < count && world->oracle.held [slot][path [overlap]])
         overlap++;
     return overlap;
+}
+
+//  --- the follower
+
+static void
+s_begin_to_follow (world_t *world, uint32_t slot)
+{
+    memset (&world->follower, 0, sizeof world->follower);
+    world->follower.slot = slot;
+}
+
+//  Whether the follower must be told of what happens to a block of the slot.
+static bool
+s_is_followed (const world_t *world, uint32_t slot, uint32_t block)
+{
+    return world->follower.slot == slot &&
+           index_has_passed (world->index, world->follower.cursor, world->hashes [block]);
+}
+
+static uint32_t
+s_block_of (const world_t *world, uint64_t hash)
+{
+    uint32_t block = 0;
+    while (world->hashes [block] != hash)
+        block++;
+    return block;
+}
+
+//  The next blocks of the walk; at its end the follower knows what the oracle does, and begins with somebody else.
+static void
+s_follow (world_t *world)
+{
+    follower_t *follower = &world->follower;
+    index_block_t blocks [5];
+    size_t count;
+    bool ended;
+    index_walk (world->index, world->numbers [follower->slot], &follower->cursor, blocks, 5, &count, &ended);
+    for (size_t i = 0; i < count; i++) {
+        uint32_t *told = &follower->told [s_block_of (world, blocks [i].hash)];
+        assert_int_equal (*told, 0);
+        *told = blocks [i].references;
+    }
+    if (!ended)
+        return;
+    assert_memory_equal (follower->told, world->oracle.held [follower->slot], sizeof follower->told);
+    world->followed++;
+    s_begin_to_follow (world, (uint32_t)random_below (&world->random, HOLDERS));
 }
 
 //  --- the world
@@ -176,11 +193,10 @@ s_store (world_t *world, uint32_t slot)
     s_hash_path (world, path, count, hashes);
     uint64_t parent_hash = parent == NOBODY ? INDEX_ROOT : world->hashes [parent];
     index_store (world->index, world->numbers [slot], parent_hash, hashes + first, count - first, NULL);
-    bool known = parent == NOBODY || world->oracle.held [slot][parent];
-    for (size_t i = first; i < count; i++) {
-        known = s_oracle_store_block (world, slot, parent, path [i], known);
-        parent = path [i];
-    }
+    bool stored = s_oracle_store (world, slot, parent, path + first, count - first);
+    for (size_t i = first; i < count && stored; i++)
+        if (s_is_followed (world, slot, path [i]))
+            s_count_store (world, &world->follower.told [path [i]]);
 }
 
 static void
@@ -194,9 +210,12 @@ s_remove (world_t *world, uint32_t slot)
             path [i] = (uint32_t)random_below (&world->random, world->blocks);
     size_t first = random_below (&world->random, count + 1);
     s_hash_path (world, path, count, hashes);
-    index_remove (world->index, world->numbers [slot], hashes + first, count - first, NULL);
-    for (size_t i = first; i < count; i++)
+    for (size_t i = first; i < count; i++) {
+        uint32_t *told = &world->follower.told [path [i]];
+        *told -= *told && s_is_followed (world, slot, path [i]);
         s_oracle_remove (world, slot, path [i]);
+    }
+    index_remove (world->index, world->numbers [slot], hashes + first, count - first, NULL);
 }
 
 static uint32_t
@@ -302,40 +321,27 @@ s_assert_references (const world_t *world)
     for (uint32_t slot = 0; slot < HOLDERS; slot++)
         for (uint32_t block = 0; block < world->blocks; block++)
             assert_int_equal (index_references (world->index, world->numbers [slot], world->hashes [block]),
-                world->oracle.held [slot][block] + world->oracle.parked [slot][block]);
+                world->oracle.held [slot][block]);
 }
 
-static bool
-s_holds (const world_t *world, uint32_t slot, uint64_t hash)
-{
-    for (uint32_t block = 0; block < world->blocks; block++)
-        if (world->hashes [block] == hash)
-            return world->oracle.held [slot][block] != 0;
-    return false;
-}
-
-//  What a walk gives comes with its parent first, and makes another index the same.
+//  What a walk gives makes another index the same.
 static void
 s_assert_walks (world_t *world)
 {
-    index_t *copy = index_new (&(index_options_t){ .parked_limit = UINT32_MAX });
+    index_t *copy = index_new (NULL);
     for (uint32_t slot = 0; slot < HOLDERS; slot++) {
         if (world->numbers [slot] == HOLDER_NONE)
             continue;
         uint32_t number = index_holder_add (copy, index_holder (world->index, world->numbers [slot]));
-        index_walk_t *walk = index_walk_new (world->index, world->numbers [slot]);
+        index_cursor_t cursor = { 0 };
         for (bool ended = false; !ended;) {
             index_block_t blocks [7];
             size_t count;
-            assert_int_equal (index_walk_next (walk, blocks, 7, &count, &ended), STATUS_OK);
-            for (size_t i = 0; i < count; i++) {
-                if (s_holds (world, slot, blocks [i].parent))
-                    assert_true (index_references (copy, number, blocks [i].parent));
+            index_walk (world->index, world->numbers [slot], &cursor, blocks, 7, &count, &ended);
+            for (size_t i = 0; i < count; i++)
                 for (uint32_t k = 0; k < blocks [i].references; k++)
                     index_store (copy, number, blocks [i].parent, &blocks [i].hash, 1, NULL);
-            }
         }
-        index_walk_destroy (&walk);
     }
     assert_int_equal (index_digest_all (copy), index_digest_all (world->index));
     index_check (copy);
@@ -365,6 +371,16 @@ s_reload (world_t *world)
             world->numbers [slot] = index_holder_find (copy, index_holder (world->index, world->numbers [slot]));
     index_destroy (&world->index);
     world->index = copy;
+    s_begin_to_follow (world, world->follower.slot);
+}
+
+//  Somebody has nothing any more.
+static void
+s_forget (world_t *world, uint32_t slot)
+{
+    memset (world->oracle.held [slot], 0, sizeof world->oracle.held [slot]);
+    if (world->follower.slot == slot)
+        memset (world->follower.told, 0, sizeof world->follower.told);
 }
 
 static void
@@ -378,17 +394,19 @@ s_step (world_t *world)
         s_store (world, slot);
     else if (dice < 700)
         s_remove (world, slot);
-    else if (dice < 970)
+    else if (dice < 900)
         s_ask (world);
+    else if (dice < 970)
+        s_follow (world);
     else if (dice < 980)
         index_sweep (world->index, random_below (&world->random, 40));
     else if (dice < 995) {
         index_clear (world->index, world->numbers [slot], NULL);
-        s_oracle_clear (world, slot);
+        s_forget (world, slot);
     } else {
         index_retire (world->index, world->numbers [slot], NULL);
         world->numbers [slot] = HOLDER_NONE;
-        s_oracle_clear (world, slot);
+        s_forget (world, slot);
     }
 }
 
@@ -397,7 +415,7 @@ s_begin (world_t *world, const configuration_t *configuration)
 {
     memset (world, 0, sizeof *world);
     random_init (&world->random, s_run.seed);
-    world->options = (index_options_t){ .parked_limit = configuration->parked_limit, .once = configuration->once };
+    world->options = (index_options_t){ .once = configuration->once, .rooted = configuration->rooted };
     world->honest = configuration->honest;
     world->blocks = configuration->blocks;
     world->index = index_new (&world->options);
@@ -418,10 +436,9 @@ s_assert_something_happened (const world_t *world, uint64_t operations)
 {
     index_stats_t stats;
     index_stats (world->index, &stats);
-    assert_int_equal (stats.parked, world->oracle.parked_count);
-    assert_true (world->hits > operations / 10 && stats.duplicates && stats.missing && stats.cleared);
+    assert_true (world->hits > operations / 10 && world->followed > operations / 1000);
+    assert_true (stats.duplicates && stats.missing && stats.cleared && stats.orphans);
     assert_int_equal (stats.conflicts == 0, world->honest);
-    assert_true (world->options.parked_limit ? stats.adopted > 0 : stats.unparked > 0);
 }
 
 static void
@@ -447,48 +464,52 @@ s_run_configuration (const configuration_t *configuration)
 }
 
 static void
-test_equals_the_oracle_where_everything_may_wait_and_nobody_lies (void **state)
+test_equals_the_oracle_where_nobody_lies (void **state)
 {
-    s_run_configuration (&(configuration_t){
-        .operations = 100, .blocks = 120, .branching = 150000, .parked_limit = 5000, .honest = true });
+    s_run_configuration (&(configuration_t){ .operations = 100, .blocks = 120, .branching = 150000, .honest = true });
 }
 
 static void
-test_equals_the_oracle_where_few_may_wait (void **state)
-{
-    s_run_configuration (
-        &(configuration_t){ .operations = 100, .blocks = 120, .branching = 150000, .parked_limit = 20 });
-}
-
-static void
-test_equals_the_oracle_where_nothing_may_wait (void **state)
+test_equals_the_oracle_where_some_lie (void **state)
 {
     s_run_configuration (&(configuration_t){ .operations = 100, .blocks = 120, .branching = 150000 });
 }
 
 static void
+test_equals_the_oracle_where_nothing_may_come_before_its_parent (void **state)
+{
+    s_run_configuration (&(configuration_t){ .operations = 100, .blocks = 120, .branching = 150000, .rooted = true });
+}
+
+static void
 test_equals_the_oracle_without_counting (void **state)
 {
+    s_run_configuration (&(configuration_t){ .operations = 100, .blocks = 120, .branching = 150000, .once = true });
+}
+
+static void
+test_equals_the_oracle_that_others_are_measured_by (void **state)
+{
     s_run_configuration (
-        &(configuration_t){ .operations = 100, .blocks = 120, .branching = 150000, .parked_limit = 40, .once = true });
+        &(configuration_t){ .operations = 50, .blocks = 120, .branching = 150000, .once = true, .rooted = true });
 }
 
 //  Chains longer than any run.
 static void
 test_equals_the_oracle_along_long_chains (void **state)
 {
-    s_run_configuration (
-        &(configuration_t){ .operations = 20, .blocks = 500, .branching = 4000, .parked_limit = 1000, .honest = true });
+    s_run_configuration (&(configuration_t){ .operations = 20, .blocks = 500, .branching = 4000, .honest = true });
 }
 
 int
 main (int argc, char **argv)
 {
     const struct CMUnitTest tests [] = {
-        cmocka_unit_test (test_equals_the_oracle_where_everything_may_wait_and_nobody_lies),
-        cmocka_unit_test (test_equals_the_oracle_where_few_may_wait),
-        cmocka_unit_test (test_equals_the_oracle_where_nothing_may_wait),
+        cmocka_unit_test (test_equals_the_oracle_where_nobody_lies),
+        cmocka_unit_test (test_equals_the_oracle_where_some_lie),
+        cmocka_unit_test (test_equals_the_oracle_where_nothing_may_come_before_its_parent),
         cmocka_unit_test (test_equals_the_oracle_without_counting),
+        cmocka_unit_test (test_equals_the_oracle_that_others_are_measured_by),
         cmocka_unit_test (test_equals_the_oracle_along_long_chains),
     };
     if (argc > 1)

@@ -181,26 +181,6 @@ s_load_more (index_load_t *self, record_t *record, error_t *error)
     return STATUS_OK;
 }
 
-static status_t
-s_load_parked (index_load_t *self, record_t *record, error_t *error)
-{
-    index_t *index = self->index;
-    const loaded_t *holder = s_holder (self, s_take (&record->words, SNAPSHOT_WORD));
-    uint64_t hash = s_take (&record->words, SNAPSHOT_WORD), parent = s_take (&record->words, SNAPSHOT_WORD);
-    uint64_t references = s_take (&record->words, SNAPSHOT_WORD);
-    uint32_t seat = holder ? index_seat_of (index, holder->number) : 0;
-    place_t place;
-    if (!holder || !s_is_count (references) || hash == INDEX_ROOT || parent == INDEX_ROOT ||
-        index_references (index, holder->number, hash) || index_seat_has (index, seat, parent, &place))
-        return s_refuse (self, error, "parks a block that cannot be parked");
-    if (park_count (&index->park) >= index->options.parked_limit)
-        return error_set (error, STATUS_LIMIT, "the snapshot has more than %u blocks that wait for their parent",
-            index->options.parked_limit);
-    park_add (&index->park, &index_seat (index, seat)->parked, seat, parent, hash, (uint32_t)references);
-    index_seat (index, seat)->digest += index_mix (hash) * references;
-    return STATUS_OK;
-}
-
 //  The end has come: whether what was read is what was written.
 static status_t
 s_load_end (index_load_t *self, record_t *record, error_t *error)
@@ -224,7 +204,6 @@ s_load_record (index_load_t *self, error_t *error)
         [RECORD_HOLDER] = s_load_holder,
         [RECORD_RUN] = s_load_run,
         [RECORD_MORE] = s_load_more,
-        [RECORD_PARKED] = s_load_parked,
         [RECORD_END] = s_load_end,
     };
     span_t head = self->rest, bytes;

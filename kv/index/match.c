@@ -231,7 +231,6 @@ index_explain (const index_t *self, uint32_t holder, const uint64_t *hashes, siz
     for (size_t i = 0; i < count && seat; i++) {
         place_t place = { 0, 0 };
         bool held = index_seat_has (self, seat, hashes [i], &place);
-        explanation.parked += !held && park_references (&self->park, seat, hashes [i]);
         if (explanation.reason != INDEX_WHOLE)
             explanation.hidden += held;
         else if (held)

@@ -9,7 +9,7 @@
 
 enum { STEPS_MAX = 4096 };
 
-typedef enum { PART_HOLDERS, PART_RUNS, PART_PARKED, PART_END } part_t;
+typedef enum { PART_HOLDERS, PART_RUNS, PART_END } part_t;
 
 struct index_snapshot {
     const index_t *index;    //  Borrowed
@@ -20,7 +20,7 @@ struct index_snapshot {
     bool begun;              //  Whether the header is written
     bool ended;              //  Whether the last record is
     part_t part;             //  What comes next
-    uint32_t at;             //  Next holder, run, or seat
+    uint32_t at;             //  Next holder or run
     buffer_t *bytes;         //  Where to, during a call
     size_t start;            //  Where the record under way begins there
 };
@@ -178,15 +178,6 @@ s_write_run (index_snapshot_t *self, uint32_t number)
 }
 
 static void
-s_write_parked (index_snapshot_t *self, uint32_t seat)
-{
-    uint32_t holder = index_holder_of (self->index, seat), cursor = TABLE_NONE;
-    parked_t parked;
-    while (park_next (&self->index->park, &index_seat (self->index, seat)->parked, &cursor, &parked))
-        s_write_record (self, RECORD_PARKED, (uint64_t []){ holder, parked.hash, parked.parent, parked.references }, 4);
-}
-
-static void
 s_write_end (index_snapshot_t *self, uint32_t at)
 {
     (void)at;
@@ -194,7 +185,7 @@ s_write_end (index_snapshot_t *self, uint32_t at)
     self->ended = true;
 }
 
-//  How many holders, runs, or seats there are to write.
+//  How many holders or runs there are to write.
 static uint32_t
 s_bound (const index_snapshot_t *self)
 {
@@ -203,8 +194,6 @@ s_bound (const index_snapshot_t *self)
         return index_holder_bound (self->index);
     case PART_RUNS:
         return runs_bound (&self->index->runs);
-    case PART_PARKED:
-        return (uint32_t)self->index->seats.count;
     default:
         return 1;
     }
@@ -217,7 +206,6 @@ s_step (index_snapshot_t *self)
     static void (*const write []) (index_snapshot_t * self, uint32_t at) = {
         [PART_HOLDERS] = s_write_holder,
         [PART_RUNS] = s_write_run,
-        [PART_PARKED] = s_write_parked,
         [PART_END] = s_write_end,
     };
     if (self->at < s_bound (self)) {

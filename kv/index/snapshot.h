@@ -4,15 +4,14 @@
 //  index at once, and a difference between two copies can be looked at elsewhere.  Counters of what happened are left out;
 //  what is read counts as stored.
 //
-//  The form (version 1).  All numbers are little-endian.  A header of four: "STATORIX", version, label (the caller's name
+//  The form (version 2).  All numbers are little-endian.  A header of four: "STATORIX", version, label (the caller's name
 //  for what is indexed: a hash of the namespace, say), check.  Then records: a head of two 32-bit numbers (type, how many 64-bit
 //  numbers follow), those numbers, and a check.
 //      1 holder    its number here, the holder packed (holder_pack), its digest
 //      2 run       parent, blocks, hashes [blocks]; then for each stretch: its end, members, members [...] as 32-bit numbers
 //                  of holders, filled up with zeros to a multiple of 8 bytes
 //      3 more      holder, hash, references beyond the first
-//      4 parked    holder, hash, parent, references
-//      5 end       records before this one
+//      4 end       records before this one
 //  A check is XXH3-64 of what stands between it and the check before, seeded with the check before: so nothing can be
 //  changed, left out, cut off or moved without being noticed.  A holder stands before its blocks, and a run before what else
 //  is said of them.

@@ -6,21 +6,14 @@
 #include "base/hash.h"
 
 enum {
-    SNAPSHOT_VERSION = 1,
+    SNAPSHOT_VERSION = 2,
     SNAPSHOT_WORD = 8,                     //  Bytes of a number
     SNAPSHOT_HEADER = 4 * SNAPSHOT_WORD    //  Bytes, the check included
 };
 
 #define SNAPSHOT_MAGIC SPAN ("STATORIX")
 
-typedef enum {
-    RECORD_HOLDER = 1,
-    RECORD_RUN = 2,
-    RECORD_MORE = 3,
-    RECORD_PARKED = 4,
-    RECORD_END = 5,
-    RECORD_TYPE_COUNT
-} record_type_t;
+typedef enum { RECORD_HOLDER = 1, RECORD_RUN = 2, RECORD_MORE = 3, RECORD_END = 4, RECORD_TYPE_COUNT } record_type_t;
 
 //  The check behind bytes, given the one before them.
 static inline uint64_t

@@ -87,7 +87,7 @@ player_t *
 player_new (const stream_t *stream)
 {
     player_t *self = memory_new (sizeof *self);
-    self->index = index_new (&(index_options_t){ .once = true });
+    self->index = index_new (&(index_options_t){ .once = true, .rooted = true });
     for (uint32_t worker = 0; worker < stream->workers; worker++)
         index_holder_add (self->index, &(holder_t){ .owner = worker });
     index_match_init (&self->match);

@@ -55,13 +55,12 @@ s_match (const index_t *index, const uint64_t *hashes, size_t count, uint8_t hol
 static void
 s_walk (const index_t *index, uint8_t holder)
 {
-    index_walk_t *walk = index_walk_new (index, holder);
+    index_cursor_t cursor = { 0 };
     for (bool ended = false; !ended;) {
         index_block_t blocks [5];
         size_t count;
-        index_walk_next (walk, blocks, 5, &count, &ended);
+        index_walk (index, holder, &cursor, blocks, 5, &count, &ended);
     }
-    index_walk_destroy (&walk);
 }
 
 static void
@@ -97,7 +96,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     input_t input = { data, size };
     uint8_t bounds = s_take (&input);
     index_options_t options = {
-        .parked_limit = bounds & 0x3F, .memory_limit = bounds & 0x40 ? 22000 : 0, .once = bounds & 0x80
+        .rooted = bounds & 0x20, .memory_limit = bounds & 0x40 ? 22000 : 0, .once = bounds & 0x80
     };
     index_t *index = index_new (&options);
     for (int i = 0; input.size; i++) {

@@ -64,7 +64,7 @@ LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     buffer_t bytes = { 0 }, header = { 0 };
     uint64_t check = 0;
     buffer_append (&header, SPAN ("STATORIX"));
-    buffer_append_u64_le (&header, 1);
+    buffer_append_u64_le (&header, 2);
     buffer_append_u64_le (&header, 0);
     s_append_checked (&bytes, buffer_span (&header), &check);
     for (span_t rest = span_slice (span_of (data, size), 0, HASHES_MAX); rest.size;)
