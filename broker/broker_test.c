@@ -155,6 +155,54 @@ test_a_source_goes_on_after_more_was_lost_than_its_window_holds (void **state)
     bus_end ();
 }
 
+//  A change that takes more bytes than a message may have.
+static void
+s_publish_too_much (source_state_t *source, uint64_t number)
+{
+    enum { HASHES = 5 << 20 };
+    buffer_t bytes = { 0 };
+    for (int i = 0; i < HASHES; i++)
+        column_pack_hash128 (&bytes, s_hash (number));
+    kv_stored_t stored = { .tier = TIER_DEVICE, .hashes = column_of_hash128 (buffer_span (&bytes)) };
+    source->has [number] = true;
+    actor_publish (source->actor, &kv_stored_message, &stored);
+    buffer_fini (&bytes);
+}
+
+//  It is not handed over, which would end the connection, but counted, and found missing: a snapshot has it.
+static void
+test_an_event_that_is_too_large_becomes_a_gap (void **state)
+{
+    bus_begin_all (13, RING);
+    int64_t snapshots = bus_count (FOLLOWER, "snapshot");
+    bus_source ()->has [7] = bus_follower ()->has [7] = false;
+    s_publish_too_much (bus_source (), 7);
+    bus_run (5 * REALM_SECOND);
+    assert_int_equal (bus_count (SOURCE, "too_large"), 1);
+    assert_int_equal (bus_count (FOLLOWER, "snapshot"), snapshots + 1);
+    bus_check_equal_once_quiet ();
+    bus_end ();
+}
+
+//  It is the last one for a while: who follows learns by the tail that it exists.
+static void
+test_an_event_that_is_too_large_is_missed_though_nothing_follows (void **state)
+{
+    bus_begin_all (14, RING);
+    bus_source ()->quiet = true;
+    bus_run (REALM_SECOND);
+    s_publish_too_much (bus_source (), 7);
+    bus_run (5 * REALM_SECOND);
+    assert_true (bus_follower ()->has [7]);
+    bus_source ()->quiet = false;
+    s_change (bus_source (), bus_source ()->actor, NULL);
+    bus_run (5 * REALM_SECOND);
+    assert_int_equal (bus_count (SOURCE, "too_large"), 1);
+    assert_int_equal (bus_count (FOLLOWER, "gap"), 1);
+    bus_check_equal_once_quiet ();
+    bus_end ();
+}
+
 static int64_t
 s_ring_bytes (void)
 {
@@ -272,6 +320,8 @@ main (void)
         cmocka_unit_test (test_a_ring_that_is_too_short_leads_to_a_snapshot),
         cmocka_unit_test (test_a_follower_that_falls_too_far_behind_is_counted),
         cmocka_unit_test (test_a_source_goes_on_after_more_was_lost_than_its_window_holds),
+        cmocka_unit_test (test_an_event_that_is_too_large_becomes_a_gap),
+        cmocka_unit_test (test_an_event_that_is_too_large_is_missed_though_nothing_follows),
         cmocka_unit_test (test_all_rings_together_keep_to_their_budget),
         cmocka_unit_test (test_a_source_that_was_cut_off_comes_back),
         cmocka_unit_test (test_a_broker_that_was_away_reports_nobody_absent),

@@ -25,7 +25,7 @@ struct caller {
     char sender [64];                       //  What the callee may log
 };
 
-enum { SOCKETS_MAX = 16384, MESSAGE_MAX = 64 << 20, STATUS_MEMORY = 1 << 20 };
+enum { SOCKETS_MAX = 16384, STATUS_MEMORY = 1 << 20 };
 
 void *
 caller_zmq (void)
@@ -101,7 +101,7 @@ caller_new (const char *endpoint, error_t *error)
 {
     caller_t *self = memory_new (sizeof *self);
     int none = 0;
-    int64_t message_max = MESSAGE_MAX;
+    int64_t message_max = SOCKET_MESSAGE_MAX;
     self->socket = zmq_socket (caller_zmq (), ZMQ_DEALER);
     if (!self->socket) {
         error_set (error, STATUS_LIMIT, "cannot open a socket: %s", zmq_strerror (errno));
@@ -318,7 +318,7 @@ caller_resolve (
     caller_t *caller = caller_new (broker, error);
     if (!caller)
         return error->status;
-    arena_init (&arena, MESSAGE_MAX);
+    arena_init (&arena, SOCKET_MESSAGE_MAX);
     array_init (&entries, sizeof (actor_entry_t));
     status_t status = caller_list_actors (caller, timeout_ms, &arena, &entries, error);
     if (status != STATUS_OK)

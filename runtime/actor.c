@@ -22,6 +22,7 @@ static const char *const s_count_names [COUNT_COUNT] = {
     [COUNT_UNKNOWN_METHOD] = "unknown_method",
     [COUNT_BAD_REQUEST] = "bad_request",
     [COUNT_OVERLOADED] = "overloaded",
+    [COUNT_TOO_LARGE] = "too_large",
     [COUNT_LATE] = "late_answer",
     [COUNT_PEER_LOST] = "peer_lost",
     [COUNT_STALE] = "stale_event",

@@ -28,6 +28,7 @@ typedef enum {
     COUNT_UNKNOWN_METHOD,    //  Calls of a method that is not here
     COUNT_BAD_REQUEST,       //  Calls whose body breaks its schema
     COUNT_OVERLOADED,        //  Calls there was no room for
+    COUNT_TOO_LARGE,         //  Messages of this actor that are larger than a message may be, and were not sent
     COUNT_LATE,              //  Answers to calls that have completed
     COUNT_PEER_LOST,         //  Answers whose caller had gone
     COUNT_STALE,             //  Events of a replaced incarnation

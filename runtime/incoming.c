@@ -11,6 +11,7 @@
 
 #include "runtime/incoming.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -121,15 +122,24 @@ s_wait_for_credit (incoming_t *self)
         due_at (&self->due, self->actor, until);
 }
 
-//  A send found nobody: tell the handler when it has returned.
+//  A send came to nothing: tell the handler when it has returned.
 static void
-s_peer_lost (incoming_t *self)
+s_lose (incoming_t *self, runtime_count_t count)
 {
-    if (self->cancelled)
-        return;
     self->cancelled = true;
-    actor_count (self->actor, COUNT_PEER_LOST);
+    actor_count (self->actor, count);
     due_at (&self->due, self->actor, 0);
+}
+
+//  What the handler says is too large to be said: the caller hears that instead.
+static void
+s_refuse_own (incoming_t *self, const message_type_t *type)
+{
+    char text [ERROR_TEXT_MAX];
+    snprintf (text, sizeof text, "%s of %zu bytes was not sent: a message has at most %" PRIu64, type->name,
+        self->actor->wire.body.size, SOCKET_MESSAGE_MAX);
+    wire_send_error (&self->actor->wire, self->actor->router, s_peer (self), self->id, STATUS_INVALID, text);
+    s_lose (self, COUNT_TOO_LARGE);
 }
 
 //  ---- What the handler does ----
@@ -142,8 +152,11 @@ s_send (incoming_t *self, frame_kind_t kind, const message_type_t *type, const v
     frame_header_t header = { .version = WIRE_VERSION, .kind = kind, .id = self->id };
     header.has_position = kind == FRAME_KIND_ITEM || kind == FRAME_KIND_END;
     header.position = self->position;
-    if (wire_send (&self->actor->wire, self->actor->router, s_peer (self), &header, type, message))
-        s_peer_lost (self);
+    status_t status = wire_send (&self->actor->wire, self->actor->router, s_peer (self), &header, type, message);
+    if (status == STATUS_LIMIT)
+        s_refuse_own (self, type);
+    else if (status)
+        s_lose (self, COUNT_PEER_LOST);
 }
 
 void

@@ -280,6 +280,19 @@ s_send_opening (call_t *self, const void *request, uint64_t timeout_ns, uint64_t
     return link_send (self->link, &header, self->type, request);
 }
 
+//  Why the opening was not sent.  One that is too large would be so anywhere.
+static void
+s_explain (call_t *self, status_t status)
+{
+    if (status != STATUS_LIMIT) {
+        error_set (&self->error, STATUS_LIMIT, "%s takes no more: its queue is full", self->link->address);
+        return;
+    }
+    actor_count (self->actor, COUNT_TOO_LARGE);
+    error_set (&self->error, STATUS_INVALID, "%s of %zu bytes was not sent: a message has at most %" PRIu64,
+        self->type->name, self->actor->wire.body.size, SOCKET_MESSAGE_MAX);
+}
+
 static void
 s_enter_link (call_t *self, link_t *link)
 {
@@ -308,8 +321,9 @@ s_open_on (call_t *self, link_t *link, const void *request, uint64_t timeout_ns,
         return;
     }
     s_enter_link (self, link);
-    if (s_send_opening (self, request, timeout_ns, credit)) {
-        error_set (&self->error, STATUS_LIMIT, "%s takes no more: its queue is full", link->address);
+    status_t status = s_send_opening (self, request, timeout_ns, credit);
+    if (status) {
+        s_explain (self, status);
         s_complete_soon (self, CALL_FAILED);
     }
 }

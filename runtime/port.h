@@ -47,6 +47,10 @@ typedef enum {
 
 enum { SOCKET_FRAMES_MAX = 16 };
 
+//  The most bytes of a message where its socket says nothing else: the largest field that is for a message, and what stands
+//  around it.
+#define SOCKET_MESSAGE_MAX (UINT64_C (65) << 20)
+
 //  frames: borrowed.  A ROUTER's first frame is the peer.
 typedef void (socket_message_fn) (void *arg, const span_t *frames, size_t count);
 
@@ -58,11 +62,21 @@ typedef struct {
     socket_kind_t kind;        //  What it is
     uint32_t send_queue;       //  Messages a peer may be behind before sends say AGAIN (XPUB: are dropped); 0: 1000
     uint32_t receive_queue;    //  The same on the way in; 0: 1000
-    uint64_t message_max;      //  Bytes; 0: 64 MiB
+    uint64_t message_max;      //  Bytes, both ways, the peer of a ROUTER aside; 0: SOCKET_MESSAGE_MAX
     socket_message_fn *on_message;    //  Called for each message
     socket_dropped_fn *on_dropped;    //  Called for each one that is too large; may be left NULL
     void *arg;                        //  For both
 } socket_options_t;
+
+//  What counts of a message that is sent or was received.
+static inline uint64_t
+socket_message_size (socket_kind_t kind, const span_t *frames, size_t count)
+{
+    uint64_t bytes = 0;
+    for (size_t i = kind == SOCKET_ROUTER; i < count; i++)
+        bytes += frames [i].size;
+    return bytes;
+}
 
 //  Who is on the other side.  An endpoint that leaves the machine (endpoint.h) is encrypted, and both sides prove by key
 //  who they are: the binder lets in whoever is on its keyring (keyring.h), the connector demands the key of whoever is
@@ -223,7 +237,8 @@ typedef struct {
     status_t (*socket_connect) (port_socket_t *socket, const char *endpoint, error_t *error);
     //  The endpoint last bound, with the port the system chose.  Borrowed until the close.
     const char *(*socket_endpoint) (const port_socket_t *socket);
-    //  OK, AGAIN (queue full, nothing sent) or UNREACHABLE (ROUTER: no such peer).
+    //  OK, AGAIN (queue full, nothing sent), LIMIT (larger than message_max, nothing sent: whoever reads would have to hang
+    //  up) or UNREACHABLE (ROUTER: no such peer).
     status_t (*socket_send) (port_socket_t *socket, const span_t *frames, size_t count);
     //  Inside on_message of `from`: sends the last `count` of the frames that are being handed over, uncopied.  They are gone
     //  afterwards, whatever it returns.

@@ -3,8 +3,8 @@
 //  Events of one turn become one batch a stream at the turn's end.  A batch gets its number, goes into the ring, and is
 //  handed to the broker; it counts as handed over when the broker has acknowledged it.  At most HANDOVER_WINDOW batches
 //  are under way.  When the broker is a new one, or has not acknowledged for a while, everything that is not acknowledged
-//  and still in the ring is sent again: the broker drops what it has.  What left the ring before that is a gap, which
-//  those who follow notice and fill by snapshot.
+//  and still in the ring is sent again: the broker drops what it has.  What left the ring before that, or is larger than a
+//  message may be and never gets there, is a gap, which those who follow notice and fill by snapshot.
 
 #include "base/memory.h"
 #include "runtime/actor_private.h"
@@ -13,6 +13,9 @@
 #include "schemas/event_header.h"
 
 enum { BATCH_BYTES = 256 << 10 };
+
+//  Of a batch that is one event; the topic and the headers have room beside it.
+#define BATCH_BYTES_MAX (SOCKET_MESSAGE_MAX - 4096)
 static const uint64_t ACK_PATIENCE_NS = 2000000000;
 
 struct source {
@@ -75,16 +78,18 @@ s_hand_over (source_t *self, const ring_batch_t *batch)
 
 static void s_out_of_patience (void *state, actor_t *actor, void *arg);
 
-//  The batch to send next; NULL where it has left the ring.  What has left can never be acknowledged, so it must not fill
-//  the window for ever: once nothing is under way it is skipped.
+//  The batch to send next; NULL where it is not in the ring.  What is not can never be acknowledged, so it must not fill the
+//  window for ever: once nothing is under way it is skipped.
 static const ring_batch_t *
 s_next (source_t *self)
 {
-    uint64_t first = ring_first (&self->ring);
-    if (self->sent == self->acknowledged)
-        for (; self->sent + 1 < first; self->sent = ++self->acknowledged)
-            actor_count (self->actor, COUNT_DROPPED);
-    return ring_find (&self->ring, self->sent + 1);
+    const ring_batch_t *batch;
+    while (!(batch = ring_find (&self->ring, self->sent + 1)) && self->sent == self->acknowledged &&
+           self->sent < self->sequence) {
+        actor_count (self->actor, COUNT_DROPPED);
+        self->sent = ++self->acknowledged;
+    }
+    return batch;
 }
 
 static void
@@ -139,18 +144,36 @@ source_resend_all (actor_t *actor)
 
 //  ---- Publishing ----
 
+//  The batch gets its number, which it takes with it where it is too large for a message.
+static const ring_batch_t *
+s_number (source_t *self)
+{
+    actor_t *actor = self->actor;
+    span_t payload = batch_span (&self->batch);
+    self->sequence++;
+    if (payload.size > BATCH_BYTES_MAX) {
+        actor_count (actor, COUNT_TOO_LARGE);
+        actor_log (actor, LOG_ERROR,
+            "an event of stream %s has %zu bytes, which is more than a message may have: dropped",
+            stream_name (self->stream), payload.size);
+    } else {
+        ring_push (&self->ring, self->sequence, actor_wall (actor), payload);
+    }
+    batch_clear (&self->batch);
+    return ring_find (&self->ring, self->sequence);
+}
+
 static void
 s_flush (source_t *self)
 {
     actor_t *actor = self->actor;
     if (self->batch.count == 0)
         return;
-    ring_push (&self->ring, ++self->sequence, actor_wall (actor), batch_span (&self->batch));
-    batch_clear (&self->batch);
-    if (actor->class->on_publish) {
+    const ring_batch_t *batch = s_number (self);
+    if (actor->class->on_publish && batch) {
         uint8_t header [EVENT_HEADER_SIZE];
         span_t frames [3];
-        s_make_frames (self, ring_find (&self->ring, self->sequence), header, frames);
+        s_make_frames (self, batch, header, frames);
         actor->class->on_publish (actor->state, actor, frames);
     } else if (actor->options.broker) {
         s_pump (self);

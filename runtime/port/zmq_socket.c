@@ -38,10 +38,9 @@ __tsan_default_suppressions (void)
 #endif
 
 enum {
-    READ_SHARE = 256,              //  Messages a round
-    QUEUE_DEFAULT = 1000,          //  Messages
-    MESSAGE_DEFAULT = 64 << 20,    //  Bytes
-    ENDPOINT_SIZE = 256,           //  Of an endpoint, with its NUL
+    READ_SHARE = 256,        //  Messages a round
+    QUEUE_DEFAULT = 1000,    //  Messages
+    ENDPOINT_SIZE = 256,     //  Of an endpoint, with its NUL
 };
 
 struct port_socket {
@@ -102,31 +101,34 @@ s_hand_over (port_socket_t *self, size_t count)
     self->part_count = 0;
 }
 
+static bool
+s_fits (const port_socket_t *self, const span_t *frames, size_t count)
+{
+    return socket_message_size (self->options.kind, frames, count) <= self->options.message_max;
+}
+
 //  Receives one whole message and hands it over; false where there is none.
 static bool
 s_receive (port_socket_t *self)
 {
     size_t count = 0;
-    uint64_t bytes = 0;
-    bool more = true, fits = true;
+    bool more = true, surpluses = false;
     while (more) {
         zmq_msg_t surplus;
         zmq_msg_t *part = count < SOCKET_FRAMES_MAX ? &self->parts [count] : &surplus;
         if (!s_receive_part (self, part))
             break;
         more = zmq_msg_more (part);
-        size_t size = zmq_msg_size (part);
-        bytes += size;
-        fits = fits && part != &surplus && bytes <= self->options.message_max;
         if (part == &surplus) {
+            surpluses = true;
             zmq_msg_close (part);
             continue;
         }
-        self->frames [count++] = span_of (zmq_msg_data (part), size);
+        self->frames [count++] = span_of (zmq_msg_data (part), zmq_msg_size (part));
     }
     if (!count)
         return false;
-    if (!more && fits)
+    if (!more && !surpluses && s_fits (self, self->frames, count))
         s_hand_over (self, count);
     else if (self->options.on_dropped)
         self->options.on_dropped (self->options.arg, self->frames [0]);
@@ -219,6 +221,8 @@ static status_t
 s_send (port_socket_t *self, const span_t *frames, zmq_msg_t *parts, size_t count)
 {
     BUG_ON (count == 0 || count > SOCKET_FRAMES_MAX);
+    if (!s_fits (self, frames, count))
+        return STATUS_LIMIT;
     if (!self->reading)
         loop_defer (self->loop, &self->again);
     status_t status = STATUS_OK;
@@ -466,7 +470,7 @@ s_with_defaults (const socket_options_t *options)
     if (!result.receive_queue)
         result.receive_queue = QUEUE_DEFAULT;
     if (!result.message_max)
-        result.message_max = MESSAGE_DEFAULT;
+        result.message_max = SOCKET_MESSAGE_MAX;
     return result;
 }
 

@@ -230,6 +230,33 @@ test_a_full_queue_says_again_and_sends_nothing (void **state)
     fixture_fini (&fixture);
 }
 
+//  Whoever reads would hang up on it, and everything behind it would be lost: it is not sent, what comes behind it is.
+static void
+test_a_message_that_is_too_large_is_not_sent (void **state)
+{
+    fixture_t fixture;
+    fixture_init (&fixture);
+    const port_table_t *table = fixture.port->table;
+    inbox_t inbox = { .wanted = 2 }, ignored = { 0 };
+    port_socket_t *router = s_open (&fixture, SOCKET_ROUTER, &inbox);
+    port_socket_t *dealer = s_open (&fixture, SOCKET_DEALER, &ignored);
+    uint8_t bytes [1000] = { 0 };
+    span_t over [] = { SPAN ("a"), span_of (bytes, sizeof bytes) };
+    span_t most [] = { SPAN (""), span_of (bytes, sizeof bytes) };
+    span_t last [] = { SPAN (""), SPAN ("the last") };
+    assert_int_equal (table->socket_bind (router, "tcp://127.0.0.1:*", NULL), STATUS_OK);
+    assert_int_equal (table->socket_connect (dealer, table->socket_endpoint (router), NULL), STATUS_OK);
+    assert_int_equal (table->socket_send (dealer, over, 2), STATUS_LIMIT);
+    assert_int_equal (table->socket_send (dealer, most, 2), STATUS_OK);
+    assert_int_equal (table->socket_send (dealer, last, 2), STATUS_OK);
+    fixture_run (&fixture, 10 * SECOND);
+    assert_int_equal (inbox.dropped, 0);
+    assert_string_equal (inbox.text, "the last");
+    table->socket_close (router);
+    table->socket_close (dealer);
+    fixture_fini (&fixture);
+}
+
 static void
 test_subscriptions_filter_by_prefix_and_reach_the_publisher (void **state)
 {
@@ -558,6 +585,7 @@ main (int argc, char **argv)
         cmocka_unit_test (test_bursts_and_a_timer_do_not_stall_over_ipc),
         cmocka_unit_test (test_a_router_says_that_a_peer_is_not_there),
         cmocka_unit_test (test_a_full_queue_says_again_and_sends_nothing),
+        cmocka_unit_test (test_a_message_that_is_too_large_is_not_sent),
         cmocka_unit_test (test_subscriptions_filter_by_prefix_and_reach_the_publisher),
         cmocka_unit_test (test_a_follower_that_is_too_far_behind_is_noticed),
         cmocka_unit_test (test_too_many_frames_or_bytes_are_dropped_and_counted),

@@ -16,8 +16,6 @@
 
 enum { QUEUE_DEFAULT = 1000, PEER_ID_SIZE = 5, ENDPOINT_MAX = 512 };
 
-#define MESSAGE_DEFAULT (UINT64_C (64) << 20)
-
 //  A link dials again after this long, twice as long each time, and up to half as much more.
 #define RETRY_FIRST_NS (100 * REALM_MS)
 #define RETRY_LAST_NS (2 * REALM_SECOND)
@@ -465,6 +463,8 @@ status_t
 sim_socket_send (port_socket_t *self, const span_t *frames, size_t count)
 {
     BUG_ON (count == 0 || count > SOCKET_FRAMES_MAX || self->options.kind == SOCKET_SUB);
+    if (socket_message_size (self->options.kind, frames, count) > self->options.message_max)
+        return STATUS_LIMIT;
     if (self->options.kind == SOCKET_ROUTER)
         return s_send_to_peer (self, frames, count);
     if (self->options.kind == SOCKET_XPUB) {
@@ -520,7 +520,7 @@ sim_socket_open (port_t *port, const socket_options_t *options, error_t *error)
     if (!self->options.send_queue)
         self->options.send_queue = QUEUE_DEFAULT;
     if (!self->options.message_max)
-        self->options.message_max = MESSAGE_DEFAULT;
+        self->options.message_max = SOCKET_MESSAGE_MAX;
     array_init (&self->bounds, sizeof (network_bound_t *));
     array_init (&self->subscriptions, sizeof (subscription_t));
     list_init (&self->links);

@@ -1,0 +1,233 @@
+//  What is larger than a message may be is not sent: whoever wanted it sent, or waits for it, hears so, and what is beside it
+//  on the same connection goes on.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "runtime/call.h"
+#include "runtime/incoming.h"
+#include "runtime/stream.h"
+#include "schemas/directory.h"
+#include "schemas/event.h"
+#include "tests/stage_broker.h"
+
+enum { FIELD_MAX = 64 << 20, TOO_LARGE = 66 << 20 };
+
+//  ---- Who answers: with as many bytes as the request's number says ----
+
+typedef struct {
+    incoming_t *held;    //  A stream of which an item was sent; NULL: none
+    size_t cancels;      //  Heard
+} server_t;
+
+static uint8_t *s_bytes;    //  TOO_LARGE of them
+
+static void
+s_on_cancel (void *arg, incoming_t *incoming)
+{
+    server_t *self = arg;
+    self->cancels++;
+    self->held = NULL;
+    incoming_fail (incoming, STATUS_CANCELLED, "cancelled");
+}
+
+static void
+s_on_list (void *self, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    const list_actors_t *request = message;
+    uint64_t size;
+    assert_true (span_to_u64 (request->service, &size));
+    actor_entry_t entry = { .has_card = true, .card = span_of (s_bytes, size), .state = ACTOR_STATE_ALIVE };
+    incoming_reply (incoming, &(list_actors_reply_t){ .actors = &entry, .actors_count = 1 });
+}
+
+static void
+s_on_replay (void *self_, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    server_t *self = self_;
+    replayed_batch_t item = { .payload = span_of (s_bytes, ((const replay_t *)message)->to) };
+    self->held = incoming;
+    incoming_watch (incoming, &(incoming_watch_t){ .on_cancel = s_on_cancel, .arg = self });
+    incoming_send (incoming, 1, &item);
+    if (item.payload.size < TOO_LARGE)
+        incoming_end (incoming, &(replay_end_t){ 0 });
+}
+
+static const actor_handler_t s_server_handlers [] = {
+    HANDLES_CALL (list_actors, s_on_list),
+    HANDLES_CALL (replay, s_on_replay),
+    HANDLERS_END,
+};
+
+static const actor_class_t s_server_class = {
+    .name = "server", .state_size = sizeof (server_t), .handlers = s_server_handlers
+};
+
+//  ---- Who asks ----
+
+typedef struct {
+    call_t calls [2];     //  Under way
+    stream_t stream;      //  Under way
+    size_t done;          //  Calls and streams that are over
+    uint64_t received;    //  Bytes of items
+    status_t status;      //  Of the last one; OK: answered
+    char text [128];      //  Its sentence
+} client_t;
+
+static void
+s_note (client_t *self, call_result_t result, const error_t *error)
+{
+    self->done++;
+    self->status = result == CALL_REPLIED ? STATUS_OK : error->status;
+    snprintf (self->text, sizeof self->text, "%s", result == CALL_REPLIED ? "" : error->text);
+}
+
+static void
+s_on_done (void *self, void *arg, call_result_t result, const void *reply)
+{
+    s_note (self, result, call_error (arg));
+}
+
+static uint64_t
+s_on_item (void *self, void *arg, uint64_t position, const void *item)
+{
+    ((client_t *)self)->received += ((const replayed_batch_t *)item)->payload.size;
+    return 1;
+}
+
+static void
+s_on_end (void *self_, void *arg, call_result_t result, const void *end)
+{
+    client_t *self = self_;
+    s_note (self, result, stream_error (&self->stream));
+}
+
+static const actor_handler_t s_client_handlers [] = { HANDLERS_END };
+
+static const actor_class_t s_client_class = {
+    .name = "client", .state_size = sizeof (client_t), .handlers = s_client_handlers
+};
+
+//  ---- The stage ----
+
+static stage_t *s_stage;
+
+static client_t *
+s_client (void)
+{
+    return actor_state (stage_find (s_stage, "client/0"));
+}
+
+static int
+s_begin (void **state)
+{
+    s_bytes = memory_new (TOO_LARGE);
+    s_stage = stage_new (7);
+    stage_add (s_stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &stage_broker_options });
+    stage_add (s_stage, &(stage_actor_t){ .class = &s_server_class, .instance = "a", .machine = "m1" });
+    stage_add (s_stage, &(stage_actor_t){ .class = &s_client_class, .instance = "0", .machine = "m2" });
+    stage_run (s_stage, 2 * REALM_SECOND);
+    return 0;
+}
+
+static int
+s_end (void **state)
+{
+    stage_destroy (&s_stage);
+    memory_free (s_bytes);
+    return 0;
+}
+
+static void
+s_call (call_t *call, span_t service)
+{
+    list_actors_t request = { .has_service = true, .service = service };
+    call_start (call, stage_find (s_stage, "client/0"), SPAN ("server/a"), &list_actors_message, &request, REALM_SECOND,
+        s_on_done, call);
+}
+
+static void
+s_open (uint64_t item_bytes)
+{
+    replay_t request = { .to = item_bytes };
+    stream_options_t options = { s_on_item, s_on_end, 10, REALM_SECOND };
+    stream_open (&s_client ()->stream, stage_find (s_stage, "client/0"), SPAN ("server/a"), &replay_message, &request,
+        &options, NULL);
+}
+
+//  What has happened, and how often `address` counted something that was too large.
+static void
+s_expect (size_t done, status_t status, const char *text, const char *address, int64_t counted)
+{
+    stage_run (s_stage, REALM_SECOND / 2);
+    assert_int_equal (s_client ()->done, done);
+    assert_int_equal (s_client ()->status, status);
+    assert_string_equal (s_client ()->text, text);
+    size_t cursor = 0;
+    const char *name, *labels;
+    int64_t value;
+    while (metrics_next (actor_metrics (stage_find (s_stage, address)), &cursor, &name, &labels, &value))
+        if (strcmp (labels, "kind=\"too_large\"") == 0)
+            assert_int_equal (value, counted);
+}
+
+//  ---- Stories ----
+
+static void
+test_a_request_that_is_too_large_is_refused_where_it_is_made (void **state)
+{
+    s_call (&s_client ()->calls [0], span_of (s_bytes, TOO_LARGE));
+    assert_int_equal (s_client ()->done, 0);
+    s_expect (
+        1, STATUS_INVALID, "list_actors of 69206024 bytes was not sent: a message has at most 68157440", "client/0", 1);
+    s_call (&s_client ()->calls [0], SPAN ("1"));
+    s_expect (2, STATUS_OK, "", "client/0", 1);
+}
+
+//  The call beside it has its answer.
+static void
+test_an_answer_that_is_too_large_becomes_an_error (void **state)
+{
+    s_call (&s_client ()->calls [0], SPAN ("69206016"));
+    s_expect (1, STATUS_INVALID, "list_actors_reply of 69206066 bytes was not sent: a message has at most 68157440",
+        "server/a", 1);
+    s_call (&s_client ()->calls [1], SPAN ("1"));
+    s_expect (2, STATUS_OK, "", "server/a", 1);
+}
+
+//  Whoever sends the stream is told that nobody waits any more.
+static void
+test_an_item_that_is_too_large_ends_its_stream (void **state)
+{
+    s_open (TOO_LARGE);
+    s_expect (1, STATUS_INVALID, "replayed_batch of 69206024 bytes was not sent: a message has at most 68157440",
+        "server/a", 1);
+    const server_t *server = actor_state (stage_find (s_stage, "server/a"));
+    assert_true (server->cancels == 1 && !server->held);
+    assert_int_equal (s_client ()->received, 0);
+}
+
+static void
+test_the_largest_field_passes (void **state)
+{
+    s_open (FIELD_MAX);
+    s_expect (1, STATUS_OK, "", "server/a", 0);
+    assert_int_equal (s_client ()->received, FIELD_MAX);
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test_setup_teardown (test_a_request_that_is_too_large_is_refused_where_it_is_made, s_begin, s_end),
+        cmocka_unit_test_setup_teardown (test_an_answer_that_is_too_large_becomes_an_error, s_begin, s_end),
+        cmocka_unit_test_setup_teardown (test_an_item_that_is_too_large_ends_its_stream, s_begin, s_end),
+        cmocka_unit_test_setup_teardown (test_the_largest_field_passes, s_begin, s_end),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
