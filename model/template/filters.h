@@ -8,6 +8,9 @@
 extern const builtin_t filters_of_rows [];
 extern const builtin_t filters_rare [];
 
+//  Filters with files of their own: filters_layout.c and filters_links.c.
+builtin_fn filters_pprint, filters_wordwrap, filters_urlize;
+
 //  Methods of a text: maketrans and translate.
 builtin_fn translate_make, translate_text;
 

@@ -1,7 +1,7 @@
 //  filters_rare - filters of Jinja that chat templates hardly use
 //
-//  What would not be the same as in Jinja2 is refused with a sentence: entities of HTML beyond a few, values that pprint would
-//  print on several lines, and chance, which no rendering has.
+//  What would not be the same as in Jinja2 is refused with a sentence: entities of HTML beyond a few, and chance, which no
+//  rendering has.
 
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "model/template/filters.h"
 #include "model/template/unicode.h"
 
-enum { PPRINT_WIDTH = 80, ENTITY_MAX = 32 };
+enum { ENTITY_MAX = 32 };
 
 //  ---- Sizes -----------------------------------------------------------------------------------------------------------
 
@@ -171,41 +171,6 @@ s_striptags (render_t *render, value_t self, const args_t *args)
 
 //  ---- Values ----------------------------------------------------------------------------------------------------------
 
-//  The same value with its dicts in the order of their keys, which pprint shows.
-static value_t
-s_in_order (render_t *render, value_t value)
-{
-    value_t sorted = value;
-    bool entered = value_enter (&render->heap);
-    if (entered && value.kind == VALUE_DICT) {
-        sorted = value_new_dict (&render->heap, VALUE_DICT);
-        value_t flag = value_bool (true);
-        value_t rows = render_filter (render, SPAN ("dictsort"), value, &(args_t){ .items = &flag, .count = 1 });
-        for (size_t i = 0; !value_heap_failed (&render->heap) && i < rows.as.list->count; i++) {
-            const value_t *pair = rows.as.list->items [i].as.list->items;
-            value_dict_set (&render->heap, sorted.as.dict, pair [0], s_in_order (render, pair [1]));
-        }
-    }
-    if (entered && value_is_sequence (value)) {
-        sorted = value_new_list (&render->heap, value.kind);
-        for (size_t i = 0; !value_heap_failed (&render->heap) && i < value.as.list->count; i++)
-            value_list_add (&render->heap, sorted.as.list, s_in_order (render, value.as.list->items [i]));
-    }
-    value_leave (&render->heap);
-    return value_heap_failed (&render->heap) ? (value_t){ 0 } : sorted;
-}
-
-static value_t
-s_pprint (render_t *render, value_t self, const args_t *args)
-{
-    buffer_t out = { 0 };
-    value_print_repr (&render->heap, s_in_order (render, self), &out);
-    value_t text = value_take_buffer (&render->heap, &out);
-    if (!value_heap_failed (&render->heap) && value_text_length (text.as.text) > PPRINT_WIDTH)
-        return value_fail (&render->heap, "pprint of more than %d characters is not supported", PPRINT_WIDTH);
-    return text;
-}
-
 static value_t
 s_random (render_t *render, value_t self, const args_t *args)
 {
@@ -214,9 +179,11 @@ s_random (render_t *render, value_t self, const args_t *args)
 
 const builtin_t filters_rare [] = {
     { "filesizeformat", "binary?", s_filesizeformat },
-    { "pprint", "", s_pprint },
+    { "pprint", "", filters_pprint },
     { "random", "", s_random },
     { "striptags", "", s_striptags },
+    { "urlize", "trim_url_limit? nofollow? target? rel? extra_schemes?", filters_urlize },
+    { "wordwrap", "width? break_long_words? wrapstring? break_on_hyphens?", filters_wordwrap },
     { "xmlattr", "autospace?", s_xmlattr },
     { NULL, NULL, NULL },
 };

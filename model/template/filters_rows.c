@@ -58,7 +58,11 @@ s_last (render_t *render, value_t self, const args_t *args)
         return value_fail (&render->heap, "TypeError: 'generator' object is not reversible");
     if (!s_row (render, self, &row))
         return self;
-    return row.count ? row.items [row.count - 1] : value_undefined (&render->heap, "No last item, sequence was empty.");
+    if (!row.count)
+        return value_undefined (&render->heap, "No last item, sequence was empty.");
+    value_t last = row.items [row.count - 1];
+    last.safe |= self.safe;
+    return last;
 }
 
 //  ---- Whole rows ----

@@ -468,7 +468,13 @@ static const struct {
         STATUS_LIMIT },
     { "{{ ('<!--' * 10000)|striptags }}{{ [1]|random }}", STATUS_INVALID },
     { "{{ 'a&eacute;'|striptags }}", STATUS_INVALID },
-    { "{{ ('a' * 100)|pprint }}", STATUS_INVALID },
+    { "{{ ('a-b ' * 50000)|wordwrap(3) }}", STATUS_LIMIT },
+    { "{{ ('a\\nb' * 100000)|wordwrap(9, true, 'x' * 100000) }}", STATUS_LIMIT },
+    { "{{ ('www.a.com ' * 50000)|urlize }}", STATUS_LIMIT },
+    { "{% set ns = namespace(x=['y' * 1000]) %}{% for i in range(180) %}{% set ns.x = {'k' * 10000: ns.x} %}{% endfor "
+      "%}"
+      "{{ ns.x|pprint }}",
+        STATUS_LIMIT },
     { "{{ ('a' * 10000).translate({97: 'b' * 10000})|length }}", STATUS_LIMIT },
     { "{{ range(0, 9223372036854775807, 4611686018427387904)[::2] }}", STATUS_INVALID },
     { "{{ range(5, 0, -9223372036854775807 - 1)[::-1]|list }}", STATUS_INVALID },

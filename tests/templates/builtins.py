@@ -22,9 +22,8 @@ import jinja
 DIFFERENT = [
     r"\|truncate\(.*, 1, 2\)",                           # An end that is no text
     r"\|random|lipsum",                                  # Chance
-    r"\|(urlize|wordwrap|striptags)",                    # Unknown, or known in part
+    r"\|striptags",                                      # Entities of HTML, known in part
     r"map\('string'\)\|replace",                         # In the name of a generator
-    r"\b[hm]\|pprint",                                   # Several lines
     r"\.(encode|to_bytes|from_bytes|fromhex)\b",         # Bytes
     r"\.mapping\b",                                      # Of a view: the dict, read only
     r"safe.*\.(escape|unescape|striptags|format_map)\b", # Of MarkupSafe alone, and what depends on its release
@@ -89,6 +88,39 @@ def sources():
         yield "{{ " + name + " is defined }}"
 
 
+PIECES = [
+    " ", " ", "\n", "\t", "a", "word", "well-known", "x-y-z", "--", "---", "-", "'", ".", ",", "(", ")", "<", ">",
+    "[", "]", "9", "é", "\u00a0", "http://", "https://", "HTTP://", "www.", "mailto:", "ftp://", "example.com",
+    "example.org/a?b=c#d", "1.2.3.4", "[::1]", "[1:2:3::f]", ":80", ":123456", "a@b.cd", "me@example.com", "xn--ab",
+    "İ", "ſ", "&", "@", "_", "%", "/", ":", "x" * 30, "!", "it's", "ab-cd-", "\u2028",
+]
+
+
+def laid_out(draw):
+    """Texts and values that urlize, wordwrap and pprint take apart."""
+    def text(most):
+        return "".join(draw.choice(PIECES) for _ in range(draw.randrange(most)))
+
+    def value(depth):
+        kind = draw.randrange(5 if depth else 3)
+        return (text(12) if kind == 0 else draw.randrange(1000) if kind == 1 else text(60) if kind == 2
+                else {text(3): value(depth - 1) for _ in range(draw.randrange(5))} if kind == 3
+                else [value(depth - 1) for _ in range(draw.randrange(6))])
+
+    calls = [
+        "urlize", "urlize(7)", "urlize(-3, true, 'b', 'c a c', ['ftp:', 'ab-cd:'])",
+        "wordwrap", "wordwrap(5)", "wordwrap(9, false)", "wordwrap(7, true, '|')", "wordwrap(11, break_on_hyphens=false)",
+        "wordwrap(6, break_on_hyphens=1)",
+    ]
+    for _ in range(40000):
+        yield "{{ " + jinja_text(text(24)) + "|" + draw.choice(calls) + " }}"
+        yield "{{ " + jinja_text(value(3)) + "|pprint }}{{ (" + jinja_text(value(1)) + ",)|pprint }}"
+
+
+def jinja_text(value):
+    return json.dumps(value, ensure_ascii=False).replace("\u2028", "\\u2028")
+
+
 def addresses(text):
     """What Python prints of objects is theirs."""
     text = text.lower()
@@ -104,7 +136,8 @@ def main():
     print("seed", options.seed)
     warnings.simplefilter("ignore")
     draw = random.Random(options.seed)
-    drawn = [source for source in dict.fromkeys(sources()) if draw.randrange(options.share) == 0]
+    all_sources = itertools.chain(sources(), laid_out(draw))
+    drawn = [source for source in dict.fromkeys(all_sources) if draw.randrange(options.share) == 0]
     rows = "\n".join(json.dumps({"source": source, "context": CONTEXT, "now_s": jinja.NOW_S}) for source in drawn)
     run = subprocess.run([options.rows], input=rows.encode(), capture_output=True, check=True)
     answers = [json.loads(line) for line in run.stdout.decode().split("\n")[:-1]]
