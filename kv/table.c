@@ -128,12 +128,6 @@ table_next_equal (const table_t *self, uint32_t number)
     return s_find_from (self, node->next, node->key);
 }
 
-void *
-table_at (const table_t *self, uint32_t number)
-{
-    return s_node (self, number);
-}
-
 uint32_t
 table_bound (const table_t *self)
 {

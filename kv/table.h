@@ -46,7 +46,11 @@ uint32_t table_next_equal (const table_t *self, uint32_t number);
 
 //  The node, which must be in use or, in a walk over all numbers below table_bound, free (its key is 0 then).  Valid until
 //  it is removed.
-void *table_at (const table_t *self, uint32_t number);
+static inline void *
+table_at (const table_t *self, uint32_t number)
+{
+    return pile_at (&self->nodes, number);
+}
 
 //  Node numbers ever used are below this.
 uint32_t table_bound (const table_t *self);

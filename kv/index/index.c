@@ -25,7 +25,7 @@
 //  6. Waiting for memory is what is left.  A seat remembers where it removed last, because the block before is often the
 //  next to go: engines free a sequence from its end, and some send an event a block.  And a caller that has a batch says a
 //  few events ahead what they are about (index_expect): first the lines are loaded, a few calls later, when those are there,
-//  the runs.
+//  the runs.  A match does so with what it will come to, as long as the runs are full.
 //
 //  A match (match.c) finds the first block's run and compares the last block they have in common: hashes are chained, so
 //  where one is equal all before it are.  Then it goes on in the next run.  The stretches it went along are the answer;

@@ -82,6 +82,26 @@ test_overlap_is_the_leading_blocks (void **state)
     assert_null (index);
 }
 
+//  A query may leave a long row of blocks behind any of them.
+static void
+test_a_query_may_leave_anywhere (void **state)
+{
+    enum { LONG = 600 };
+    uint64_t row [LONG], query [LONG];
+    index_t *index = index_new (NULL);
+    uint32_t a = index_holder_add (index, &s_a);
+    for (size_t i = 0; i < LONG; i++)
+        row [i] = hash_u64 (i + 1);
+    index_store (index, a, INDEX_ROOT, row, LONG, NULL);
+    memcpy (query, row, sizeof row);
+    for (size_t left = LONG; left-- > 0;) {
+        query [left] = hash_u64 (LONG + left + 1);
+        assert_int_equal (s_overlap_of (index, a, query, LONG), left);
+        assert_int_equal (s_overlap_of (index, a, query, left), left);
+    }
+    index_destroy (&index);
+}
+
 //  The answer is cut where the holders change, and nowhere else.
 static void
 test_segments_name_the_holders_of_each_stretch (void **state)
@@ -638,6 +658,7 @@ main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_overlap_is_the_leading_blocks),
+        cmocka_unit_test (test_a_query_may_leave_anywhere),
         cmocka_unit_test (test_segments_name_the_holders_of_each_stretch),
         cmocka_unit_test (test_a_removal_takes_one_reference),
         cmocka_unit_test (test_a_second_store_counts_for_nothing_where_asked),

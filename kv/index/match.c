@@ -6,6 +6,10 @@
 
 #include "kv/index/index_private.h"
 
+//  Runs, the lines of runs and, further on, blocks of the query that are being loaded while a run is looked at; and of how many
+//  blocks one is compared until they differ.
+enum { RUNS_AHEAD = 4, LINES_AHEAD = 8, HASHES_AHEAD = 4, STRIDE = 16 };
+
 void
 index_match_init (index_match_t *match)
 {
@@ -36,50 +40,62 @@ s_add_segment (const index_t *self, array_t *segments, uint32_t first, uint32_t 
     return true;
 }
 
-//  Starts loading what comes behind the first `position` blocks, taking runs to be full as most of a long prompt are: the
-//  next two runs and the lines of two more.
+//  A query, and what of it is on its way from memory.  Runs are taken to be full, as most along a long prompt are, until one
+//  is not.
+typedef struct {
+    const uint64_t *hashes;    //  Borrowed
+    size_t count;              //  Of them
+    size_t next;               //  Where the next run begins, if the one before is full
+    size_t runs;               //  Runs that begin before this are being loaded,
+    size_t lines;              //  and the lines of those that begin before this
+} query_t;
+
+//  Starts loading what comes from a position on, where a run begins: runs, whose lines are there since the last time, lines, and
+//  the query's own blocks, which may have been read long ago.
 static void
-s_look_ahead (const index_t *self, const uint64_t *hashes, size_t position, size_t count)
+s_look_ahead (const index_t *self, query_t *query, size_t position)
 {
-    for (size_t run = 0; run < 4 && position < count; run++, position += RUN_MAX)
-        if (run < 2)
-            runs_prefetch_run (&self->runs, hashes [position], RUN_MAX - 1);
-        else
-            runs_prefetch (&self->runs, &hashes [position], 1);
+    if (position != query->next) {
+        query->lines = position;
+        query->runs = position + RUN_MAX;
+    }
+    query->next = position + RUN_MAX;
+    for (; query->runs < query->lines && query->runs < position + RUNS_AHEAD * RUN_MAX; query->runs += RUN_MAX)
+        runs_prefetch_run (&self->runs, query->hashes [query->runs], RUN_MAX - 1);
+    for (; query->lines < query->count && query->lines < position + LINES_AHEAD * RUN_MAX; query->lines += RUN_MAX) {
+        runs_prefetch (&self->runs, &query->hashes [query->lines], 1);
+        if (query->count - query->lines > HASHES_AHEAD * RUN_MAX)
+            __builtin_prefetch (&query->hashes [query->lines + HASHES_AHEAD * RUN_MAX]);
+    }
 }
 
-//  How many blocks from a place on are those of the query; the first is.  Where one is, those before it are too.
+//  How many blocks from a place on are those of the query; the first is.  Where one is, those before it are too; no comparison
+//  waits for what another one read.
 static uint32_t
 s_common (const index_t *self, place_t place, const uint64_t *hashes, size_t count)
 {
     uint32_t blocks = runs_at (&self->runs, place.run)->count - place.offset, common = 1;
-    s_look_ahead (self, hashes, blocks, count);
     if (blocks > count)
         blocks = (uint32_t)count;
     const uint64_t *ours = runs_hashes (&self->runs, place);
     if (ours [blocks - 1] == hashes [blocks - 1])
         return blocks;
-    for (uint32_t end = blocks - 1; common < end;) {
-        uint32_t middle = common + (end - common) / 2;
-        if (ours [middle] == hashes [middle])
-            common = middle + 1;
-        else
-            end = middle;
-    }
+    while (common + STRIDE < blocks && ours [common + STRIDE] == hashes [common + STRIDE])
+        common += STRIDE + 1;
+    while (ours [common] == hashes [common])
+        common++;
     return common;
 }
 
 //  Adds the stretches of the run that the query runs along.  Returns how many blocks that is; 0 where nobody has the next.
 static uint32_t
-s_match_run (
-    const index_t *self, place_t place, const uint64_t *hashes, uint32_t position, size_t count, array_t *segments)
+s_match_run (const index_t *self, place_t place, query_t *query, uint32_t position, array_t *segments)
 {
     stretch_t single;
     const stretch_t *stretch = runs_stretches (runs_at (&self->runs, place.run), &single);
     __builtin_prefetch (stretch);
-    uint32_t common = s_common (self, place, hashes + position, count - position), done = 0;
-    if (position + common < count)
-        runs_prefetch (&self->runs, hashes + position + common, 1);
+    uint32_t common = s_common (self, place, query->hashes + position, query->count - position), done = 0;
+    s_look_ahead (self, query, position + common);
     for (; done < common; stretch++) {
         uint32_t here = place.offset + done, end = place.offset + common;
         if (stretch->end <= here)
@@ -95,15 +111,14 @@ s_match_run (
 void
 index_match (const index_t *self, const uint64_t *hashes, size_t count, index_match_t *match)
 {
+    query_t query = { .hashes = hashes, .count = count };
     place_t place;
     uint32_t blocks = 1;
     array_cut (&match->segments, 0);
-    for (size_t run = 0; run < 4 && run * RUN_MAX < count; run++)
-        runs_prefetch (&self->runs, &hashes [run * RUN_MAX], 1);
     for (uint32_t i = 0; i < count && i < UINT32_MAX - RUN_MAX && blocks; i += blocks) {
         if (!runs_find (&self->runs, hashes [i], &place))
             return;
-        blocks = s_match_run (self, place, hashes, i, count, &match->segments);
+        blocks = s_match_run (self, place, &query, i, &match->segments);
     }
 }
 
