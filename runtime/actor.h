@@ -58,7 +58,8 @@ typedef void (actor_reset_fn) (void *self, actor_t *actor, const origin_t *origi
 
 //  Write the state that `source` has led to as events (snapshot_add).  source: this actor's own id, or, in an actor that
 //  serves snapshots for others, any.  STATUS_NOT_FOUND where nothing is known of it.
-//  incarnation, sequence: what the state contains; preset to the actor's own, set them for another source.
+//  incarnation, sequence: what the state contains; preset to the actor's own, set them for another source.  A state that
+//  takes long to write is written in slices (snapshot_go_on).
 typedef status_t (actor_snapshot_fn) (void *self, actor_t *actor, uint64_t source, snapshot_t *snapshot);
 
 //  An actor of the service is new, changed state, or is gone.
@@ -244,6 +245,14 @@ void actor_acknowledge (actor_t *self, span_t peer, uint16_t stream, uint64_t se
 
 //  Appends an event to the snapshot.  Borrows it.
 void snapshot_add (snapshot_t *self, const message_type_t *type, const void *event);
+
+//  Goes on with a snapshot: some more events.  *ended: whether those were the last, and the position is that of all.
+//  STATUS_STALE and others where what came is of no use any more.
+typedef status_t (snapshot_more_fn) (void *self, actor_t *actor, void *arg, snapshot_t *snapshot, bool *ended);
+
+//  For a state that takes long to write: `more` is called, between other things, until all is there or nobody wants it any
+//  more; then `free` (arg).  Events may be added between two calls of it as well.
+void snapshot_go_on (snapshot_t *self, snapshot_more_fn *more, void (*free) (void *arg), void *arg);
 
 //  For a source other than the actor itself: what the state contains.
 void snapshot_set_position (snapshot_t *self, uint64_t incarnation, uint64_t sequence);

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "runtime/actor_private.h"
+#include "runtime/timer.h"
 #include "schemas/batch.h"
 #include "schemas/status.h"
 
@@ -169,17 +170,24 @@ s_on_replay (void *self, actor_t *actor, incoming_t *incoming, const void *messa
         s_replay_go_on (replaying, incoming);
 }
 
-//  ---- Snapshots: all parts are written at once, then sent under credit ----
+//  ---- Snapshots: all parts are written, at once or in slices, then sent under credit ----
 
 struct snapshot {
-    actor_t *actor;          //  Whose
-    batch_t part;            //  Being written
-    array_t parts;           //  buffer_t, finished ones
-    uint64_t taken;          //  Of the budget, for the finished ones
-    bool too_large;          //  The budget has no room for it: nothing of it is kept
-    size_t next;             //  Part to send
-    uint64_t incarnation;    //  What the state contains
-    uint64_t sequence;       //  What the state contains
+    actor_t *actor;                  //  Whose
+    incoming_t *incoming;            //  For whom
+    const take_snapshot_t *asked;    //  What; as long as the incoming is there
+    actor_timer_t slice;             //  When more is written
+    snapshot_more_fn *more;          //  By whom; NULL: all was written at once
+    void (*free) (void *arg);        //  Who is told that it goes on no further; NULL: nobody, or it was
+    void *arg;                       //  For both
+    bool written;                    //  All parts are there
+    batch_t part;                    //  Being written
+    array_t parts;                   //  buffer_t, finished ones
+    uint64_t taken;                  //  Of the budget, for the finished ones
+    bool too_large;                  //  The budget has no room for it: nothing of it is kept
+    size_t next;                     //  Part to send
+    uint64_t incarnation;            //  What the state contains
+    uint64_t sequence;               //  What the state contains
 };
 
 static void
@@ -223,10 +231,29 @@ snapshot_set_position (snapshot_t *self, uint64_t incarnation, uint64_t sequence
     self->sequence = sequence;
 }
 
+void
+snapshot_go_on (snapshot_t *self, snapshot_more_fn *more, void (*free) (void *arg), void *arg)
+{
+    self->more = more;
+    self->free = free;
+    self->arg = arg;
+}
+
+//  Nothing comes after this.
+static void
+s_stop_writing (snapshot_t *self)
+{
+    timer_stop (&self->slice);
+    if (self->free)
+        self->free (self->arg);
+    self->free = NULL;
+}
+
 static void
 s_snapshot_free (void *arg)
 {
     snapshot_t *self = arg;
+    s_stop_writing (self);
     s_drop_parts (self);
     array_fini (&self->parts);
     batch_fini (&self->part);
@@ -237,6 +264,8 @@ static void
 s_snapshot_go_on (void *arg, incoming_t *incoming)
 {
     snapshot_t *self = arg;
+    if (!self->written)
+        return;
     while (self->next < self->parts.count && incoming_position (incoming) < incoming_credit (incoming)) {
         snapshot_part_t part = { buffer_span (array_at (&self->parts, self->next++)) };
         incoming_send (incoming, 1, &part);
@@ -246,23 +275,54 @@ s_snapshot_go_on (void *arg, incoming_t *incoming)
 }
 
 static snapshot_t *
-s_snapshot_new (actor_t *actor, uint16_t stream)
+s_snapshot_new (actor_t *actor, incoming_t *incoming, const take_snapshot_t *asked)
 {
     snapshot_t *self = memory_new (sizeof *self);
     source_flush_all (actor);
     self->actor = actor;
+    self->incoming = incoming;
+    self->asked = asked;
     self->incarnation = actor->incarnation;
-    self->sequence = source_sequence (actor, stream);
+    self->sequence = source_sequence (actor, asked->stream);
     batch_init (&self->part);
     array_init (&self->parts, sizeof (buffer_t));
     return self;
 }
 
 static bool
-s_is_older (const snapshot_t *self, const take_snapshot_t *asked)
+s_is_older (const snapshot_t *self)
 {
-    return self->incarnation < asked->incarnation ||
-           (self->incarnation == asked->incarnation && self->sequence < asked->sequence);
+    return self->incarnation < self->asked->incarnation ||
+           (self->incarnation == self->asked->incarnation && self->sequence < self->asked->sequence);
+}
+
+//  All is written, or there is no room for it.
+static void
+s_end_writing (snapshot_t *self)
+{
+    s_stop_writing (self);
+    s_close_part (self);
+    self->written = true;
+    if (self->too_large)
+        incoming_fail (self->incoming, STATUS_LIMIT, "%s has no memory left for a snapshot", self->actor->address);
+    else if (s_is_older (self))
+        incoming_fail (self->incoming, STATUS_STALE, "%s has an older state than asked for", self->actor->address);
+    else
+        s_snapshot_go_on (self, self->incoming);
+}
+
+static void
+s_write_slice (void *state, actor_t *actor, void *arg)
+{
+    snapshot_t *self = arg;
+    bool ended = !self->more;
+    status_t status = ended ? STATUS_OK : self->more (state, actor, self->arg, self, &ended);
+    if (status != STATUS_OK)
+        incoming_fail (self->incoming, status, "%s cannot go on with its snapshot", actor->address);
+    else if (ended || self->too_large)
+        s_end_writing (self);
+    else
+        timer_start (&self->slice, actor, 0, s_write_slice, self);
 }
 
 static void
@@ -270,23 +330,16 @@ s_on_snapshot (void *self, actor_t *actor, incoming_t *incoming, const void *mes
 {
     const take_snapshot_t *asked = message;
     const actor_handler_t *handler = actor_handler_of (actor, HANDLER_SNAPSHOT, asked->stream);
-    snapshot_t *snapshot = s_snapshot_new (actor, asked->stream);
+    snapshot_t *snapshot = s_snapshot_new (actor, incoming, asked);
     incoming_watch (incoming, &(incoming_watch_t){ .on_cancel = s_give_up,
                                   .on_credit = s_snapshot_go_on,
                                   .on_free = s_snapshot_free,
                                   .arg = snapshot,
                                   .patience_ns = PATIENCE_NS });
-    if (!handler || handler->on_snapshot (self, actor, asked->source, snapshot)) {
-        incoming_fail (incoming, STATUS_NOT_FOUND, "%s has no snapshot of that source and stream", actor->address);
-        return;
-    }
-    s_close_part (snapshot);
-    if (snapshot->too_large)
-        incoming_fail (incoming, STATUS_LIMIT, "%s has no memory left for a snapshot", actor->address);
-    else if (s_is_older (snapshot, asked))
-        incoming_fail (incoming, STATUS_STALE, "%s has an older state than asked for", actor->address);
+    if (handler && handler->on_snapshot (self, actor, asked->source, snapshot) == STATUS_OK)
+        s_write_slice (self, actor, snapshot);
     else
-        s_snapshot_go_on (snapshot, incoming);
+        incoming_fail (incoming, STATUS_NOT_FOUND, "%s has no snapshot of that source and stream", actor->address);
 }
 
 const actor_handler_t builtin_handlers [] = {

@@ -18,16 +18,45 @@ enum { CLIENT_STREAMS = 4, STATE_EVENTS = 20000 };
 //  ---- The source: its state is a number of events, large enough for a snapshot of several parts ----
 
 typedef struct {
-    bool unused;    //  It has no state of its own
+    int slices;         //  How many it writes a snapshot in; 0: it writes all at once
+    int left;           //  Of the one under way
+    int freed;          //  Snapshots that it was told go on no further
+    status_t status;    //  How the last slice ends
 } teller_t;
 
-static status_t
-s_on_snapshot (void *self, actor_t *actor, uint64_t source, snapshot_t *snapshot)
+static void
+s_write (snapshot_t *snapshot, int count)
 {
     source_tail_t tail = { 0 };
     source_tails_t event = { &tail, 1 };
-    for (int i = 0; i < STATE_EVENTS; i++)
+    for (int i = 0; i < count; i++)
         snapshot_add (snapshot, &source_tails_message, &event);
+}
+
+static status_t
+s_write_more (void *self_, actor_t *actor, void *arg, snapshot_t *snapshot, bool *ended)
+{
+    teller_t *self = self_;
+    s_write (snapshot, STATE_EVENTS / self->slices);
+    *ended = --self->left == 0;
+    return *ended ? self->status : STATUS_OK;
+}
+
+static void
+s_free (void *arg)
+{
+    ((teller_t *)arg)->freed++;
+}
+
+static status_t
+s_on_snapshot (void *self_, actor_t *actor, uint64_t source, snapshot_t *snapshot)
+{
+    teller_t *self = self_;
+    self->left = self->slices;
+    if (self->slices)
+        snapshot_go_on (snapshot, s_write_more, s_free, self);
+    else
+        s_write (snapshot, STATE_EVENTS);
     return STATUS_OK;
 }
 
@@ -266,6 +295,33 @@ test_a_snapshot_comes_whole (void **state)
     s_end ();
 }
 
+//  A state that takes long is written between other things, and read as if it had been written at once.
+static void
+test_a_snapshot_may_be_written_in_slices (void **state)
+{
+    s_begin (1 << 20);
+    teller_t *teller = actor_state (s_teller ());
+    s_open_snapshot (0, 64);
+    s_expect_end (0, CALL_REPLIED, STATUS_OK);
+    teller->slices = 100;
+    s_open_snapshot (1, 64);
+    s_expect_end (1, CALL_REPLIED, STATUS_OK);
+    assert_int_equal (s_reading (1)->received, s_reading (0)->received);
+    assert_int_equal (teller->freed, 1);
+    teller->status = STATUS_STALE;
+    s_open_snapshot (2, 64);
+    s_expect_end (2, CALL_FAILED, STATUS_STALE);
+    assert_int_equal (s_reading (2)->received, 0);
+    assert_int_equal (teller->freed, 2);
+    actor_budget (s_teller ())->limit = 10000;
+    s_open_snapshot (3, 64);
+    s_expect_end (3, CALL_FAILED, STATUS_LIMIT);
+    assert_true (teller->left > 0);
+    assert_int_equal (teller->freed, 3);
+    assert_int_equal (actor_budget (s_teller ())->used, 0);
+    s_end ();
+}
+
 static void
 test_a_caller_that_gives_no_credit_is_given_up (void **state)
 {
@@ -322,6 +378,7 @@ main (void)
         cmocka_unit_test (test_what_is_not_in_the_ring_is_a_gap),
         cmocka_unit_test (test_what_leaves_the_ring_before_its_turn_is_a_gap),
         cmocka_unit_test (test_a_snapshot_comes_whole),
+        cmocka_unit_test (test_a_snapshot_may_be_written_in_slices),
         cmocka_unit_test (test_a_caller_that_gives_no_credit_is_given_up),
         cmocka_unit_test (test_snapshots_that_nobody_reads_stay_within_the_budget),
         cmocka_unit_test (test_an_actor_that_ends_frees_what_it_was_sending),

@@ -95,6 +95,27 @@ s_add_to_snapshot (void *arg, const message_type_t *type, const void *event)
     snapshot_add (arg, type, event);
 }
 
+//  The state is that of the moment when the last of it is written: what changes on the way is written too.
+static status_t
+s_write_more (void *self, actor_t *actor, void *arg, snapshot_t *snapshot, bool *ended)
+{
+    uint64_t incarnation, sequence;
+    status_t status = catalog_snapshot_next (arg, ended);
+    if (status != STATUS_OK || !*ended)
+        return status;
+    if (!actor_feed_position (actor, STREAM_KV, catalog_snapshot_source (arg), &incarnation, &sequence))
+        return STATUS_STALE;
+    snapshot_set_position (snapshot, incarnation, sequence);
+    return STATUS_OK;
+}
+
+static void
+s_stop_writing (void *arg)
+{
+    catalog_snapshot_t *snapshot = arg;
+    catalog_snapshot_destroy (&snapshot);
+}
+
 static status_t
 s_on_snapshot (void *self_, actor_t *actor, uint64_t source, snapshot_t *snapshot)
 {
@@ -102,8 +123,8 @@ s_on_snapshot (void *self_, actor_t *actor, uint64_t source, snapshot_t *snapsho
     uint64_t incarnation, sequence;
     if (!actor_feed_position (actor, STREAM_KV, source, &incarnation, &sequence))
         return STATUS_NOT_FOUND;
-    snapshot_set_position (snapshot, incarnation, sequence);
-    catalog_snapshot (self->catalog, source, s_add_to_snapshot, snapshot);
+    catalog_snapshot_t *writing = catalog_snapshot_new (self->catalog, source, s_add_to_snapshot, snapshot);
+    snapshot_go_on (snapshot, s_write_more, s_stop_writing, writing);
     return STATUS_OK;
 }
 

@@ -1,55 +1,19 @@
-#include "kv/catalog/catalog.h"
-
 #include <string.h>
 
 #include "base/hash.h"
-#include "base/map.h"
 #include "base/memory.h"
+#include "kv/catalog/catalog_private.h"
 #include "kv/index/guess.h"
-#include "kv/index/index.h"
-#include "kv/index/pending.h"
 
 enum {
     NAMESPACES_MAX = 4096,
     PENDING_MAX = 4000000,
     SWEEP_STEPS = 1000,
-    SLICE = 256,
     EXPECTED = 32,    //  Hashes of an event that are told ahead: an index fetches the others in its turn
     BLOCK_BYTES = 100,
     ROOM_UNSAID = 4096    //  Blocks that an engine is guessed to have room for where it does not say
 };
 static const uint64_t GUESSED_NS = (uint64_t)600 * 1000000000;
-
-//  Whoever sends events; its slot is the owner number of its holders.
-typedef struct {
-    uint64_t source;    //  source id
-    uint32_t slot;      //  Position in `sources`
-    map_t *seats;       //  Kind, rank and tier of each holder it ever had, in some namespace; values mean nothing
-} source_entry_t;
-
-typedef struct {
-    uint64_t id;           //  Public id of the namespace
-    uint64_t number;       //  How many were made before it, and itself
-    index_t *index;        //  Its blocks
-    pending_t *pending;    //  Those that are being computed
-    map_t *guesses;        //  guess_t by its packed holder, owned: engines without events
-} namespace_entry_t;
-
-struct catalog {
-    catalog_options_t options;    //  Defaults filled in
-    array_t namespaces;           //  namespace_entry_t *, owned, in order of first sight
-    map_t *by_namespace;          //  Namespace's id -> the same, borrowed
-    uint64_t made;                //  Namespaces so far
-    array_t sources;              //  source_entry_t; forgotten ones keep their slot, source 0
-    array_t free_slots;           //  uint32_t, of those
-    map_t *by_source;             //  source -> slot + 1
-    array_t hashes;               //  uint64_t, scratch
-    array_t overlaps;             //  index_overlap_t, scratch
-    index_match_t match;          //  Scratch
-    uint64_t bytes;               //  Of all indexes
-    uint64_t pending;             //  Blocks that are pending, in all of them
-    uint64_t refused;             //  Blocks kept out by a bound
-};
 
 catalog_t *
 catalog_new (const catalog_options_t *options)
@@ -69,11 +33,12 @@ catalog_new (const catalog_options_t *options)
     index_match_init (&self->match);
     self->by_namespace = map_new (0);
     self->by_source = map_new (0);
+    list_init (&self->snapshots);
     return self;
 }
 
-static namespace_entry_t *
-s_namespace_at (const catalog_t *self, size_t position)
+namespace_entry_t *
+catalog_namespace_at (const catalog_t *self, size_t position)
 {
     return *(namespace_entry_t **)array_at (&self->namespaces, position);
 }
@@ -99,8 +64,9 @@ catalog_destroy (catalog_t **self_p)
     catalog_t *self = *self_p;
     if (!self)
         return;
+    catalog_snapshots_orphan (self);
     for (size_t i = 0; i < self->namespaces.count; i++)
-        s_namespace_free (s_namespace_at (self, i));
+        s_namespace_free (catalog_namespace_at (self, i));
     for (size_t i = 0; i < self->sources.count; i++)
         map_destroy (&((source_entry_t *)array_at (&self->sources, i))->seats);
     array_fini (&self->namespaces);
@@ -174,7 +140,7 @@ s_namespace (catalog_t *self, uint64_t id)
 static bool
 s_forget_if_empty (catalog_t *self, size_t position)
 {
-    namespace_entry_t *space = s_namespace_at (self, position);
+    namespace_entry_t *space = catalog_namespace_at (self, position);
     index_stats_t stats;
     index_stats (space->index, &stats);
     if (stats.blocks)
@@ -186,8 +152,8 @@ s_forget_if_empty (catalog_t *self, size_t position)
     return true;
 }
 
-static source_entry_t *
-s_find_source (const catalog_t *self, uint64_t source)
+source_entry_t *
+catalog_find_source (const catalog_t *self, uint64_t source)
 {
     uintptr_t slot = (uintptr_t)map_get_u64 (self->by_source, source);
     return slot ? array_at (&self->sources, slot - 1) : NULL;
@@ -209,7 +175,7 @@ s_free_slot (catalog_t *self)
 static source_entry_t *
 s_source (catalog_t *self, uint64_t source)
 {
-    source_entry_t *entry = s_find_source (self, source);
+    source_entry_t *entry = catalog_find_source (self, source);
     if (entry)
         return entry;
     uint32_t slot = s_free_slot (self);
@@ -285,7 +251,9 @@ catalog_stored (catalog_t *self, uint64_t source, const kv_stored_t *event)
     holder_t holder = s_holder (self, source, event->rank, event->tier, HOLDER_EXACT);
     uint32_t number = index_holder_add (space->index, &holder);
     uint64_t parent = event->has_parent ? event->parent.high : INDEX_ROOT;
-    index_store (space->index, number, parent, s_short_hashes (self, event->hashes), event->hashes.count, NULL);
+    const uint64_t *hashes = s_short_hashes (self, event->hashes);
+    if (index_store (space->index, number, parent, hashes, event->hashes.count, NULL) != STATUS_LIMIT)
+        catalog_snapshots_stored (self, source, space, number, event);
     pending_arrived (space->pending, &holder);
     s_end_change (self, space);
 }
@@ -299,6 +267,7 @@ catalog_removed (catalog_t *self, uint64_t source, const kv_removed_t *event)
     s_begin_change (self, space);
     holder_t holder = s_holder (self, source, event->rank, event->tier, HOLDER_EXACT);
     uint32_t number = index_holder_add (space->index, &holder);
+    catalog_snapshots_removed (self, source, space, number, event);
     index_remove (space->index, number, s_short_hashes (self, event->hashes), event->hashes.count, NULL);
     s_end_change (self, space);
 }
@@ -308,7 +277,7 @@ catalog_cleared (catalog_t *self, uint64_t source, const kv_cleared_t *event)
 {
     holder_t holder = { .owner = s_source (self, source)->slot, .rank = event->rank, .tier = (uint8_t)event->tier };
     for (size_t i = 0; i < self->namespaces.count; i++) {
-        namespace_entry_t *space = s_namespace_at (self, i);
+        namespace_entry_t *space = catalog_namespace_at (self, i);
         uint32_t number = index_holder_find (space->index, &holder);
         if (number == HOLDER_NONE)
             continue;
@@ -316,6 +285,7 @@ catalog_cleared (catalog_t *self, uint64_t source, const kv_cleared_t *event)
         index_clear (space->index, number, NULL);
         s_end_change (self, space);
     }
+    catalog_snapshots_cleared (self, source, event);
 }
 
 static int
@@ -324,9 +294,8 @@ s_by_number (const void *a, const void *b)
     return (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b);
 }
 
-//  Numbers of the holders of a kind that a source has in an index, in place of what is in `numbers`.
-static void
-s_holders_of (const index_t *index, const source_entry_t *entry, holder_kind_t kind, array_t *numbers)
+void
+catalog_holders_of (const index_t *index, const source_entry_t *entry, holder_kind_t kind, array_t *numbers)
 {
     size_t cursor = 0;
     span_t key;
@@ -375,10 +344,10 @@ s_forget_kinds (catalog_t *self, const source_entry_t *entry, holder_kind_t firs
     array_t numbers;
     array_init (&numbers, sizeof (uint32_t));
     for (size_t i = 0; i < self->namespaces.count; i++) {
-        namespace_entry_t *space = s_namespace_at (self, i);
+        namespace_entry_t *space = catalog_namespace_at (self, i);
         s_begin_change (self, space);
         for (int kind = first; kind <= (int)last; kind++) {
-            s_holders_of (space->index, entry, (holder_kind_t)kind, &numbers);
+            catalog_holders_of (space->index, entry, (holder_kind_t)kind, &numbers);
             for (size_t k = 0; k < numbers.count; k++)
                 s_forget_holder (space, *(uint32_t *)array_at (&numbers, k));
         }
@@ -390,15 +359,17 @@ s_forget_kinds (catalog_t *self, const source_entry_t *entry, holder_kind_t firs
 void
 catalog_forget_said (catalog_t *self, uint64_t source)
 {
-    const source_entry_t *entry = s_find_source (self, source);
-    if (entry)
-        s_forget_kinds (self, entry, HOLDER_EXACT, HOLDER_EXACT);
+    const source_entry_t *entry = catalog_find_source (self, source);
+    if (!entry)
+        return;
+    catalog_snapshots_forgotten (self, source);
+    s_forget_kinds (self, entry, HOLDER_EXACT, HOLDER_EXACT);
 }
 
 void
 catalog_forget_unsaid (catalog_t *self, uint64_t source)
 {
-    const source_entry_t *entry = s_find_source (self, source);
+    const source_entry_t *entry = catalog_find_source (self, source);
     if (entry)
         s_forget_kinds (self, entry, HOLDER_APPROXIMATE, HOLDER_PENDING);
 }
@@ -406,9 +377,10 @@ catalog_forget_unsaid (catalog_t *self, uint64_t source)
 void
 catalog_forget (catalog_t *self, uint64_t source)
 {
-    source_entry_t *entry = s_find_source (self, source);
+    source_entry_t *entry = catalog_find_source (self, source);
     if (!entry)
         return;
+    catalog_snapshots_forgotten (self, source);
     s_forget_kinds (self, entry, HOLDER_EXACT, HOLDER_PENDING);
     map_remove_u64 (self->by_source, source);
     map_destroy (&entry->seats);
@@ -513,7 +485,7 @@ catalog_expire (catalog_t *self, uint64_t now_ns)
 {
     size_t expired = 0;
     for (size_t i = 0; i < self->namespaces.count; i++) {
-        namespace_entry_t *space = s_namespace_at (self, i);
+        namespace_entry_t *space = catalog_namespace_at (self, i);
         s_begin_change (self, space);
         expired += pending_expire (space->pending, now_ns);
         s_expire_guesses (space, now_ns);
@@ -546,91 +518,16 @@ catalog_match (catalog_t *self, uint64_t namespace_id, column_t hashes, array_t 
     }
 }
 
-//  ---- Snapshot ----
-
-//  A run of blocks, each behind the one before, on its way out.
-typedef struct {
-    kv_stored_t event;      //  All but the hashes
-    array_t hashes;         //  hash128_t as 16 bytes each
-    uint64_t last;          //  Last hash of the run
-    uint32_t references;    //  Of each block of the run
-    catalog_add_fn *add;    //  Where it goes
-    void *arg;              //  For add
-} run_t;
-
-static void
-s_run_flush (run_t *self)
-{
-    self->event.hashes = (column_t){ self->hashes.data, self->hashes.count };
-    for (uint32_t i = 0; i < self->references && self->hashes.count; i++)
-        self->add (self->arg, &kv_stored_message, &self->event);
-    array_cut (&self->hashes, 0);
-}
-
-static void
-s_run_add (run_t *self, const index_block_t *block)
-{
-    bool continues = self->hashes.count && block->parent == self->last && block->references == self->references;
-    if (!continues || self->hashes.count == SLICE) {
-        s_run_flush (self);
-        self->event.has_parent = block->parent != INDEX_ROOT;
-        self->event.parent = (hash128_t){ block->parent, 0 };
-        self->references = block->references;
-    }
-    hash128_to_bytes ((hash128_t){ block->hash, 0 }, array_add (&self->hashes));
-    self->last = block->hash;
-}
-
-static void
-s_snapshot_holder (run_t *run, const index_t *index, uint32_t number)
-{
-    index_cursor_t cursor = { 0 };
-    index_block_t blocks [SLICE];
-    for (bool ended = false; !ended;) {
-        size_t count = 0;
-        index_walk (index, number, &cursor, blocks, SLICE, &count, &ended);
-        for (size_t i = 0; i < count; i++)
-            s_run_add (run, &blocks [i]);
-    }
-    s_run_flush (run);
-}
-
-void
-catalog_snapshot (const catalog_t *self, uint64_t source, catalog_add_fn *add, void *arg)
-{
-    const source_entry_t *entry = s_find_source (self, source);
-    if (!entry)
-        return;
-    run_t run = { .add = add, .arg = arg };
-    array_t numbers;
-    array_init (&run.hashes, HASH128_SIZE);
-    array_init (&numbers, sizeof (uint32_t));
-    for (size_t i = 0; i < self->namespaces.count; i++) {
-        const index_t *index = s_namespace_at (self, i)->index;
-        s_holders_of (index, entry, HOLDER_EXACT, &numbers);
-        for (size_t k = 0; k < numbers.count; k++) {
-            uint32_t number = *(uint32_t *)array_at (&numbers, k);
-            const holder_t *holder = index_holder (index, number);
-            run.event = (kv_stored_t){
-                .namespace_id = s_namespace_at (self, i)->id, .rank = holder->rank, .tier = (tier_t)holder->tier
-            };
-            s_snapshot_holder (&run, index, number);
-        }
-    }
-    array_fini (&numbers);
-    array_fini (&run.hashes);
-}
-
 uint64_t
 catalog_digest (const catalog_t *self, uint64_t source)
 {
-    const source_entry_t *entry = s_find_source (self, source);
+    const source_entry_t *entry = catalog_find_source (self, source);
     uint64_t digest = 0;
     array_t numbers;
     array_init (&numbers, sizeof (uint32_t));
     for (size_t i = 0; entry && i < self->namespaces.count; i++) {
-        const namespace_entry_t *place = s_namespace_at (self, i);
-        s_holders_of (place->index, entry, HOLDER_EXACT, &numbers);
+        const namespace_entry_t *place = catalog_namespace_at (self, i);
+        catalog_holders_of (place->index, entry, HOLDER_EXACT, &numbers);
         for (size_t k = 0; k < numbers.count; k++) {
             uint32_t number = *(uint32_t *)array_at (&numbers, k);
             const holder_t *holder = index_holder (place->index, number);
@@ -649,7 +546,7 @@ catalog_sweep (catalog_t *self)
     bool more = false;
     size_t position = 0;
     while (position < self->namespaces.count) {
-        namespace_entry_t *space = s_namespace_at (self, position);
+        namespace_entry_t *space = catalog_namespace_at (self, position);
         s_begin_change (self, space);
         bool unfinished = index_sweep (space->index, SWEEP_STEPS);
         more |= unfinished;
@@ -670,7 +567,7 @@ catalog_stats (const catalog_t *self, catalog_stats_t *stats)
         .refused = self->refused };
     for (size_t i = 0; i < self->namespaces.count; i++) {
         index_stats_t index;
-        index_stats (s_namespace_at (self, i)->index, &index);
+        index_stats (catalog_namespace_at (self, i)->index, &index);
         stats->blocks += index.blocks;
         stats->memberships += index.memberships;
         stats->bytes += index.bytes;

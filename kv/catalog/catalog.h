@@ -110,10 +110,22 @@ size_t catalog_expire (catalog_t *self, uint64_t now_ns);
 //  hashes: hash128 column.
 void catalog_match (catalog_t *self, uint64_t namespace_id, column_t hashes, array_t *overlaps);
 
-//  Writes what a source has as events that lead to it from nothing: add is called for each, type is kv_stored_message.
-//  Of the hashes only the first 64 bits are known here; the others are 0.
+//  A snapshot of what a source has, written in steps while it changes.
+typedef struct catalog_snapshot catalog_snapshot_t;
+
+//  Where events go that lead to the state from nothing; type is that of a kv event.  Borrows the event.
 typedef void (catalog_add_fn) (void *arg, const message_type_t *type, const void *event);
-void catalog_snapshot (const catalog_t *self, uint64_t source, catalog_add_fn *add, void *arg);
+
+//  add: is called for each event, by catalog_snapshot_next and by whatever changes what a source has that came already.  Of the
+//  hashes that come from the catalog only the first 64 bits are known; the others are 0.  Gives the snapshot; never NULL.
+catalog_snapshot_t *catalog_snapshot_new (catalog_t *self, uint64_t source, catalog_add_fn *add, void *arg);
+void catalog_snapshot_destroy (catalog_snapshot_t **self_p);
+
+uint64_t catalog_snapshot_source (const catalog_snapshot_t *self);
+
+//  Writes the next blocks, some hundreds.  *ended: whether those were the last; all events together lead to what the source
+//  has then.  STATUS_STALE where what it had said was forgotten meanwhile: what was written is of no use.
+status_t catalog_snapshot_next (catalog_snapshot_t *self, bool *ended);
 
 //  A number for all that a source has, whatever the order it came in; 0 for nothing.
 uint64_t catalog_digest (const catalog_t *self, uint64_t source);

@@ -6,6 +6,7 @@
 #include <cmocka.h>
 
 #include "base/hash.h"
+#include "base/random.h"
 #include "kv/catalog/catalog.h"
 
 enum { WORKER = 11, OTHER = 12, NAMESPACES = 4096 };
@@ -260,6 +261,163 @@ test_no_more_is_computed_than_the_bound_allows (void **state)
     s_catalog = one;
 }
 
+//  ---- Snapshots ----
+
+enum { CHAIN = 600, SPACES = 3, ROUNDS = 40, CHANGES = 300 };
+
+//  One that joins late, and the snapshot that it is told.
+typedef struct {
+    catalog_t *catalog;              //  What it knows
+    catalog_snapshot_t *snapshot;    //  NULL while there is none
+    uint64_t events;                 //  Told so far
+    uint64_t between;                //  Of them, those that no step of the snapshot gave
+    bool stepping;                   //  Whether one is under way
+} joiner_t;
+
+static void
+s_tell (void *arg, const message_type_t *type, const void *event)
+{
+    joiner_t *joiner = arg;
+    if (type == &kv_stored_message)
+        catalog_stored (joiner->catalog, WORKER, event);
+    else if (type == &kv_removed_message)
+        catalog_removed (joiner->catalog, WORKER, event);
+    else
+        catalog_cleared (joiner->catalog, WORKER, event);
+    joiner->events++;
+    joiner->between += !joiner->stepping;
+}
+
+//  Blocks in a row of one of the chains, from anywhere on.
+static column_t
+s_random_row (random_t *random, uint8_t bytes [CHAIN * HASH128_SIZE], hash128_t *parent)
+{
+    uint64_t chain = random_below (random, 4) << 20, first = random_below (random, CHAIN);
+    uint64_t most = random_chance (random, 100000) ? CHAIN - first : 20, count = 0;
+    *parent = (hash128_t){ hash_u64 (chain | first), 0 };
+    for (; count < random_below (random, most) + 1 && first + count < CHAIN; count++)
+        hash128_to_bytes ((hash128_t){ hash_u64 (chain | (first + count + 1)), 0 }, bytes + count * HASH128_SIZE);
+    return (column_t){ bytes, count };
+}
+
+static void
+s_change (random_t *random)
+{
+    static uint8_t bytes [CHAIN * HASH128_SIZE];
+    hash128_t parent;
+    uint64_t source = random_chance (random, 700000) ? WORKER : OTHER, space = 1 + random_below (random, SPACES);
+    tier_t tier = random_chance (random, 700000) ? TIER_DEVICE : TIER_HOST;
+    column_t hashes = s_random_row (random, bytes, &parent);
+    uint64_t dice = random_below (random, 1000);
+    if (dice < 550)
+        catalog_stored (s_catalog, source,
+            &(kv_stored_t){
+                .namespace_id = space, .tier = tier, .has_parent = true, .parent = parent, .hashes = hashes });
+    else if (dice < 990)
+        catalog_removed (s_catalog, source, &(kv_removed_t){ .namespace_id = space, .tier = tier, .hashes = hashes });
+    else if (dice < 995)
+        catalog_cleared (s_catalog, source, &(kv_cleared_t){ .tier = tier });
+    else
+        catalog_sweep (s_catalog);
+}
+
+static void
+s_join (joiner_t *joiner)
+{
+    *joiner = (joiner_t){ .catalog = catalog_new (NULL) };
+    joiner->snapshot = catalog_snapshot_new (s_catalog, WORKER, s_tell, joiner);
+}
+
+//  One step.  True while there is more.
+static bool
+s_step (joiner_t *joiner)
+{
+    bool ended;
+    joiner->stepping = true;
+    assert_int_equal (catalog_snapshot_next (joiner->snapshot, &ended), STATUS_OK);
+    joiner->stepping = false;
+    return !ended;
+}
+
+static void
+s_leave (joiner_t *joiner)
+{
+    catalog_snapshot_destroy (&joiner->snapshot);
+    catalog_destroy (&joiner->catalog);
+}
+
+//  Whatever happens between two steps, in the end both know the same; two snapshots at once do not disturb each other.
+static void
+test_a_snapshot_is_right_though_all_changes_meanwhile (void **state)
+{
+    enum { SEED = 20261130 };
+    random_t random;
+    uint64_t events = 0, between = 0;
+    print_message ("seed %d\n", SEED);
+    random_init (&random, SEED);
+    for (int round = 0; round < ROUNDS; round++) {
+        joiner_t joiner, other;
+        for (int i = 0; i < CHANGES; i++)
+            s_change (&random);
+        s_join (&joiner);
+        s_join (&other);
+        s_step (&other);
+        while (s_step (&joiner))
+            for (uint64_t changes = random_below (&random, 30); changes; changes--)
+                s_change (&random);
+        assert_int_equal (catalog_digest (joiner.catalog, WORKER), catalog_digest (s_catalog, WORKER));
+        while (s_step (&other))
+            s_change (&random);
+        assert_int_equal (catalog_digest (other.catalog, WORKER), catalog_digest (s_catalog, WORKER));
+        events += joiner.events;
+        between += joiner.between;
+        s_leave (&other);
+        s_leave (&joiner);
+    }
+    assert_true (catalog_digest (s_catalog, WORKER) != 0);
+    assert_true (between > ROUNDS && events > 2 * between);
+}
+
+static void
+test_a_snapshot_of_what_was_forgotten_is_stale (void **state)
+{
+    joiner_t joiner;
+    bool ended;
+    s_store (WORKER, 1);
+    s_join (&joiner);
+    catalog_forget_said (s_catalog, OTHER);
+    assert_true (s_step (&joiner));
+    catalog_forget_said (s_catalog, WORKER);
+    assert_int_equal (catalog_snapshot_next (joiner.snapshot, &ended), STATUS_STALE);
+    s_leave (&joiner);
+    s_join (&joiner);
+    assert_false (s_step (&joiner));
+    assert_int_equal (joiner.events, 0);
+    assert_int_equal (catalog_snapshot_source (joiner.snapshot), WORKER);
+    catalog_destroy (&s_catalog);
+    assert_int_equal (catalog_snapshot_next (joiner.snapshot, &ended), STATUS_STALE);
+    s_leave (&joiner);
+}
+
+//  A hash that is no block's ends a store here, so what is told of it ends there too.
+static void
+test_a_snapshot_is_told_no_more_than_was_stored (void **state)
+{
+    uint8_t bytes [3 * HASH128_SIZE] = { 0 };
+    joiner_t joiner;
+    s_store (OTHER, 1);
+    s_join (&joiner);
+    while (s_step (&joiner))
+        continue;
+    hash128_to_bytes ((hash128_t){ 1001, 0 }, bytes);
+    hash128_to_bytes ((hash128_t){ 1002, 0 }, bytes + 2 * HASH128_SIZE);
+    catalog_stored (s_catalog, WORKER, &(kv_stored_t){ .namespace_id = 1, .hashes = { bytes, 3 } });
+    assert_int_equal (joiner.between, 1);
+    assert_true (catalog_digest (s_catalog, WORKER) != 0);
+    assert_int_equal (catalog_digest (joiner.catalog, WORKER), catalog_digest (s_catalog, WORKER));
+    s_leave (&joiner);
+}
+
 int
 main (void)
 {
@@ -274,6 +432,9 @@ main (void)
         cmocka_unit_test_setup_teardown (test_what_is_computed_goes_with_its_worker, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_what_is_computed_outlives_what_was_said, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_no_more_is_computed_than_the_bound_allows, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_a_snapshot_is_right_though_all_changes_meanwhile, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_a_snapshot_of_what_was_forgotten_is_stale, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_a_snapshot_is_told_no_more_than_was_stored, s_set_up, s_tear_down),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
