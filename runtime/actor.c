@@ -126,6 +126,7 @@ s_on_turn_end (void *arg)
 {
     actor_t *self = arg;
     self->in_turn_end = false;
+    gather_flush_all (self);
     source_flush_all (self);
     link_free_doomed (self);
 }
@@ -258,6 +259,7 @@ s_alloc (const actor_class_t *class, port_t *port, const actor_options_t *option
     self->incarnation = actor_wall (self);
     heap_init (&self->dues);
     wire_init (&self->wire, port);
+    self->gather = gather_new ();
     arena_init (&self->scratch, SCRATCH_MAX);
     budget_init (&self->budget, self->address, self->options.memory_bytes);
     self->metrics = metrics_new ();
@@ -292,6 +294,7 @@ s_free (actor_t *self)
     map_destroy (&self->feeds);
     metrics_destroy (&self->metrics);
     arena_fini (&self->scratch);
+    gather_destroy (&self->gather);
     wire_fini (&self->wire);
     heap_fini (&self->dues);
     for (size_t i = 0; i < self->capabilities.count; i++)

@@ -21,6 +21,7 @@
 typedef struct source source_t;
 typedef struct feed feed_t;
 typedef struct directory directory_t;
+typedef struct gather gather_t;
 
 //  What goes wrong on the wire, counted.
 typedef enum {
@@ -56,6 +57,7 @@ struct actor {
     actor_options_t options;             //  Defaults filled in; pointers only valid during actor_new
     heap_t dues;                         //  due_t of timers, deadlines, completions
     wire_t wire;                         //  For sending
+    gather_t *gather;                    //  Items that wait for the turn's end
     arena_t scratch;                     //  For what a handler reads; cleared at each message
     budget_t budget;                     //  What load may take
     metrics_t *metrics;                  //  All of it
@@ -98,7 +100,7 @@ void actor_count (actor_t *self, runtime_count_t count);
 //  Brings the metrics up to date that port and class count elsewhere.
 void actor_note_counts (actor_t *self);
 
-//  Asks for the turn's end: batches are flushed, doomed links freed.
+//  Asks for the turn's end: gathered items are sent, batches are flushed, doomed links freed.
 void actor_want_turn_end (actor_t *self);
 
 //  Registered, the class is ready, and nothing that is followed was missing at least once.
@@ -144,6 +146,22 @@ void stream_take (call_t *self, const wire_message_t *message);
 void incoming_take (actor_t *self, const span_t *frames, size_t count);
 void incoming_refuse_large (actor_t *self, span_t peer);
 void incoming_destroy_all (actor_t *self);
+
+//  Something was said about a call or stream of this peer, and nobody was there to hear it.  Fine where it is over.
+void incoming_lost (actor_t *self, span_t peer, uint64_t id);
+
+//  ---- Items that share a message (gather.c) ----
+
+gather_t *gather_new (void);
+void gather_destroy (gather_t **self_p);
+
+//  Sends an item of a stream at the end of the turn, or before.  Borrows it.  False: it is too large to share a message.
+bool gather_put (
+    actor_t *self, span_t peer, uint64_t id, uint64_t position, const message_type_t *type, const void *item);
+
+//  Sends what waits for a peer, or all of it, now.
+void gather_flush (actor_t *self, span_t peer);
+void gather_flush_all (actor_t *self);
 
 //  ---- Builtin methods (builtin.c) ----
 

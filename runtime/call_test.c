@@ -457,8 +457,18 @@ test_a_stream_whose_connection_fell_ends_soon (void **state)
 
 //  ---- A callee that breaks the rules ----
 
+//  How its items come.
+typedef enum {
+    CHEAT_APART,       //  Each in a message of its own
+    CHEAT_GATHERED,    //  All of them in one
+    CHEAT_LISTS,       //  The same, and a position is missing
+    CHEAT_SHORT,       //  The same, and a byte is missing
+    CHEAT_LONG,        //  The same, and there is a byte too many
+} cheat_way_t;
+
 //  Answers a stream with items at the positions of its script, whatever is expected.
 typedef struct {
+    cheat_way_t way;              //  How
     port_socket_t *socket;        //  ROUTER
     const uint64_t *positions;    //  Of its items
     size_t count;                 //  How many
@@ -466,16 +476,53 @@ typedef struct {
 } cheat_t;
 
 static void
-s_cheat_send (const cheat_t *self, span_t peer, const frame_header_t *header, const replayed_batch_t *item)
+s_cheat_send (const cheat_t *self, span_t peer, const frame_header_t *header, span_t body)
 {
     buffer_t head = { 0 };
-    buffer_t body = { 0 };
     frame_header_encode (header, &head);
-    replayed_batch_encode (item, &body);
-    span_t frames [] = { peer, SPAN (""), buffer_span (&head), buffer_span (&body) };
+    span_t frames [] = { peer, SPAN (""), buffer_span (&head), body };
     port_t *port = actor_port (stage_find (s_stage, "server/a"));
     assert_int_equal (port->table->socket_send (self->socket, frames, 4), STATUS_OK);
     buffer_fini (&head);
+}
+
+static void
+s_cheat_apart (const cheat_t *self, span_t peer, uint64_t id)
+{
+    buffer_t body = { 0 };
+    for (size_t i = 0; i < self->count; i++) {
+        frame_header_t header = {
+            .version = 1, .kind = FRAME_KIND_ITEM, .id = id, .has_position = true, .position = self->positions [i]
+        };
+        buffer_clear (&body);
+        replayed_batch_encode (&(replayed_batch_t){ .sequence = self->positions [i] }, &body);
+        s_cheat_send (self, peer, &header, buffer_span (&body));
+    }
+    buffer_fini (&body);
+}
+
+static void
+s_cheat_gathered (const cheat_t *self, span_t peer, uint64_t id)
+{
+    frame_header_t header = { .version = 1, .kind = FRAME_KIND_ITEMS };
+    uint64_t ids [8];
+    uint32_t sizes [8];
+    buffer_t items = { 0 }, body = { 0 };
+    for (size_t i = 0; i < self->count; i++) {
+        size_t before = items.size;
+        replayed_batch_encode (&(replayed_batch_t){ .sequence = self->positions [i] }, &items);
+        ids [i] = id;
+        sizes [i] = (uint32_t)(items.size - before);
+    }
+    if (self->way == CHEAT_LONG)
+        buffer_append_byte (&items, 0);
+    gathered_items_t message = { .ids = column_of_u64 (ids, self->count),
+        .positions = column_of_u64 (self->positions, self->count - (self->way == CHEAT_LISTS)),
+        .sizes = column_of_u32 (sizes, self->count),
+        .items = span_slice (buffer_span (&items), 0, items.size - (self->way == CHEAT_SHORT)) };
+    gathered_items_encode (&message, &body);
+    s_cheat_send (self, peer, &header, buffer_span (&body));
+    buffer_fini (&items);
     buffer_fini (&body);
 }
 
@@ -487,15 +534,10 @@ s_on_cheat_message (void *arg, const span_t *frames, size_t count)
     assert_true (count >= 3);
     assert_int_equal (frame_header_decode (&header, frames [2], NULL, NULL), STATUS_OK);
     self->cancels += header.kind == FRAME_KIND_CANCEL;
-    for (size_t i = 0; header.kind == FRAME_KIND_CALL && i < self->count; i++) {
-        replayed_batch_t item = { .sequence = self->positions [i] };
-        frame_header_t answer = { .version = 1,
-            .kind = FRAME_KIND_ITEM,
-            .id = header.id,
-            .has_position = true,
-            .position = self->positions [i] };
-        s_cheat_send (self, frames [0], &answer, &item);
-    }
+    if (header.kind == FRAME_KIND_CALL && self->way == CHEAT_APART)
+        s_cheat_apart (self, frames [0], header.id);
+    else if (header.kind == FRAME_KIND_CALL)
+        s_cheat_gathered (self, frames [0], header.id);
 }
 
 static void
@@ -538,26 +580,41 @@ s_cheat_open (cheat_t *self)
     s_cheat_register (&request);
 }
 
-//  Opens a stream to a callee that sends items at these positions, and checks that this ends it.
+//  Opens a stream to it, and gives it time.
 static void
-s_check_cheat (const uint64_t *positions, size_t count, uint64_t credit, status_t status, uint64_t taken)
+s_cheat_begin (cheat_t *self, uint64_t credit)
 {
     s_begin ();
-    cheat_t cheat = { .positions = positions, .count = count };
-    s_cheat_open (&cheat);
+    s_cheat_open (self);
     replay_t request = { .to = 100 };
     stream_options_t options = { s_on_item, s_on_end, credit, PORT_NEVER };
     stream_open (&s_client ()->stream, stage_find (s_stage, "client/0"), SPAN ("server/cheat"), &replay_message,
         &request, &options, NULL);
     stage_run (s_stage, REALM_SECOND);
-    assert_int_equal (s_client ()->ended, 1);
-    assert_int_equal (s_client ()->result, CALL_FAILED);
-    assert_int_equal (s_client ()->status, status);
-    assert_int_equal (s_client ()->expected, taken);
-    assert_int_equal (cheat.cancels, 1);
+}
+
+static void
+s_cheat_end (cheat_t *self)
+{
     port_t *port = actor_port (stage_find (s_stage, "server/a"));
-    port->table->socket_close (cheat.socket);
+    port->table->socket_close (self->socket);
     s_end ();
+}
+
+//  Items at these positions end the stream, however they come.
+static void
+s_check_cheat (const uint64_t *positions, size_t count, uint64_t credit, status_t status, uint64_t taken)
+{
+    for (cheat_way_t way = CHEAT_APART; way <= CHEAT_GATHERED; way++) {
+        cheat_t cheat = { .way = way, .positions = positions, .count = count };
+        s_cheat_begin (&cheat, credit);
+        assert_int_equal (s_client ()->ended, 1);
+        assert_int_equal (s_client ()->result, CALL_FAILED);
+        assert_int_equal (s_client ()->status, status);
+        assert_int_equal (s_client ()->expected, taken);
+        assert_int_equal (cheat.cancels, 1);
+        s_cheat_end (&cheat);
+    }
 }
 
 static void
@@ -575,6 +632,30 @@ test_items_beyond_the_credit_break_a_stream (void **state)
 {
     static const uint64_t many [] = { 0, 1, 2, 3, 4 };
     s_check_cheat (many, 5, 2, STATUS_INVALID, 3);
+}
+
+static void
+s_expect_malformed (void)
+{
+    buffer_t text = { 0 };
+    actor_render_metrics (stage_find (s_stage, "client/0"), &text);
+    assert_non_null (strstr (buffer_string (&text), "stator_bus_events_total{kind=\"malformed\"} 1\n"));
+    buffer_fini (&text);
+}
+
+//  Nobody knows whose they are: none is taken, and the message is counted.
+static void
+test_gathered_items_that_do_not_fit_together_are_counted (void **state)
+{
+    static const uint64_t positions [] = { 0, 1, 2 };
+    for (cheat_way_t way = CHEAT_LISTS; way <= CHEAT_LONG; way++) {
+        cheat_t cheat = { .way = way, .positions = positions, .count = 3 };
+        s_cheat_begin (&cheat, 10);
+        assert_int_equal (s_client ()->ended, 0);
+        assert_int_equal (s_client ()->expected, 0);
+        s_expect_malformed ();
+        s_cheat_end (&cheat);
+    }
 }
 
 //  ---- Bad input, from a socket that speaks no protocol ----
@@ -742,6 +823,7 @@ main (void)
         cmocka_unit_test (test_a_stream_whose_connection_fell_ends_soon),
         cmocka_unit_test (test_a_hole_in_a_stream_breaks_it),
         cmocka_unit_test (test_items_beyond_the_credit_break_a_stream),
+        cmocka_unit_test (test_gathered_items_that_do_not_fit_together_are_counted),
         cmocka_unit_test (test_bad_frames_get_an_error_and_harm_nobody),
         cmocka_unit_test (test_an_id_that_is_taken_is_refused),
     };

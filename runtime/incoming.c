@@ -38,6 +38,7 @@ struct incoming {
     incoming_watch_t watch;            //  Who to tell
     uint64_t credit;                   //  Stream: send below this
     uint64_t position;                 //  Stream: next element
+    bool gathers;                      //  Stream: its items may share a message with others
     bool cancelled;                    //  Nobody listens any more
     bool told;                         //  on_cancel was called
 };
@@ -49,11 +50,19 @@ s_peer (const incoming_t *self)
 }
 
 static size_t
-s_make_key (uint8_t key [8 + PEER_MAX], const wire_message_t *message)
+s_make_key (uint8_t key [8 + PEER_MAX], span_t peer, uint64_t id)
 {
-    memcpy (key, &message->header.id, 8);
-    memcpy (key + 8, message->peer.data, message->peer.size);
-    return 8 + message->peer.size;
+    memcpy (key, &id, 8);
+    memcpy (key + 8, peer.data, peer.size);
+    return 8 + peer.size;
+}
+
+//  One that has outlived its handler; NULL where there is none.
+static incoming_t *
+s_find (actor_t *actor, span_t peer, uint64_t id)
+{
+    uint8_t key [8 + PEER_MAX];
+    return map_get (actor->incomings, span_of (key, s_make_key (key, peer, id)));
 }
 
 //  What an incoming takes of the budget.
@@ -84,6 +93,14 @@ s_complete (incoming_t *self)
     s_free (self);
 }
 
+//  The last word; it overtakes no item.
+static void
+s_send_error (const incoming_t *self, status_t status, const char *text)
+{
+    gather_flush (self->actor, s_peer (self));
+    wire_send_error (&self->actor->wire, self->actor->router, s_peer (self), self->id, status, text);
+}
+
 //  ---- Cancel ----
 
 static void
@@ -102,8 +119,7 @@ s_fire (due_t *due)
 {
     incoming_t *self = (incoming_t *)((char *)due - offsetof (incoming_t, due));
     if (!self->cancelled && actor_now (self->actor) < self->deadline_ns)
-        wire_send_error (&self->actor->wire, self->actor->router, s_peer (self), self->id, STATUS_DEADLINE,
-            "the stream is given up: no credit came for too long");
+        s_send_error (self, STATUS_DEADLINE, "the stream is given up: no credit came for too long");
     s_tell_cancelled (self);
 }
 
@@ -142,11 +158,23 @@ s_refuse_own (incoming_t *self, const message_type_t *type)
     s_lose (self, COUNT_TOO_LARGE);
 }
 
+//  What was gathered in the handler that runs is nobody's whom the map knows yet.
+void
+incoming_lost (actor_t *actor, span_t peer, uint64_t id)
+{
+    incoming_t *serving = actor->serving;
+    bool is_serving = serving && serving->id == id && span_equal (s_peer (serving), peer);
+    incoming_t *self = is_serving ? serving : s_find (actor, peer, id);
+    if (self && !self->cancelled)
+        s_lose (self, COUNT_PEER_LOST);
+}
+
 //  ---- What the handler does ----
 
 static void
 s_send (incoming_t *self, frame_kind_t kind, const message_type_t *type, const void *message)
 {
+    gather_flush (self->actor, s_peer (self));
     if (self->cancelled)
         return;
     frame_header_t header = { .version = WIRE_VERSION, .kind = kind, .id = self->id };
@@ -183,7 +211,7 @@ incoming_fail (incoming_t *self, status_t status, const char *format, ...)
     vsnprintf (text, sizeof text, format, arguments);
     va_end (arguments);
     if (!self->cancelled)
-        wire_send_error (&self->actor->wire, self->actor->router, s_peer (self), self->id, status, text);
+        s_send_error (self, status, text);
     s_complete (self);
 }
 
@@ -204,7 +232,10 @@ incoming_send (incoming_t *self, uint64_t count, const void *item)
 {
     BUG_ON (self->handler->type->kind != MESSAGE_STREAM);
     BUG_ON (count > self->credit - self->position);
-    s_send (self, FRAME_KIND_ITEM, self->handler->type->item, item);
+    const message_type_t *type = self->handler->type->item;
+    if (!self->gathers || self->cancelled ||
+        !gather_put (self->actor, s_peer (self), self->id, self->position, type, item))
+        s_send (self, FRAME_KIND_ITEM, type, item);
     self->position += count;
     s_wait_for_credit (self);
 }
@@ -251,13 +282,14 @@ s_new (actor_t *actor, const actor_handler_t *handler, const wire_message_t *mes
     self->actor = actor;
     self->handler = handler;
     self->id = message->header.id;
-    self->key_size = s_make_key (self->key, message);
+    self->key_size = s_make_key (self->key, message->peer, message->header.id);
     arena_init (&self->arena, MESSAGE_MAX + body.size);
     self->request = arena_copy (&self->arena, body);
     self->charged = s_cost (body.size);
     span_copy_string (message->header.sender, self->sender, sizeof self->sender);
     span_copy_string (message->header.trace, self->trace, sizeof self->trace);
     self->credit = message->header.position;
+    self->gathers = message->header.gathers;
     self->deadline_ns = UINT64_MAX;
     self->due.fire = s_fire;
     uint64_t now = actor_now (actor);
@@ -329,7 +361,6 @@ static void
 s_take_call (actor_t *actor, const wire_message_t *message)
 {
     char text [160];
-    uint8_t key [8 + PEER_MAX];
     span_t body = wire_body (message);
     if (!s_may_call (actor, message))
         return;
@@ -340,7 +371,7 @@ s_take_call (actor_t *actor, const wire_message_t *message)
         s_refuse (actor, message, COUNT_UNKNOWN_METHOD, STATUS_NOT_FOUND, text);
         return;
     }
-    if (map_get (actor->incomings, span_of (key, s_make_key (key, message)))) {
+    if (s_find (actor, message->peer, message->header.id)) {
         s_refuse (actor, message, COUNT_MALFORMED, STATUS_INVALID, "a call with this id is under way already");
         return;
     }
@@ -375,8 +406,7 @@ s_take_handover (actor_t *actor, span_t peer, const span_t *frames, size_t count
 static void
 s_take_follow_up (actor_t *actor, const wire_message_t *message)
 {
-    uint8_t key [8 + PEER_MAX];
-    incoming_t *incoming = map_get (actor->incomings, span_of (key, s_make_key (key, message)));
+    incoming_t *incoming = s_find (actor, message->peer, message->header.id);
     socket_sender_t sender = actor_table (actor)->socket_sender (actor->router);
     if (sender.proven && !sender.roles) {
         actor_count (actor, COUNT_REFUSED);

@@ -275,6 +275,8 @@ s_send_opening (call_t *self, const void *request, uint64_t timeout_ns, uint64_t
         .trace = self->trace,
         .has_sender = true,
         .sender = span_from_string (self->actor->address),
+        .has_gathers = self->type->kind == MESSAGE_STREAM,
+        .gathers = true,
     };
     self->trace = SPAN ("");
     return link_send (self->link, &header, self->type, request);
@@ -453,6 +455,19 @@ s_take_error (call_t *call, const wire_message_t *message)
     call_complete (call, CALL_FAILED, NULL);
 }
 
+//  Whether the lists are of one length, and the items as long as they are said to be.
+static bool
+s_is_whole (const gathered_items_t *gathered)
+{
+    uint64_t bytes = 0;
+    size_t count = gathered->ids.count;
+    if (gathered->positions.count != count || gathered->sizes.count != count)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        bytes += column_u32 (gathered->sizes, i);
+    return bytes == gathered->items.size;
+}
+
 static void
 s_take (link_t *self, const wire_message_t *message)
 {
@@ -475,6 +490,30 @@ s_take (link_t *self, const wire_message_t *message)
         actor_count (actor, COUNT_MALFORMED);
 }
 
+//  Whoever is told of one item may break the link.
+static void
+s_take_items (link_t *self, const wire_message_t *message)
+{
+    gathered_items_t gathered;
+    if (message_decode (&gathered_items_message, wire_body (message), NULL, &gathered, NULL) ||
+        !s_is_whole (&gathered)) {
+        actor_count (self->actor, COUNT_MALFORMED);
+        return;
+    }
+    span_t rest = gathered.items;
+    for (size_t i = 0; i < gathered.ids.count && !list_link_is_linked (&self->in_doomed); i++) {
+        span_t body = span_slice (rest, 0, column_u32 (gathered.sizes, i));
+        wire_message_t item = { .header = { .kind = FRAME_KIND_ITEM,
+                                    .id = column_u64 (gathered.ids, i),
+                                    .position = column_u64 (gathered.positions, i) },
+            .body = &body,
+            .body_count = 1 };
+        arena_clear (&self->actor->scratch);
+        s_take (self, &item);
+        rest = span_slice (rest, body.size, rest.size - body.size);
+    }
+}
+
 static void
 s_on_message (void *arg, const span_t *frames, size_t count)
 {
@@ -487,7 +526,10 @@ s_on_message (void *arg, const span_t *frames, size_t count)
         actor_count (self->actor, COUNT_MALFORMED);
         return;
     }
-    s_take (self, &message);
+    if (message.header.kind == FRAME_KIND_ITEMS)
+        s_take_items (self, &message);
+    else
+        s_take (self, &message);
 }
 
 //  What it answered is not known: whoever waits for it runs into the deadline.

@@ -29,7 +29,7 @@ class Message(typing.NamedTuple):
     fields: tuple                  # of Field, in the order of the schema
 
 
-SCHEMA_HASH = 0x30a343da7f667550
+SCHEMA_HASH = 0x6df9f96c07b5b4d2
 
 
 class FrameKind(enum.IntEnum):
@@ -45,6 +45,7 @@ class FrameKind(enum.IntEnum):
     EVENT = 8
     ACK = 9
     PROBE = 10
+    ITEMS = 11
 
 
 class ActorState(enum.IntEnum):
@@ -136,6 +137,13 @@ MESSAGES = {
         Field('position', 'n', 'u64', None, False, True, 0, 0),
         Field('trace', 'tr', 'string', None, False, True, 64, 0),
         Field('sender', 'f', 'string', None, False, True, 128, 0),
+        Field('gathers', 'g', 'bool', None, False, True, 0, 0),
+    )),
+    'gathered_items': Message('struct', True, None, 0, None, None, None, (
+        Field('ids', 'ids', 'u64', None, True, False, 65536, 0),
+        Field('positions', 'positions', 'u64', None, True, False, 65536, 0),
+        Field('sizes', 'sizes', 'u32', None, True, False, 65536, 0),
+        Field('items', 'items', 'bin', None, False, False, 67108864, 0),
     )),
     'call_error': Message('struct', False, None, 0, None, None, None, (
         Field('status', 's', 'u16', None, False, False, 0, 0),
