@@ -1,0 +1,203 @@
+//  Bad input at a callee, from a socket that speaks no protocol.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "runtime/directory.h"
+#include "runtime/incoming.h"
+#include "schemas/call.h"
+#include "schemas/directory.h"
+#include "tests/stage_broker.h"
+
+//  ---- The callee: answers nothing ----
+
+static void
+s_on_list (void *self, actor_t *actor, incoming_t *incoming, const void *message)
+{
+}
+
+static const actor_handler_t s_server_handlers [] = {
+    HANDLES_CALL (list_actors, s_on_list),
+    HANDLERS_END,
+};
+
+static const actor_class_t s_server_class = { .name = "server", .state_size = 1, .handlers = s_server_handlers };
+
+static const actor_handler_t s_client_handlers [] = { HANDLERS_END };
+
+static const actor_class_t s_client_class = { .name = "client", .state_size = 1, .handlers = s_client_handlers };
+
+//  ---- The stage ----
+
+static stage_t *s_stage;
+
+static void
+s_begin (void)
+{
+    s_stage = stage_new (7);
+    stage_add (s_stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &stage_broker_options });
+    stage_add (s_stage, &(stage_actor_t){ .class = &s_server_class, .instance = "a", .machine = "m1" });
+    stage_add (s_stage, &(stage_actor_t){ .class = &s_client_class, .instance = "0", .machine = "m2" });
+    stage_run (s_stage, 2 * REALM_SECOND);
+}
+
+static void
+s_end (void)
+{
+    stage_destroy (&s_stage);
+}
+
+//  ---- The socket ----
+
+typedef struct {
+    port_socket_t *socket;    //  DEALER
+    size_t replies;           //  Heard
+    frame_kind_t kind;        //  Of the last one
+    uint64_t id;              //  Of the last one
+    status_t status;          //  Of the last error
+} stranger_t;
+
+static void
+s_on_stranger_message (void *arg, const span_t *frames, size_t count)
+{
+    stranger_t *self = arg;
+    frame_header_t header;
+    call_error_t error = { 0 };
+    assert_true (count >= 2);
+    assert_int_equal (frame_header_decode (&header, frames [1], NULL, NULL), STATUS_OK);
+    self->replies++;
+    self->kind = header.kind;
+    self->id = header.id;
+    if (header.kind == FRAME_KIND_ERROR) {
+        assert_int_equal (call_error_decode (&error, frames [2], NULL, NULL), STATUS_OK);
+        self->status = (status_t)error.status;
+    }
+}
+
+//  Borrows the port of the client's process for a socket of its own.
+static void
+s_stranger_open (stranger_t *self)
+{
+    actor_t *client = stage_find (s_stage, "client/0");
+    port_t *port = actor_port (client);
+    char endpoint [ENDPOINT_MAX];
+    span_copy_string (directory_find (client, SPAN ("server/a"))->endpoint, endpoint, sizeof endpoint);
+    socket_options_t options = { .kind = SOCKET_DEALER, .on_message = s_on_stranger_message, .arg = self };
+    *self = (stranger_t){ .socket = port->table->socket_open (port, &options, NULL) };
+    assert_non_null (self->socket);
+    assert_int_equal (port->table->socket_connect (self->socket, endpoint, NULL), STATUS_OK);
+}
+
+static void
+s_stranger_send (stranger_t *self, const span_t *frames, size_t count)
+{
+    port_t *port = actor_port (stage_find (s_stage, "client/0"));
+    self->replies = 0;
+    self->status = STATUS_OK;
+    assert_int_equal (port->table->socket_send (self->socket, frames, count), STATUS_OK);
+    stage_run (s_stage, REALM_SECOND / 10);
+}
+
+static span_t
+s_header (buffer_t *out, frame_header_t header)
+{
+    buffer_clear (out);
+    frame_header_encode (&header, out);
+    return buffer_span (out);
+}
+
+static void
+s_stranger_close (stranger_t *self)
+{
+    port_t *port = actor_port (stage_find (s_stage, "client/0"));
+    port->table->socket_close (self->socket);
+}
+
+static void
+s_check_refused (stranger_t *stranger, const span_t *frames, size_t count, uint64_t id, status_t status)
+{
+    s_stranger_send (stranger, frames, count);
+    assert_int_equal (stranger->replies, 1);
+    assert_int_equal (stranger->kind, FRAME_KIND_ERROR);
+    assert_int_equal (stranger->id, id);
+    assert_int_equal (stranger->status, status);
+}
+
+static void
+test_bad_frames_get_an_error_and_harm_nobody (void **state)
+{
+    buffer_t bytes = { 0 };
+    stranger_t stranger;
+    s_begin ();
+    s_stranger_open (&stranger);
+
+    span_t junk [] = { SPAN ("junk") };
+    s_check_refused (&stranger, junk, 1, 0, STATUS_INVALID);
+    span_t no_header [] = { SPAN (""), SPAN ("\xdf\xff\xff\xff\xff") };
+    s_check_refused (&stranger, no_header, 2, 0, STATUS_INVALID);
+
+    frame_header_t call = {
+        .version = 1, .kind = FRAME_KIND_CALL, .id = 9, .has_method = true, .method = SPAN ("ping")
+    };
+    frame_header_t future = call;
+    future.version = 2;
+    span_t frames [] = { SPAN (""), s_header (&bytes, future), SPAN ("\x80") };
+    s_check_refused (&stranger, frames, 3, 9, STATUS_UNSUPPORTED);
+
+    frame_header_t unknown = call;
+    unknown.method = SPAN ("make_coffee");
+    frames [1] = s_header (&bytes, unknown);
+    s_check_refused (&stranger, frames, 3, 9, STATUS_NOT_FOUND);
+
+    frame_header_t reply = call;
+    reply.kind = FRAME_KIND_REPLY;
+    frames [1] = s_header (&bytes, reply);
+    s_check_refused (&stranger, frames, 3, 9, STATUS_INVALID);
+
+    frames [1] = s_header (&bytes, call);
+    frames [2] = SPAN ("\x81");
+    s_check_refused (&stranger, frames, 3, 9, STATUS_INVALID);
+
+    frames [2] = SPAN ("\x80");
+    s_stranger_send (&stranger, frames, 3);
+    assert_int_equal (stranger.kind, FRAME_KIND_REPLY);
+
+    s_stranger_close (&stranger);
+    buffer_fini (&bytes);
+    s_end ();
+}
+
+//  One id names one call under way.
+static void
+test_an_id_that_is_taken_is_refused (void **state)
+{
+    buffer_t header = { 0 };
+    buffer_t body = { 0 };
+    stranger_t stranger;
+    s_begin ();
+    s_stranger_open (&stranger);
+    frame_header_t call = {
+        .version = 1, .kind = FRAME_KIND_CALL, .id = 3, .has_method = true, .method = SPAN ("list_actors")
+    };
+    list_actors_t request = { .has_service = true, .service = SPAN ("anything") };
+    list_actors_encode (&request, &body);
+    span_t frames [] = { SPAN (""), s_header (&header, call), buffer_span (&body) };
+    s_stranger_send (&stranger, frames, 3);
+    assert_int_equal (stranger.replies, 0);
+    s_check_refused (&stranger, frames, 3, 3, STATUS_INVALID);
+    s_stranger_close (&stranger);
+    buffer_fini (&header);
+    buffer_fini (&body);
+    s_end ();
+}
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_bad_frames_get_an_error_and_harm_nobody),
+        cmocka_unit_test (test_an_id_that_is_taken_is_refused),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
