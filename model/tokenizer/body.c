@@ -103,9 +103,10 @@ s_fill_digits (tokenizer_t *self)
     self->digit_count = DIGITS;
 }
 
-void
-body_seal (tokenizer_t *self)
+status_t
+body_seal (tokenizer_t *self, error_t *error)
 {
+    status_t status = STATUS_OK;
     added_seal (&self->added, !normalizer_is_empty (&self->normalizer));
     self->splitter.words = s_words (&self->splitter);
     if (self->model == MODEL_UNIGRAM)
@@ -113,7 +114,9 @@ body_seal (tokenizer_t *self)
     else if (self->model == MODEL_WORDPIECE)
         wordpiece_seal (&self->wordpiece);
     else
-        bpe_seal (&self->bpe);
+        status = bpe_seal (&self->bpe, error);
+    if (status)
+        return status;
     if (self->bpe.byte_level)
         parts_init_bytes (&self->parts, self->vocabulary);
     else if (self->model != MODEL_WORDPIECE)
@@ -121,6 +124,7 @@ body_seal (tokenizer_t *self)
     s_fill_cache (self);
     s_fill_digits (self);
     s_mark_tokens (self);
+    return STATUS_OK;
 }
 
 span_t

@@ -54,8 +54,8 @@ enum { MARK_SPECIAL = 1, MARK_SEAM = 2 };
 //  An empty body; never NULL. tokenizer_destroy frees it, however far it was filled.
 tokenizer_t *body_new (void);
 
-//  Everything is filled in: builds what follows from it.
-void body_seal (tokenizer_t *self);
+//  Everything is filled in: builds what follows from it. STATUS_LIMIT where bpe_seal says so.
+status_t body_seal (tokenizer_t *self, error_t *error);
 
 //  The vocabulary is complete: looks up the tokens of single bytes.
 void body_find_byte_tokens (tokenizer_t *self);

@@ -28,7 +28,7 @@ bpe_init (bpe_t *self, const vocabulary_t *vocabulary)
     merges_init (&self->merges);
     memset (self->bytes, 0xff, sizeof self->bytes);
     array_init (&self->score_ranks, sizeof (uint32_t));
-    array_init (&self->pairs, sizeof (rank_t));
+    array_init (&self->pairs, sizeof (uint32_t));
     array_init (&self->wholes, sizeof (uint8_t));
     array_init (&self->symbols, sizeof (symbol_t));
     array_init (&self->queue, sizeof (uint64_t));
@@ -121,9 +121,8 @@ static inline void
 s_pair (const bpe_t *self, span_t piece, symbol_t *left, const symbol_t *right)
 {
     if (!self->score_ranks.count) {
-        rank_t rule = merges_find (&self->merges, left->id, right->id);
-        left->rank = rule.rank;
-        left->merged = rule.id;
+        left->rank = merges_find (&self->merges, left->id, right->id);
+        left->merged = left->rank == MERGE_NONE ? TOKEN_NONE : merges_rule (&self->merges, left->rank)->id;
         return;
     }
     uint32_t id = vocabulary_find (self->vocabulary, span_slice (piece, left->start, right->end - left->start));
@@ -135,47 +134,43 @@ s_pair (const bpe_t *self, span_t piece, symbol_t *left, const symbol_t *right)
 static void
 s_pair_all (const bpe_t *self, span_t piece, symbol_t *symbols, size_t count)
 {
-    const rank_t *pairs = self->pairs.data;
+    const uint32_t *pairs = self->pairs.data;
     for (size_t i = 0; i + 1 < count; i++) {
         if (!pairs) {
             s_pair (self, piece, &symbols [i], &symbols [i + 1]);
             continue;
         }
-        const rank_t *rule = &pairs [piece.data [symbols [i].start] << 8 | piece.data [symbols [i + 1].start]];
-        symbols [i].rank = rule->rank;
-        symbols [i].merged = rule->id;
+        uint32_t rank = pairs [piece.data [symbols [i].start] << 8 | piece.data [symbols [i + 1].start]];
+        symbols [i].rank = rank;
+        symbols [i].merged = rank == MERGE_NONE ? TOKEN_NONE : merges_rule (&self->merges, rank)->id;
     }
 }
 
 //  ---- Few symbols -----------------------------------------------------------------------------------------------------
 
 //  What has rules and few symbols is merged without a queue: rank and place of each pair are one number, the lowest of which is
-//  found by looking at all, some at once.
-enum { FEW_LOG = 7, FEW = BPE_SIDE_SIZE, KEY_NONE = INT32_MAX };
+//  found by looking at all, some at once. There is nothing that a processor must guess from one merge to the next: beyond the
+//  first and the last symbol stands one that no rule is for, so that every merge has two neighbours, and a pair without a rule has
+//  a key like any other, behind all that have one.
+enum { FEW_LOG = 7, FEW = BPE_SIDE_SIZE, KEYS_A_LOOK = 16 };
+
+#define KEY_NONE (INT32_MAX - (FEW - 1))    //  Keys of pairs without a rule are not below this
 
 _Static_assert(FEW == 1 << FEW_LOG, "a place has as many bits");
-_Static_assert((uint64_t)MERGE_RANKS << FEW_LOG < KEY_NONE, "a rank and a place fit into a key");
+_Static_assert((uint64_t)MERGE_RANKS << FEW_LOG <= KEY_NONE, "a rank and a place fit into a key");
 
 typedef struct {
-    _Alignas(16) int32_t keys [FEW];    //  Of the symbol and the next: rank, place; KEY_NONE: no rule
-    uint32_t merged [FEW];              //  What the two become
-    uint32_t ids [FEW];                 //  What the symbol is
-    uint8_t next [FEW];                 //  Place of the next; FEW: none
-    uint8_t prev [FEW];                 //  Place of the one before; FEW: none
-    size_t count;                       //  Places in use at the start
+    _Alignas(16) int32_t keys [FEW + 1];    //  Of the symbol and the next: rank, place
+    uint32_t ids [FEW + 1];                 //  What the symbol is; beyond the ends TOKEN_NONE
+    uint8_t next [FEW + 1];                 //  Place of the next; FEW: beyond the ends
+    uint8_t prev [FEW + 1];                 //  Place of the one before
+    size_t count;                           //  Places in use at the start
 } few_t;
 
-static inline void
-s_few_set (few_t *few, size_t at, rank_t rule)
+static inline int32_t
+s_few_key (uint32_t rank, size_t place)
 {
-    few->keys [at] = rule.rank == MERGE_NONE ? KEY_NONE : (int32_t)(rule.rank << FEW_LOG | at);
-    few->merged [at] = rule.id;
-}
-
-static inline void
-s_few_pair (const bpe_t *self, few_t *few, size_t left, size_t right)
-{
-    s_few_set (few, left, merges_find (&self->merges, few->ids [left], few->ids [right]));
+    return (int32_t)((rank << FEW_LOG | place) & INT32_MAX);
 }
 
 typedef int32_t keys_t __attribute__ ((vector_size (16), may_alias));
@@ -187,101 +182,71 @@ s_lower (keys_t a, keys_t b)
     return (a & is_lower) | (b & ~is_lower);
 }
 
-//  The keys are followed by such without a rule, to a multiple of eight.
+//  The keys are followed by such without a rule, to a multiple of KEYS_A_LOOK.
 static inline int32_t
 s_few_lowest (const few_t *few)
 {
     const keys_t *keys = (const keys_t *)few->keys;
-    keys_t lowest = s_lower (keys [0], keys [1]);
-    for (size_t i = 2; i * 4 < few->count; i += 2)
-        lowest = s_lower (lowest, s_lower (keys [i], keys [i + 1]));
+    keys_t lowest = s_lower (s_lower (keys [0], keys [1]), s_lower (keys [2], keys [3]));
+    for (size_t i = 4; i * 4 < few->count; i += 4)
+        lowest = s_lower (lowest, s_lower (s_lower (keys [i], keys [i + 1]), s_lower (keys [i + 2], keys [i + 3])));
     lowest = s_lower (lowest, (keys_t){ lowest [2], lowest [3], lowest [0], lowest [1] });
     lowest = s_lower (lowest, (keys_t){ lowest [1], lowest [0], lowest [3], lowest [2] });
     return lowest [0];
 }
 
-static void
+//  The ids and all keys but the last are there.
+static inline void
 s_few_link (few_t *few, size_t count)
 {
     BUG_ON (count == 0 || count > FEW);
     few->count = count;
+    few->ids [FEW] = TOKEN_NONE;
     for (size_t i = 0; i < count; i++) {
         few->next [i] = (uint8_t)(i + 1);
         few->prev [i] = (uint8_t)(i - 1);
     }
     few->prev [0] = few->next [count - 1] = FEW;
-    for (size_t i = count - 1; i < ((count + 7) & ~(size_t)7); i++)
-        few->keys [i] = KEY_NONE;
+    size_t i = count - 1;
+    do
+        few->keys [i++] = KEY_NONE;
+    while (i % KEYS_A_LOOK);
 }
 
-//  A merge whose symbol's new neighbours are still to be looked at: from the one before it, and from itself, to the next.
-typedef struct {
-    few_t *few;                   //  Where
-    size_t places [2];            //  Of the pairs
-    uint64_t hashes [2];          //  Of the same
-    const rules_t *tables [2];    //  Where their rules are expected; NULL: they have none
-} step_t;
-
+//  Makes what stands at the place of a key and the next one symbol, if the rule is theirs.
 static inline void
-s_few_expect (const bpe_t *self, step_t *step, size_t i, size_t left, size_t right)
+s_few_join (const bpe_t *self, few_t *few, int32_t key)
 {
-    const few_t *few = step->few;
-    step->tables [i] = NULL;
-    if (left == FEW || right == FEW)
+    size_t at = (size_t)key & (FEW - 1), gone = few->next [at], next = few->next [gone], prev = few->prev [at];
+    const merge_t *rule = merges_rule (&self->merges, (uint32_t)key >> FEW_LOG);
+    if (rule->left != few->ids [at] || rule->right != few->ids [gone]) {
+        few->keys [at] = KEY_NONE;
         return;
-    step->places [i] = left;
-    step->hashes [i] = merges_hash (few->ids [left], few->ids [right]);
-    step->tables [i] = merges_expect (&self->merges, step->hashes [i]);
-}
-
-//  Makes what stands at a place and the next one symbol.
-static inline void
-s_few_join (const bpe_t *self, step_t *step, size_t at)
-{
-    few_t *few = step->few;
-    size_t gone = few->next [at], next = few->next [gone], prev = few->prev [at];
-    few->ids [at] = few->merged [at];
-    few->next [at] = (uint8_t)next;
-    few->keys [at] = few->keys [gone] = KEY_NONE;
-    if (prev != FEW)
-        few->keys [prev] = KEY_NONE;
-    if (next != FEW)
-        few->prev [next] = (uint8_t)at;
-    s_few_expect (self, step, 0, prev, at);
-    s_few_expect (self, step, 1, at, next);
-}
-
-static inline void
-s_few_look (const bpe_t *self, const step_t *step)
-{
-    few_t *few = step->few;
-    for (size_t i = 0; i < 2; i++) {
-        size_t left = step->places [i];
-        if (step->tables [i])
-            s_few_set (few, left,
-                merges_find_in (
-                    &self->merges, step->tables [i], few->ids [left], few->ids [few->next [left]], step->hashes [i]));
     }
+    few->ids [at] = rule->id;
+    few->next [at] = (uint8_t)next;
+    few->prev [next] = (uint8_t)at;
+    few->keys [gone] = KEY_NONE;
+    few->keys [at] = s_few_key (merges_guess (&self->merges, rule->id, few->ids [next]), at);
+    few->keys [prev] = s_few_key (merges_guess (&self->merges, few->ids [prev], rule->id), prev);
 }
 
 //  Merges some side by side, a step of each in turn: while the rules of one come, the others go on.
 static void
 s_few_merge (const bpe_t *self, few_t *fews, size_t count)
 {
-    step_t steps [BPE_SIDE];
+    few_t *going [BPE_SIDE];
     for (size_t i = 0; i < count; i++)
-        steps [i].few = &fews [i];
+        going [i] = &fews [i];
     while (count) {
         size_t left = 0;
         for (size_t i = 0; i < count; i++) {
-            int32_t key = s_few_lowest (steps [i].few);
-            if (key == KEY_NONE)
+            int32_t key = s_few_lowest (going [i]);
+            if (key >= KEY_NONE)
                 continue;
-            steps [left].few = steps [i].few;
-            s_few_join (self, &steps [left++], (size_t)key & (FEW - 1));
+            s_few_join (self, going [i], key);
+            going [left++] = going [i];
         }
-        for (size_t i = 0; i < left; i++)
-            s_few_look (self, &steps [i]);
         count = left;
     }
 }
@@ -300,11 +265,11 @@ s_few_append (const few_t *few, array_t *ids)
 static void
 s_few_bytes (const bpe_t *self, span_t piece, few_t *few)
 {
-    const rank_t *pairs = self->pairs.data;
+    const uint32_t *pairs = self->pairs.data;
     for (size_t i = 0; i < piece.size; i++)
         few->ids [i] = self->bytes [piece.data [i]];
     for (size_t i = 0; i + 1 < piece.size; i++)
-        s_few_set (few, i, pairs [piece.data [i] << 8 | piece.data [i + 1]]);
+        few->keys [i] = s_few_key (pairs [piece.data [i] << 8 | piece.data [i + 1]], i);
     s_few_link (few, piece.size);
 }
 
@@ -331,7 +296,7 @@ s_few_symbols (bpe_t *self, array_t *ids)
     for (size_t i = 0; i < count; i++)
         few.ids [i] = symbols [i].id;
     for (size_t i = 0; i + 1 < count; i++)
-        s_few_pair (self, &few, i, i + 1);
+        few.keys [i] = s_few_key (merges_guess (&self->merges, few.ids [i], few.ids [i + 1]), i);
     s_few_link (&few, count);
     s_few_merge (self, &few, 1);
     s_few_append (&few, ids);
@@ -507,7 +472,7 @@ bpe_merge (bpe_t *self, span_t piece, array_t *ids, error_t *error)
 static void
 s_seal_pairs (bpe_t *self)
 {
-    rank_t *pairs = array_append (&self->pairs, NULL, 1 << 16);
+    uint32_t *pairs = array_append (&self->pairs, NULL, 1 << 16);
     for (uint32_t i = 0; i < 1 << 16; i++) {
         uint32_t left = self->bytes [i >> 8], right = self->bytes [i & 255];
         pairs [i] = merges_find (
@@ -533,10 +498,12 @@ s_seal_wholes (bpe_t *self)
     self->wholes = wholes;
 }
 
-void
-bpe_seal (bpe_t *self)
+status_t
+bpe_seal (bpe_t *self, error_t *error)
 {
-    merges_seal (&self->merges);
+    status_t status = merges_seal (&self->merges, error);
+    if (status)
+        return status;
     if (self->byte_level)
         s_seal_pairs (self);
     self->knows_bytes = self->byte_level;
@@ -544,4 +511,5 @@ bpe_seal (bpe_t *self)
         self->knows_bytes &= self->bytes [i] != TOKEN_NONE;
     if (!self->ignore_merges)
         s_seal_wholes (self);
+    return STATUS_OK;
 }

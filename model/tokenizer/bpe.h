@@ -31,7 +31,7 @@ typedef struct {
     bool ignore_merges;                //  A piece that is a token is that token, whatever the rules
     bool fuse_unknown;                 //  Unknown characters in a row are one
     uint32_t unknown;                  //  Token of an unknown character; TOKEN_NONE: it is left out
-    array_t pairs;                     //  rank_t by two bytes: the rules for bytes; by bpe_seal
+    array_t pairs;                     //  uint32_t by two bytes: the rank of their rule; by bpe_seal
     array_t wholes;                    //  uint8_t by token: its text becomes it and nothing else; by bpe_seal
     array_t symbols;                   //  Room to work in
     array_t queue;                     //  Room to work in
@@ -41,8 +41,8 @@ typedef struct {
 void bpe_init (bpe_t *self, const vocabulary_t *vocabulary);
 void bpe_fini (bpe_t *self);
 
-//  Vocabulary and rules are complete: prepares what makes new pieces fast. Once.
-void bpe_seal (bpe_t *self);
+//  Vocabulary and rules are complete: prepares what makes new pieces fast. Once. STATUS_LIMIT where merges_seal says so.
+status_t bpe_seal (bpe_t *self, error_t *error);
 
 //  The token that a piece is, where it becomes that and nothing else and a short look tells so; else TOKEN_NONE.
 uint32_t bpe_whole (const bpe_t *self, span_t piece);

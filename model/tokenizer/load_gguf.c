@@ -253,7 +253,7 @@ s_load_merges (loading_t *self, const gguf_entry_t *merges)
 {
     merge_t rule = { 0 };
     span_t text;
-    for (size_t cursor = 0; gguf_next_string (merges, &cursor, &text); rule.rank++) {
+    for (size_t cursor = 0; gguf_next_string (merges, &cursor, &text);) {
         size_t space = 1 + span_find_byte (span_slice (text, 1, text.size), ' ');
         buffer_clear (&self->bytes);
         rule.left = s_side (self, span_slice (text, 0, space), &self->bytes);
@@ -535,6 +535,8 @@ tokenizer_load_gguf (span_t file, tokenizer_t **tokenizer, error_t *error)
         return status;
     loading.tokenizer = body_new ();
     status = s_load (&loading);
+    if (!status)
+        status = body_seal (loading.tokenizer, error);
     gguf_fini (&loading.gguf);
     buffer_fini (&loading.bytes);
     if (status) {
@@ -542,7 +544,6 @@ tokenizer_load_gguf (span_t file, tokenizer_t **tokenizer, error_t *error)
         tokenizer_destroy (&loading.tokenizer);
         return status;
     }
-    body_seal (loading.tokenizer);
     *tokenizer = loading.tokenizer;
     return STATUS_OK;
 }

@@ -192,10 +192,10 @@ s_side (const loading_t *self, span_t side, buffer_t *whole)
 }
 
 static bool
-s_put_rule (loading_t *self, scan_t *scan, span_t left, span_t right, uint32_t rank)
+s_put_rule (loading_t *self, scan_t *scan, span_t left, span_t right)
 {
     buffer_clear (&self->bytes);
-    merge_t rule = { .rank = rank };
+    merge_t rule;
     rule.left = s_side (self, left, &self->bytes);
     rule.right = s_side (self, right, &self->bytes);
     rule.id = vocabulary_find (self->tokenizer->vocabulary, buffer_span (&self->bytes));
@@ -207,14 +207,14 @@ s_put_rule (loading_t *self, scan_t *scan, span_t left, span_t right, uint32_t r
 
 //  "left right", or ["left", "right"].
 static bool
-s_scan_rule (loading_t *self, scan_t *scan, uint32_t rank)
+s_scan_rule (loading_t *self, scan_t *scan)
 {
     span_t text, right = { NULL, 0 };
     if (scan_peek (scan) != '[') {
         if (!scan_string (scan, &text))
             return false;
         size_t space = span_find_byte (text, ' ');
-        return s_put_rule (self, scan, span_slice (text, 0, space), span_slice (text, space + 1, text.size), rank);
+        return s_put_rule (self, scan, span_slice (text, 0, space), span_slice (text, space + 1, text.size));
     }
     size_t sides = 0;
     buffer_clear (&self->left);
@@ -226,15 +226,15 @@ s_scan_rule (loading_t *self, scan_t *scan, uint32_t rank)
     }
     if (sides != 2)
         return scan_fail (scan, "a pair expected");
-    return s_put_rule (self, scan, buffer_span (&self->left), right, rank);
+    return s_put_rule (self, scan, buffer_span (&self->left), right);
 }
 
 static void
 s_scan_rules (loading_t *self, scan_t *scan)
 {
-    uint32_t rank = 0;
-    for (bool first = true; scan_element (scan, &first); rank++)
-        if (rank == MERGE_RANKS ? !scan_fail (scan, "too many merges") : !s_scan_rule (self, scan, rank))
+    uint32_t count = 0;
+    for (bool first = true; scan_element (scan, &first); count++)
+        if (count == MERGE_RANKS ? !scan_fail (scan, "too many merges") : !s_scan_rule (self, scan))
             return;
 }
 
@@ -442,12 +442,13 @@ tokenizer_load_json (span_t file, tokenizer_t **tokenizer, error_t *error)
     decoder_fini (&loading.decoder);
     buffer_fini (&loading.bytes);
     buffer_fini (&loading.left);
+    if (!status)
+        status = body_seal (loading.tokenizer, error);
     if (status) {
         error_prefix (error, "tokenizer.json");
         tokenizer_destroy (&loading.tokenizer);
         return status;
     }
-    body_seal (loading.tokenizer);
     *tokenizer = loading.tokenizer;
     return STATUS_OK;
 }

@@ -1,9 +1,11 @@
 //  merges - which two tokens become one, and in which order
 //
-//  The rules of byte-pair encoding as a table: (left, right) -> (rank, the token they make). The lowest rank is applied
-//  first. Looked up for every pair of every new piece, so the look-up stands here, inlined. Most pairs have no rule, and most
-//  that have one have one of low rank: a filter tells the former, and the latter lie in a table of their own, both small enough to
-//  stay near.
+//  The rules of byte-pair encoding, by rank: the lowest is applied first. Which rank the rule of a pair has is looked up for every
+//  pair of every new piece, so the look-up stands here, inlined. Two things cost it time. Whether a pair has a rule is as good as
+//  random, and a processor that guesses wrong loses more than the look-up takes: so there is nothing to guess. And a large table is
+//  far away: so four bytes a rule are all that is looked at, a rank and eight bits of a hash. They lie in a perfect hash, where
+//  each rule has a slot of its own, found by two products. What is in a pair's slot may be another's rule, by a chance of one in
+//  256: whoever applies a rule sees that it is not of this pair.
 
 #ifndef MODEL_TOKENIZER_MERGES_H
 #define MODEL_TOKENIZER_MERGES_H
@@ -11,6 +13,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "base/array.h"
+#include "base/error.h"
 
 //  The rank of a pair without a rule: behind all others.
 #define MERGE_NONE UINT32_MAX
@@ -20,103 +25,74 @@ enum { MERGE_RANKS = (1 << 24) - 1 };    //  Ranks are below this
 typedef struct {
     uint32_t left;     //  The rule is for these
     uint32_t right;    //  two tokens
-    uint32_t rank;     //  Lowest first; MERGE_NONE: the slot is free
     uint32_t id;       //  What they become
 } merge_t;
 
-//  A rule without what it is for.
 typedef struct {
-    uint32_t rank;    //  MERGE_NONE: there is none
-    uint32_t id;      //  What the two become
-} rank_t;
-
-//  Rules by hash.
-typedef struct {
-    merge_t *slots;     //  Open addressing
-    size_t mask;        //  Slots less one: they are a power of two
-    uint64_t *maybe;    //  Bits by hash: set where a rule may be
-    unsigned shift;     //  Of the hash, to a word's number
-} rules_t;
-
-typedef struct {
-    rules_t all;     //  All of them
-    rules_t near;    //  Those of the lowest ranks once more; by merges_seal
-    size_t count;    //  Rules
+    array_t rules;            //  merge_t by rank
+    uint32_t *slots;          //  By merges_slot: rank, then the hash's tag; all bits set: free. NULL before merges_seal
+    uint16_t *factors;        //  Odd, by the bucket of a hash: spreads the rules of that bucket over free slots
+    unsigned bucket_shift;    //  Of a hash, to its bucket
+    unsigned slot_shift;      //  Of the product with the factor, to the number of a slot
+    uint64_t multiplier;      //  Of the hash; another one where the first does not spread
 } merges_t;
 
 void merges_init (merges_t *self);
 void merges_fini (merges_t *self);
 
-//  Adds a rule; of one pair the later rule counts.
+//  Adds the rule of the next rank, of tokens that are none of TOKEN_NONE; of one pair the later rule counts. Before merges_seal,
+//  and at most MERGE_RANKS times.
 void merges_put (merges_t *self, merge_t rule);
 
-//  All rules are there: makes the table of the lowest ranks.
-void merges_seal (merges_t *self);
+//  All rules are there: lays them out, once. STATUS_LIMIT for such as cannot be, which only ill will finds.
+status_t merges_seal (merges_t *self, error_t *error);
 
 //  Bytes that the tables hold.
 uint64_t merges_memory (const merges_t *self);
 
-//  Where a pair's probing starts: a product's upper bits, mixed.
 static inline uint64_t
-merges_hash (uint32_t left, uint32_t right)
+merges_hash (const merges_t *self, uint32_t left, uint32_t right)
 {
-    uint64_t hash = ((uint64_t)left << 32 | right) * 0x9e3779b97f4a7c15u;
-    return (hash ^ hash >> 29) * 0xbf58476d1ce4e5b9u;
+    return (uint64_t)left * self->multiplier + (uint64_t)right * 0x9e3779b97f4a7c15u;
 }
 
-//  The slot of a pair, or the free one where it would stand.
-static inline merge_t *
-merges_slot (const rules_t *self, uint32_t left, uint32_t right, uint64_t hash)
+//  The only slot that may have the rule of a pair with this hash.
+static inline size_t
+merges_slot (const merges_t *self, uint64_t hash)
 {
-    for (size_t i = (size_t)(hash >> 20) & self->mask;; i = (i + 1) & self->mask) {
-        merge_t *slot = &self->slots [i];
-        if ((slot->left == left && slot->right == right) || slot->rank == MERGE_NONE)
-            return slot;
-    }
+    return (uint32_t)((uint32_t)(hash >> 16) * self->factors [hash >> self->bucket_shift]) >> self->slot_shift;
 }
 
-//  Two bits of one word.
-static inline uint64_t
-merges_bits (uint64_t hash)
+static inline uint32_t
+merges_tag (uint64_t hash)
 {
-    return 1ull << (hash & 63) | 1ull << (hash >> 6 & 63);
+    return (uint32_t)(hash << 8) & 0xff000000u;
 }
 
-static inline bool
-merges_may_have (const rules_t *self, uint64_t hash)
+//  The rank of the rule of a pair, or by chance that of another's; MERGE_NONE where it has none. After merges_seal.
+static inline uint32_t
+merges_guess (const merges_t *self, uint32_t left, uint32_t right)
 {
-    uint64_t bits = merges_bits (hash);
-    return (self->maybe [hash >> self->shift] & bits) == bits;
+    uint64_t hash = merges_hash (self, left, right);
+    uint32_t slot = self->slots [merges_slot (self, hash)] ^ merges_tag (hash);
+    return slot < MERGE_RANKS ? slot : MERGE_NONE;
 }
 
-//  The table that may have the rule of a pair with this hash, whose memory is on its way then; NULL where there is no rule.
-static inline const rules_t *
-merges_expect (const merges_t *self, uint64_t hash)
+//  The rule of a rank, which is there.
+static inline const merge_t *
+merges_rule (const merges_t *self, uint32_t rank)
 {
-    const rules_t *table = merges_may_have (&self->near, hash) ? &self->near : &self->all;
-    if (table == &self->all && !merges_may_have (&self->all, hash))
-        return NULL;
-    __builtin_prefetch (&table->slots [(size_t)(hash >> 20) & table->mask]);
-    return table;
+    return (const merge_t *)self->rules.data + rank;
 }
 
-//  The rule of a pair, looked for where merges_expect said; its rank is MERGE_NONE where there is none.
-static inline rank_t
-merges_find_in (const merges_t *self, const rules_t *table, uint32_t left, uint32_t right, uint64_t hash)
-{
-    const merge_t *slot = merges_slot (table, left, right, hash);
-    if (slot->rank == MERGE_NONE && table == &self->near && merges_may_have (&self->all, hash))
-        slot = merges_slot (&self->all, left, right, hash);
-    return (rank_t){ slot->rank, slot->id };
-}
-
-//  Both at once.
-static inline rank_t
+//  The rank of the rule of a pair; MERGE_NONE where it has none. After merges_seal.
+static inline uint32_t
 merges_find (const merges_t *self, uint32_t left, uint32_t right)
 {
-    uint64_t hash = merges_hash (left, right);
-    const rules_t *table = merges_expect (self, hash);
-    return table ? merges_find_in (self, table, left, right, hash) : (rank_t){ MERGE_NONE, 0 };
+    uint32_t rank = merges_guess (self, left, right);
+    if (rank == MERGE_NONE || merges_rule (self, rank)->left != left || merges_rule (self, rank)->right != right)
+        return MERGE_NONE;
+    return rank;
 }
 
 #endif

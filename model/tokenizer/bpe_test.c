@@ -1,0 +1,201 @@
+//  What pieces become, against the rules applied one at a time: random rules over bytes, and over characters of some bytes.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "base/buffer.h"
+#include "base/random.h"
+#include "model/tokenizer/bpe.h"
+
+enum { SEEDS = 150, RULES = 80, TEXTS = 60, BYTES = 256, TOKEN_MAX = 12 };
+
+static const char *const s_characters [] = { "a", "b", "c", " ", "\xc3\xa9", "\xe4\xb8\xad", "\xe4\xb8\xae",
+    "\xe5\x9b\xbd", "\xe5\x9b\xad", "\xf0\x9f\x9a\x80" };
+
+typedef struct {
+    vocabulary_t *vocabulary;    //  All bytes, and what the rules make
+    bpe_t bpe;                   //  With the rules
+    merge_t rules [RULES];       //  The same by rank
+    size_t count;                //  How many
+} model_t;
+
+//  The rule of two tokens, which may make one that another rule makes too.
+static merge_t
+s_rule (model_t *self, uint32_t left, uint32_t right)
+{
+    buffer_t text = { 0 };
+    buffer_append (&text, vocabulary_bytes (self->vocabulary, left));
+    buffer_append (&text, vocabulary_bytes (self->vocabulary, right));
+    uint32_t id = vocabulary_find (self->vocabulary, buffer_span (&text));
+    if (id == TOKEN_NONE) {
+        id = vocabulary_size (self->vocabulary);
+        assert_int_equal (vocabulary_put (self->vocabulary, id, buffer_span (&text), NULL), STATUS_OK);
+    }
+    buffer_fini (&text);
+    return (merge_t){ left, right, id };
+}
+
+//  A token that the characters are made of, or a rule made.
+static uint32_t
+s_token (model_t *self, random_t *random)
+{
+    uint32_t made = vocabulary_size (self->vocabulary) - BYTES;
+    if (made && random_below (random, 2))
+        return BYTES + (uint32_t)random_below (random, made);
+    const char *text = s_characters [random_below (random, sizeof s_characters / sizeof *s_characters)];
+    return (uint8_t)text [random_below (random, strlen (text))];
+}
+
+//  Rules as they are learned, each of what is there, and some out of their order.
+static void
+s_init (model_t *self, random_t *random)
+{
+    *self = (model_t){ .vocabulary = vocabulary_new () };
+    bpe_init (&self->bpe, self->vocabulary);
+    for (uint32_t i = 0; i < BYTES; i++) {
+        uint8_t byte = (uint8_t)i;
+        assert_int_equal (vocabulary_put (self->vocabulary, i, span_of (&byte, 1), NULL), STATUS_OK);
+        self->bpe.bytes [i] = i;
+    }
+    while (self->count < RULES) {
+        uint32_t left = s_token (self, random), right = s_token (self, random);
+        if (vocabulary_bytes (self->vocabulary, left).size + vocabulary_bytes (self->vocabulary, right).size <=
+            TOKEN_MAX)
+            self->rules [self->count++] = s_rule (self, left, right);
+    }
+    for (uint64_t swaps = random_below (random, 4) ? 0 : random_below (random, RULES); swaps; swaps--) {
+        size_t a = random_below (random, RULES), b = random_below (random, RULES);
+        merge_t rule = self->rules [a];
+        self->rules [a] = self->rules [b];
+        self->rules [b] = rule;
+    }
+    for (size_t i = 0; i < RULES; i++)
+        merges_put (&self->bpe.merges, self->rules [i]);
+    self->bpe.byte_level = true;
+    assert_int_equal (bpe_seal (&self->bpe, NULL), STATUS_OK);
+}
+
+static void
+s_fini (model_t *self)
+{
+    bpe_fini (&self->bpe);
+    vocabulary_destroy (&self->vocabulary);
+}
+
+//  The rank of two tokens' last rule; RULES where they have none.
+static size_t
+s_rank (const model_t *self, uint32_t left, uint32_t right)
+{
+    for (size_t rank = RULES; rank-- > 0;)
+        if (self->rules [rank].left == left && self->rules [rank].right == right)
+            return rank;
+    return RULES;
+}
+
+//  What a text becomes by the letter of the rules.
+static size_t
+s_expected (const model_t *self, span_t text, uint32_t *ids)
+{
+    size_t count = text.size;
+    for (size_t i = 0; i < count; i++)
+        ids [i] = text.data [i];
+    for (;;) {
+        size_t best = RULES, at = 0;
+        for (size_t i = 0; i + 1 < count; i++) {
+            size_t rank = s_rank (self, ids [i], ids [i + 1]);
+            at = rank < best ? i : at;
+            best = rank < best ? rank : best;
+        }
+        if (best == RULES)
+            return count;
+        ids [at] = self->rules [best].id;
+        memmove (ids + at + 1, ids + at + 2, (--count - at - 1) * sizeof *ids);
+    }
+}
+
+static void
+s_check (const model_t *self, span_t text, const uint32_t *ids, size_t count, uint64_t seed)
+{
+    uint32_t expected [1000];
+    assert_in_range (text.size, 1, 1000);
+    if (s_expected (self, text, expected) != count || memcmp (expected, ids, count * sizeof *ids) != 0)
+        fail_msg ("seed %llu: %.*s", (unsigned long long)seed, SPAN_ARG (text));
+}
+
+//  Characters of which one may lack bytes at the start or at the end; some are many.
+static span_t
+s_text (random_t *random, buffer_t *text)
+{
+    buffer_clear (text);
+    for (uint64_t left = 1 + random_below (random, random_below (random, 8) ? 12 : 100); left; left--)
+        buffer_append_string (text, s_characters [random_below (random, sizeof s_characters / sizeof *s_characters)]);
+    size_t from = random_below (random, 4) ? 0 : random_below (random, text->size);
+    size_t to = random_below (random, 4) ? text->size : from + 1 + random_below (random, text->size - from);
+    return span_slice (buffer_span (text), from, to - from);
+}
+
+static void
+test_a_piece_becomes_what_the_rules_say (void **state)
+{
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        model_t model;
+        random_t random;
+        buffer_t room = { 0 };
+        array_t ids;
+        random_init (&random, seed);
+        array_init (&ids, sizeof (uint32_t));
+        s_init (&model, &random);
+        for (size_t i = 0; i < TEXTS; i++) {
+            span_t text = s_text (&random, &room);
+            array_cut (&ids, 0);
+            assert_int_equal (bpe_merge (&model.bpe, text, &ids, NULL), STATUS_OK);
+            s_check (&model, text, ids.data, ids.count, seed);
+        }
+        s_fini (&model);
+        array_fini (&ids);
+        buffer_fini (&room);
+    }
+}
+
+//  Of one to as many as can be, of any sizes that can be.
+static void
+test_pieces_side_by_side_become_the_same (void **state)
+{
+    for (uint64_t seed = 0; seed < SEEDS; seed++) {
+        model_t model;
+        random_t random;
+        buffer_t rooms [BPE_SIDE] = { 0 };
+        span_t pieces [BPE_SIDE];
+        size_t ends [BPE_SIDE], start = 0, count;
+        array_t ids;
+        random_init (&random, seed);
+        array_init (&ids, sizeof (uint32_t));
+        s_init (&model, &random);
+        count = 1 + random_below (&random, BPE_SIDE);
+        for (size_t i = 0; i < count; i++) {
+            span_t text = s_text (&random, &rooms [i]);
+            pieces [i] = span_slice (text, 0, BPE_SIDE_SIZE);
+        }
+        bpe_merge_side_by_side (&model.bpe, pieces, count, &ids, ends);
+        for (size_t i = 0; i < count; start = ends [i++])
+            s_check (&model, pieces [i], array_at (&ids, start), ends [i] - start, seed);
+        assert_int_equal (start, ids.count);
+        s_fini (&model);
+        array_fini (&ids);
+        for (size_t i = 0; i < BPE_SIDE; i++)
+            buffer_fini (&rooms [i]);
+    }
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_a_piece_becomes_what_the_rules_say),
+        cmocka_unit_test (test_pieces_side_by_side_become_the_same),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
