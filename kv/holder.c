@@ -7,15 +7,17 @@
 
 typedef struct {
     heap_entry_t freed;    //  Queued by number while nobody has it; first, so that the heap's entry is the slot
-    holder_t holder;       //  Who
     uint32_t id;           //  Its number
 } slot_t;
 
 struct holder_table {
-    array_t slots;    //  slot_t *, by number
-    map_t *ids;       //  Packed holder -> its slot
-    heap_t free;      //  Slots nobody has, smallest number first
+    array_t holders;    //  holder_t, by number; of kind NOBODY where none has it
+    array_t slots;      //  slot_t *, by number
+    map_t *ids;         //  Packed holder -> its slot
+    heap_t free;        //  Slots nobody has, smallest number first
 };
+
+enum { NOBODY = HOLDER_KIND_COUNT };
 
 static const char *const s_kinds [HOLDER_KIND_COUNT] = {
     [HOLDER_EXACT] = "exact",
@@ -50,6 +52,7 @@ holder_table_t *
 holder_table_new (void)
 {
     holder_table_t *self = memory_new (sizeof *self);
+    array_init (&self->holders, sizeof (holder_t));
     array_init (&self->slots, sizeof (slot_t *));
     heap_init (&self->free);
     self->ids = map_new (0);
@@ -73,6 +76,7 @@ holder_table_destroy (holder_table_t **self_p)
     map_destroy (&self->ids);
     heap_fini (&self->free);
     array_fini (&self->slots);
+    array_fini (&self->holders);
     memory_free (self);
     *self_p = NULL;
 }
@@ -88,6 +92,7 @@ s_take_slot (holder_table_t *self)
     slot_t *slot = memory_new (sizeof *slot);
     slot->id = (uint32_t)self->slots.count;
     *(slot_t **)array_add (&self->slots) = slot;
+    array_add (&self->holders);
     return slot;
 }
 
@@ -98,7 +103,7 @@ holder_table_add (holder_table_t *self, const holder_t *holder)
     if (id != HOLDER_NONE)
         return id;
     slot_t *slot = s_take_slot (self);
-    slot->holder = *holder;
+    *(holder_t *)array_at (&self->holders, slot->id) = *holder;
     map_put_u64 (self->ids, holder_pack (holder), slot);
     return slot->id;
 }
@@ -113,9 +118,10 @@ holder_table_find (const holder_table_t *self, const holder_t *holder)
 const holder_t *
 holder_table_get (const holder_table_t *self, uint32_t id)
 {
-    if (id >= self->slots.count || heap_entry_is_queued (&s_slot (self, id)->freed))
+    if (id >= self->holders.count)
         return NULL;
-    return &s_slot (self, id)->holder;
+    const holder_t *holder = array_at (&self->holders, id);
+    return holder->kind == NOBODY ? NULL : holder;
 }
 
 bool
@@ -125,6 +131,7 @@ holder_table_remove (holder_table_t *self, uint32_t id)
     if (!holder)
         return false;
     map_remove_u64 (self->ids, holder_pack (holder));
+    ((holder_t *)array_at (&self->holders, id))->kind = NOBODY;
     heap_insert (&self->free, &s_slot (self, id)->freed, id);
     return true;
 }
