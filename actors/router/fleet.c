@@ -3,6 +3,7 @@
 #include "base/list.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "kv/table.h"
 #include "schemas/event_header.h"
 #include "schemas/message_memory.h"
 #include "schemas/worker.h"
@@ -25,6 +26,7 @@ typedef struct {
 
 typedef struct {
     char *address;              //  Owned
+    span_t name;                //  The same
     uint64_t source;            //  Event source
     uint64_t incarnation;       //  Of the worker
     bool takes_work;            //  Alive and not draining
@@ -53,11 +55,17 @@ typedef struct {
     uint64_t heard_ns;             //  Last progress
 } active_t;
 
+//  Where a worker is found: sources are hashes already, so this need not be a map.
+typedef struct {
+    node_t node;         //  Key: its source
+    worker_t *worker;    //  It
+} place_t;
+
 struct fleet {
     fleet_options_t options;    //  As given
     size_t dropped;             //  Requests, before their end, since somebody asked
     array_t workers;            //  worker_t *, owned, by address
-    map_t *by_source;           //  Source -> the same
+    table_t by_source;          //  place_t of each
     uint64_t asked;             //  Questions for candidates so far
     map_t *requests;            //  Request id -> active_t, owned
     list_t order;               //  The same, least recently heard of first
@@ -69,7 +77,7 @@ fleet_new (const fleet_options_t *options)
     fleet_t *self = memory_new (sizeof *self);
     self->options = *options;
     array_init (&self->workers, sizeof (worker_t *));
-    self->by_source = map_new (0);
+    table_init (&self->by_source, sizeof (place_t));
     self->requests = map_new (0);
     list_init (&self->order);
     return self;
@@ -79,6 +87,36 @@ void
 fleet_set_stale (fleet_t *self, uint64_t load_stale_ns)
 {
     self->options.load_stale_ns = load_stale_ns;
+}
+
+//  A key is never 0.
+static uint64_t
+s_key (uint64_t source)
+{
+    return source ? source : 1;
+}
+
+static place_t *
+s_place (const fleet_t *self, uint32_t number)
+{
+    return table_at (&self->by_source, number);
+}
+
+static uint32_t
+s_find_place (const fleet_t *self, uint64_t source)
+{
+    uint32_t number = table_find (&self->by_source, s_key (source));
+    while (number && s_place (self, number)->worker->source != source)
+        number = table_next_equal (&self->by_source, number);
+    return number;
+}
+
+//  NULL where there is none.
+static worker_t *
+s_find (const fleet_t *self, uint64_t source)
+{
+    uint32_t number = s_find_place (self, source);
+    return number ? s_place (self, number)->worker : NULL;
 }
 
 //  ---- Active requests ----
@@ -149,7 +187,7 @@ s_drop_oldest (fleet_t *self)
 void
 fleet_begin (fleet_t *self, const fleet_request_t *request, const policy_candidate_t *choice, uint64_t now_ns)
 {
-    worker_t *worker = map_get_u64 (self->by_source, choice->source);
+    worker_t *worker = s_find (self, choice->source);
     active_t *before = map_get (self->requests, request->request);
     if (before)
         s_end (self, before);    //  Routed again: it no longer runs where it was
@@ -213,7 +251,7 @@ bool
 fleet_progress (fleet_t *self, const route_progress_t *progress, uint64_t now_ns)
 {
     active_t *active = map_get (self->requests, progress->request);
-    if (!active || (progress->worker.size && !span_equal_string (progress->worker, active->worker->address)))
+    if (!active || (progress->worker.size && !span_equal (progress->worker, active->worker->name)))
         return false;
     if (progress->finished) {
         s_end_saying (self, active, progress);
@@ -263,11 +301,10 @@ s_worker_at (const fleet_t *self, size_t position)
 static void
 s_insert (fleet_t *self, worker_t *worker)
 {
-    span_t address = span_from_string (worker->address);
     size_t place = self->workers.count;
     array_append (&self->workers, &worker, 1);
     worker_t **workers = self->workers.data;
-    for (; place && span_compare (span_from_string (workers [place - 1]->address), address) > 0; place--)
+    for (; place && span_compare (workers [place - 1]->name, worker->name) > 0; place--)
         workers [place] = workers [place - 1];
     workers [place] = worker;
 }
@@ -276,7 +313,7 @@ static void
 s_worker_free (fleet_t *self, worker_t *worker)
 {
     s_drop_card (self, worker);
-    map_remove_u64 (self->by_source, worker->source);
+    table_remove (&self->by_source, s_find_place (self, worker->source));
     size_t position = 0;
     while (s_worker_at (self, position) != worker)
         position++;
@@ -295,7 +332,7 @@ fleet_destroy (fleet_t **self_p)
     while (self->workers.count)
         s_worker_free (self, s_worker_at (self, self->workers.count - 1));
     array_fini (&self->workers);
-    map_destroy (&self->by_source);
+    table_fini (&self->by_source);
     map_destroy (&self->requests);
     memory_free (self);
     *self_p = NULL;
@@ -304,15 +341,16 @@ fleet_destroy (fleet_t **self_p)
 static worker_t *
 s_worker (fleet_t *self, span_t address)
 {
-    worker_t *worker = map_get_u64 (self->by_source, event_source (address));
+    worker_t *worker = s_find (self, event_source (address));
     if (worker)
         return worker;
     worker = memory_new (sizeof *worker);
     worker->address = memory_copy (address.data, address.size);
+    worker->name = span_of (worker->address, address.size);
     worker->source = event_source (address);
     message_memory_init (&worker->memory);
     s_insert (self, worker);
-    map_put_u64 (self->by_source, worker->source, worker);
+    s_place (self, table_add (&self->by_source, s_key (worker->source)))->worker = worker;
     return worker;
 }
 
@@ -334,7 +372,7 @@ s_read_card (fleet_t *self, worker_t *worker, span_t card, error_t *error)
 bool
 fleet_is_replaced (const fleet_t *self, const actor_entry_t *entry)
 {
-    const worker_t *worker = map_get_u64 (self->by_source, event_source (entry->address));
+    const worker_t *worker = s_find (self, event_source (entry->address));
     return worker && worker->incarnation != entry->incarnation;
 }
 
@@ -361,7 +399,7 @@ fleet_see (fleet_t *self, const actor_entry_t *entry, error_t *error)
 void
 fleet_report (fleet_t *self, uint64_t source, const worker_load_t *load, uint64_t now_ns)
 {
-    worker_t *worker = map_get_u64 (self->by_source, source);
+    worker_t *worker = s_find (self, source);
     if (!worker || load->rank >= worker->rank_count)
         return;
     worker->ranks [load->rank].load = *load;
@@ -388,7 +426,7 @@ static bool
 s_is_excluded (const worker_t *worker, const route_t *request)
 {
     for (size_t i = 0; i < request->exclude_count; i++)
-        if (span_equal_string (request->exclude [i], worker->address))
+        if (span_equal (request->exclude [i], worker->name))
             return true;
     return false;
 }
@@ -411,7 +449,7 @@ s_add_candidates (const fleet_t *self, worker_t *worker, uint64_t now_ns, array_
         bool fresh = rank->reported_ns && now_ns - rank->reported_ns <= self->options.load_stale_ns;
         uint64_t reported_blocks = fresh ? rank->load.prefill_tokens / worker->card.block_size : 0;
         policy_candidate_t *candidate = array_add (candidates);
-        candidate->worker = span_from_string (worker->address);
+        candidate->worker = worker->name;
         candidate->source = worker->source;
         candidate->rank = i;
         candidate->prefill_blocks = s_most (rank->prefill_blocks, reported_blocks);
@@ -471,7 +509,7 @@ fleet_candidates (fleet_t *self, const route_t *request, uint64_t now_ns, array_
 size_t
 fleet_position (const fleet_t *self, uint64_t source, uint16_t rank)
 {
-    const worker_t *worker = map_get_u64 (self->by_source, source);
+    const worker_t *worker = s_find (self, source);
     bool asked = worker && worker->asked == self->asked && rank < worker->rank_count;
     return asked ? worker->position + rank : POLICY_NONE;
 }
@@ -479,7 +517,7 @@ fleet_position (const fleet_t *self, uint64_t source, uint16_t rank)
 uint64_t
 fleet_expected_ns (const fleet_t *self, const policy_candidate_t *candidate, uint32_t new_blocks)
 {
-    const worker_t *worker = map_get_u64 (self->by_source, candidate->source);
+    const worker_t *worker = s_find (self, candidate->source);
     uint64_t blocks = candidate->prefill_blocks + new_blocks;
     uint64_t block_ns = s_block_ns (&worker->ranks [candidate->rank]);
     return (blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX) * block_ns;
@@ -488,7 +526,7 @@ fleet_expected_ns (const fleet_t *self, const policy_candidate_t *candidate, uin
 bool
 fleet_tells (const fleet_t *self, const policy_candidate_t *candidate)
 {
-    const worker_t *worker = map_get_u64 (self->by_source, candidate->source);
+    const worker_t *worker = s_find (self, candidate->source);
     return worker->card.kv_events;
 }
 

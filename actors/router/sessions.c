@@ -1,25 +1,25 @@
 #include "actors/router/sessions.h"
 
 #include "base/bug.h"
-#include "base/hash.h"
 #include "base/list.h"
 #include "base/map.h"
 #include "base/memory.h"
+#include "kv/table.h"
 #include "schemas/event_header.h"
 
 static const uint64_t LIVE_NS = (uint64_t)300 * 1000000000;
 
 //  What the live sessions of one rank of one worker want.
 typedef struct {
-    uint64_t key;       //  Of the rank
-    uint64_t blocks;    //  Of their last prompts
-    size_t sessions;    //  How many
+    node_t node;          //  Key: of the rank
+    uint32_t sessions;    //  How many
+    uint64_t blocks;      //  Of their last prompts
 } demand_t;
 
 typedef struct {
     list_link_t in_order;    //  All, quiet longest first
     list_link_t in_live;     //  Live ones, likewise
-    demand_t *demand;        //  That it is part of; NULL: it is not live
+    uint32_t demand;         //  Number of that which it is part of; TABLE_NONE: it is not live
     uint32_t blocks;         //  Of its last prompt
     uint64_t heard_ns;       //  When it spoke last
     char *session;           //  Id; owned
@@ -29,11 +29,11 @@ typedef struct {
 } place_t;
 
 struct sessions {
-    size_t limit;      //  Sessions
-    map_t *places;     //  Session -> place_t, owned
-    list_t order;      //  The same, quiet longest first
-    list_t live;       //  Those that are live, likewise
-    map_t *demands;    //  Rank -> demand_t, owned
+    size_t limit;       //  Sessions
+    map_t *places;      //  Session -> place_t, owned
+    list_t order;       //  The same, quiet longest first
+    list_t live;        //  Those that are live, likewise
+    table_t demands;    //  demand_t
 };
 
 sessions_t *
@@ -45,48 +45,49 @@ sessions_new (size_t limit, uint64_t seed)
     self->places = map_new (seed);
     list_init (&self->order);
     list_init (&self->live);
-    self->demands = map_new (0);
+    table_init (&self->demands, sizeof (demand_t));
     return self;
 }
 
 //  ---- Who is live -------------------------------------------------------------------------------------------------------
 
-//  Two ranks of one key would only share a number that advises.
+//  A source is a hash already.  Two ranks of one key would only share a number that advises.
 static uint64_t
 s_rank_key (uint64_t source, uint16_t rank)
 {
-    return hash_u64 (source + rank);
+    uint64_t key = source + rank;
+    return key ? key : 1;
+}
+
+static demand_t *
+s_demand (const sessions_t *self, uint32_t number)
+{
+    return table_at (&self->demands, number);
 }
 
 static void
 s_begin_live (sessions_t *self, place_t *place)
 {
     uint64_t key = s_rank_key (event_source (span_from_string (place->worker)), place->rank);
-    demand_t *demand = map_get_u64 (self->demands, key);
-    if (!demand) {
-        demand = memory_new (sizeof *demand);
-        demand->key = key;
-        map_put_u64 (self->demands, key, demand);
-    }
-    demand->blocks += place->blocks;
-    demand->sessions++;
-    place->demand = demand;
+    place->demand = table_find (&self->demands, key);
+    if (!place->demand)
+        place->demand = table_add (&self->demands, key);
+    s_demand (self, place->demand)->blocks += place->blocks;
+    s_demand (self, place->demand)->sessions++;
     list_append (&self->live, &place->in_live);
 }
 
 static void
 s_end_live (sessions_t *self, place_t *place)
 {
-    demand_t *demand = place->demand;
-    if (!demand)
+    uint32_t number = place->demand;
+    if (!number)
         return;
     list_remove (&self->live, &place->in_live);
-    place->demand = NULL;
-    demand->blocks -= place->blocks;
-    if (--demand->sessions)
-        return;
-    map_remove_u64 (self->demands, demand->key);
-    memory_free (demand);
+    place->demand = TABLE_NONE;
+    s_demand (self, number)->blocks -= place->blocks;
+    if (--s_demand (self, number)->sessions == 0)
+        table_remove (&self->demands, number);
 }
 
 void
@@ -103,8 +104,8 @@ sessions_expire (sessions_t *self, uint64_t now_ns)
 uint64_t
 sessions_live_blocks (const sessions_t *self, uint64_t source, uint16_t rank)
 {
-    const demand_t *demand = map_get_u64 (self->demands, s_rank_key (source, rank));
-    return demand ? demand->blocks : 0;
+    uint32_t number = table_find (&self->demands, s_rank_key (source, rank));
+    return number ? s_demand (self, number)->blocks : 0;
 }
 
 //  ---- Where they are ----------------------------------------------------------------------------------------------------
@@ -135,7 +136,7 @@ sessions_destroy (sessions_t **self_p)
     while (self->order.count)
         s_forget_oldest (self);
     map_destroy (&self->places);
-    map_destroy (&self->demands);
+    table_fini (&self->demands);
     memory_free (self);
     *self_p = NULL;
 }
