@@ -337,11 +337,11 @@ s_elsewhere (replayer_t *self, const talk_t *talk, const party_t *party)
     uint64_t source = event_source (span_from_string (party->address));
     uint32_t most = 0;
     array_cut (&self->overlaps, 0);
-    catalog_match (self->catalog, self->space.id, s_pack_hashes (self, talk), &self->overlaps);
+    catalog_match (self->catalog, self->space.id, s_pack_hashes (self, talk), HOLDER_EXACT, &self->overlaps);
     for (size_t i = 0; i < self->overlaps.count; i++) {
         const catalog_overlap_t *overlap = array_at (&self->overlaps, i);
-        if (overlap->source != source && overlap->blocks > most)
-            most = overlap->blocks;
+        if (overlap->source != source && overlap->reached.total > most)
+            most = overlap->reached.total;
     }
     return most;
 }

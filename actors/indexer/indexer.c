@@ -141,28 +141,37 @@ s_most_first (const void *a_, const void *b_)
     return a->rank != b->rank ? a->rank - b->rank : (int)a->tier - (int)b->tier;
 }
 
+//  A row for each tier in which a worker has blocks.
+static void
+s_add_tiers (array_t *rows, span_t owner, const catalog_overlap_t *overlap)
+{
+    for (unsigned tier = 0; tier < TIER_COUNT; tier++)
+        if (overlap->reached.blocks [tier]) {
+            holder_overlap_t row = { owner, overlap->reached.rank, (tier_t)tier, overlap->reached.blocks [tier] };
+            array_append (rows, &row, 1);
+        }
+}
+
 static void
 s_on_match (void *self_, actor_t *actor, incoming_t *incoming, const void *message)
 {
     indexer_t *self = self_;
     const match_prefix_t *query = message;
-    array_t found, overlaps;
+    array_t found, rows;
     array_init (&found, sizeof (catalog_overlap_t));
-    array_init (&overlaps, sizeof (holder_overlap_t));
-    catalog_match (self->catalog, query->namespace_id, query->hashes, &found);
+    array_init (&rows, sizeof (holder_overlap_t));
+    catalog_match (self->catalog, query->namespace_id, query->hashes, HOLDER_EXACT, &found);
     for (size_t i = 0; i < found.count; i++) {
         const catalog_overlap_t *overlap = array_at (&found, i);
         const actor_entry_t *owner = directory_find_source (actor, overlap->source);
-        if (!owner || owner->state != ACTOR_STATE_ALIVE)
-            continue;
-        holder_overlap_t answer = { owner->address, overlap->rank, (tier_t)overlap->tier, overlap->blocks };
-        array_append (&overlaps, &answer, 1);
+        if (owner && owner->state == ACTOR_STATE_ALIVE)
+            s_add_tiers (&rows, owner->address, overlap);
     }
-    array_sort (&overlaps, s_most_first);
-    match_prefix_reply_t reply = { overlaps.data, overlaps.count };
+    array_sort (&rows, s_most_first);
+    match_prefix_reply_t reply = { rows.data, rows.count };
     incoming_reply (incoming, &reply);
     metric_add (self->matches, 1);
-    array_fini (&overlaps);
+    array_fini (&rows);
     array_fini (&found);
 }
 

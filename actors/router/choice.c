@@ -22,48 +22,33 @@ choice_session (const route_t *request)
     return request->has_envelope && request->envelope.has_session ? request->envelope.session : SPAN ("");
 }
 
-static uint32_t
-s_most (uint32_t a, uint32_t b)
-{
-    return a > b ? a : b;
-}
-
-//  What a candidate has in several tiers is the most that it has in one.
+//  What it reaches of the prompt.
 static void
-s_add_overlap (policy_candidate_t *candidate, const catalog_overlap_t *overlap)
+s_set_overlap (policy_candidate_t *candidate, const catalog_overlap_t *overlap)
 {
-    uint32_t *blocks = overlap->kind == HOLDER_EXACT         ? &candidate->overlap_blocks
-                       : overlap->kind == HOLDER_APPROXIMATE ? &candidate->guessed_blocks
-                                                             : &candidate->pending_blocks;
-    *blocks = s_most (*blocks, overlap->blocks);
-}
-
-//  Each block counts once: as one that is there, else as a guess, else as one that is being computed.
-static void
-s_count_once (policy_candidate_t *candidate, bool foresees)
-{
-    uint32_t exact = candidate->overlap_blocks;
-    uint32_t there = s_most (exact, candidate->guessed_blocks);
-    candidate->overlap_blocks = there;
-    candidate->guessed_blocks = there - exact;
-    candidate->pending_blocks = foresees ? s_most (candidate->pending_blocks, there) - there : 0;
+    candidate->overlap_blocks = overlap->reached.total - overlap->reached.pending;
+    candidate->host_blocks = overlap->reached.blocks [TIER_HOST];
+    candidate->disk_blocks = overlap->reached.blocks [TIER_DISK];
+    candidate->remote_blocks = overlap->reached.blocks [TIER_REMOTE];
+    candidate->guessed_blocks = overlap->reached.approximate;
+    candidate->pending_blocks = overlap->reached.pending;
 }
 
 //  What the fleet does not know of its candidates.
 static void
 s_complete (choice_t *self, const choice_sources_t *sources, const route_t *request)
 {
+    holder_kind_t last = sources->foresees ? HOLDER_PENDING : HOLDER_APPROXIMATE;
     array_cut (&self->overlaps, 0);
-    catalog_match (sources->catalog, request->namespace_id, request->hashes, &self->overlaps);
+    catalog_match (sources->catalog, request->namespace_id, request->hashes, last, &self->overlaps);
     for (size_t i = 0; i < self->overlaps.count; i++) {
         const catalog_overlap_t *overlap = array_at (&self->overlaps, i);
-        size_t position = fleet_position (sources->fleet, overlap->source, overlap->rank);
+        size_t position = fleet_position (sources->fleet, overlap->source, overlap->reached.rank);
         if (position != POLICY_NONE)
-            s_add_overlap (array_at (&self->candidates, position), overlap);
+            s_set_overlap (array_at (&self->candidates, position), overlap);
     }
     for (size_t i = 0; i < self->candidates.count; i++) {
         policy_candidate_t *candidate = array_at (&self->candidates, i);
-        s_count_once (candidate, sources->foresees);
         candidate->live_blocks = sessions_live_blocks (sources->sessions, candidate->source, candidate->rank);
     }
 }

@@ -1,7 +1,7 @@
 //  choice - whom a request can go to, what is known of each of them, and which one a policy takes
 //
-//  Puts together what the fleet, the index and the sessions know.  It costs as much as there are candidates and holders of
-//  the prompt together.
+//  Puts together what the fleet, the index and the sessions know.  It costs as much as there are candidates, and holders of
+//  the prompt and changes of them, together.
 
 #ifndef ACTORS_ROUTER_CHOICE_H
 #define ACTORS_ROUTER_CHOICE_H

@@ -7,6 +7,7 @@
 
 enum {
     NAMESPACES_MAX = 4096,
+    RANKS_MAX = 1024,
     PENDING_MAX = 4000000,
     SWEEP_STEPS = 1000,
     EXPECTED = 32,    //  Hashes of an event that are told ahead: an index fetches the others in its turn
@@ -29,7 +30,7 @@ catalog_new (const catalog_options_t *options)
     array_init (&self->sources, sizeof (source_entry_t));
     array_init (&self->free_slots, sizeof (uint32_t));
     array_init (&self->hashes, sizeof (uint64_t));
-    array_init (&self->overlaps, sizeof (index_overlap_t));
+    self->reach = reach_new ();
     index_match_init (&self->match);
     self->by_namespace = map_new (0);
     self->by_source = map_new (0);
@@ -73,7 +74,7 @@ catalog_destroy (catalog_t **self_p)
     array_fini (&self->sources);
     array_fini (&self->free_slots);
     array_fini (&self->hashes);
-    array_fini (&self->overlaps);
+    reach_destroy (&self->reach);
     index_match_fini (&self->match);
     map_destroy (&self->by_namespace);
     map_destroy (&self->by_source);
@@ -134,6 +135,13 @@ s_namespace (catalog_t *self, uint64_t id)
     array_append (&self->namespaces, &space, 1);
     map_put_u64 (self->by_namespace, id, space);
     return space;
+}
+
+//  Where a rank's blocks go; NULL where there is no room for the namespace or the rank.
+static namespace_entry_t *
+s_namespace_of_rank (catalog_t *self, uint64_t id, uint16_t rank)
+{
+    return rank < RANKS_MAX ? s_namespace (self, id) : NULL;
 }
 
 //  Forgets a namespace that holds nothing any more: models and tenants come and go, and the room for namespaces is bounded.
@@ -242,7 +250,7 @@ catalog_expect_removed (catalog_t *self, const kv_removed_t *event)
 void
 catalog_stored (catalog_t *self, uint64_t source, const kv_stored_t *event)
 {
-    namespace_entry_t *space = s_namespace (self, event->namespace_id);
+    namespace_entry_t *space = s_namespace_of_rank (self, event->namespace_id, event->rank);
     if (!space) {
         self->refused += event->hashes.count;
         return;
@@ -261,7 +269,7 @@ catalog_stored (catalog_t *self, uint64_t source, const kv_stored_t *event)
 void
 catalog_removed (catalog_t *self, uint64_t source, const kv_removed_t *event)
 {
-    namespace_entry_t *space = s_namespace (self, event->namespace_id);
+    namespace_entry_t *space = s_namespace_of_rank (self, event->namespace_id, event->rank);
     if (!space)
         return;
     s_begin_change (self, space);
@@ -382,6 +390,7 @@ catalog_forget (catalog_t *self, uint64_t source)
         return;
     catalog_snapshots_forgotten (self, source);
     s_forget_kinds (self, entry, HOLDER_EXACT, HOLDER_PENDING);
+    reach_forget (self->reach, entry->slot);
     map_remove_u64 (self->by_source, source);
     map_destroy (&entry->seats);
     array_append (&self->free_slots, &entry->slot, 1);
@@ -404,7 +413,7 @@ catalog_begin_prefill (catalog_t *self, const catalog_prefill_t *prefill)
     catalog_ticket_t ticket = { 0 };
     if (prefill->hashes.count > self->options.pending_max - self->pending)
         return ticket;
-    namespace_entry_t *space = s_namespace (self, prefill->namespace_id);
+    namespace_entry_t *space = s_namespace_of_rank (self, prefill->namespace_id, prefill->rank);
     if (!space)
         return ticket;
     ticket.namespace_id = space->id;
@@ -497,24 +506,36 @@ catalog_expire (catalog_t *self, uint64_t now_ns)
 //  ---- Questions ----
 
 void
-catalog_match (catalog_t *self, uint64_t namespace_id, column_t hashes, array_t *overlaps)
+catalog_reach (catalog_t *self, uint64_t source, uint16_t rank, uint64_t other, tier_t nearest)
+{
+    uint32_t worker = s_source (self, source)->slot;
+    reach_add (self->reach, worker, rank, s_source (self, other)->slot, nearest);
+}
+
+//  When the last block of an overlap that is being computed is there; 0 where none is.
+static uint64_t
+s_expected_ns (const catalog_t *self, const namespace_entry_t *space, const reach_overlap_t *overlap)
+{
+    if (!overlap->pending)
+        return 0;
+    holder_t holder = { .owner = overlap->owner, .rank = overlap->rank, .tier = TIER_DEVICE, .kind = HOLDER_PENDING };
+    uint32_t number = index_holder_find (space->index, &holder), position = overlap->pending_end - 1;
+    return pending_expected (space->pending, number, position, *(uint64_t *)array_at (&self->hashes, position));
+}
+
+void
+catalog_match (catalog_t *self, uint64_t namespace_id, column_t hashes, holder_kind_t last, array_t *overlaps)
 {
     const namespace_entry_t *space = map_get_u64 (self->by_namespace, namespace_id);
     if (!space)
         return;
-    const index_t *index = space->index;
-    index_match (index, s_short_hashes (self, hashes), hashes.count, &self->match);
-    array_cut (&self->overlaps, 0);
-    index_overlaps (index, &self->match, &self->overlaps);
-    for (size_t i = 0; i < self->overlaps.count; i++) {
-        const index_overlap_t *found = array_at (&self->overlaps, i);
-        const holder_t *holder = index_holder (index, found->holder);
-        catalog_overlap_t *overlap = array_add (overlaps);
-        overlap->source = ((source_entry_t *)array_at (&self->sources, holder->owner))->source;
-        overlap->rank = holder->rank;
-        overlap->tier = holder->tier;
-        overlap->kind = holder->kind;
-        overlap->blocks = found->blocks;
+    index_match (space->index, s_short_hashes (self, hashes), hashes.count, &self->match);
+    size_t before = overlaps->count;
+    reach_overlaps (self->reach, space->index, &self->match, last, overlaps);
+    for (size_t i = before; i < overlaps->count; i++) {
+        catalog_overlap_t *overlap = array_at (overlaps, i);
+        overlap->source = ((source_entry_t *)array_at (&self->sources, overlap->reached.owner))->source;
+        overlap->expected_ns = s_expected_ns (self, space, &overlap->reached);
     }
 }
 

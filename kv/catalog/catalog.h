@@ -4,8 +4,8 @@
 //  indexers own one each and feed it what they follow; the answers are the same where the events were.  One owner thread,
 //  no I/O, no clock.
 //
-//  A namespace is made by the first event that names it and goes with its last block, at a sweep.  There are at most 4096;
-//  blocks of further ones are counted and ignored (their requests have no overlap).
+//  A namespace is made by the first event that names it and goes with its last block, at a sweep.  There are at most 4096,
+//  and 1024 ranks of a source; blocks of further ones are counted and ignored (their requests have no overlap).
 //
 //  Beside what holders say they have stands what whoever decides has just sent them to compute (kv/index/pending.h): it is
 //  told apart in answers, and no part of snapshots and digests.  So does what an engine without events probably has
@@ -16,7 +16,7 @@
 
 #include "base/array.h"
 #include "base/error.h"
-#include "kv/holder.h"
+#include "kv/index/reach.h"
 
 typedef struct catalog catalog_t;
 
@@ -26,13 +26,11 @@ typedef struct {
     uint64_t guessed_ns;     //  How long a guess lasts that nobody uses; 0: ten minutes
 } catalog_options_t;
 
-//  The overlap of one holder with a query.
+//  What a worker need not compute of a query.
 typedef struct {
-    uint64_t source;    //  Whose: source id of the actor
-    uint16_t rank;      //  Data-parallel rank
-    uint8_t tier;       //  tier_t
-    uint8_t kind;       //  holder_kind_t
-    uint32_t blocks;    //  Leading blocks
+    reach_overlap_t reached;    //  Leading blocks, by tier and kind
+    uint64_t source;            //  Whose: source id of the actor
+    uint64_t expected_ns;    //  When the last that is computed is there, by the clock of whoever began it; 0: none is
 } catalog_overlap_t;
 
 //  A prompt that a worker was sent to compute.
@@ -106,9 +104,13 @@ bool catalog_guess (catalog_t *self, catalog_ticket_t ticket, const catalog_outc
 //  Forgets the prefills that expire at now_ns or before, and guesses that nobody used for long.  Returns how many prefills.
 size_t catalog_expire (catalog_t *self, uint64_t now_ns);
 
-//  Appends catalog_overlap_t for every holder that has leading blocks of the query, in no order that means anything.
-//  hashes: hash128 column.
-void catalog_match (catalog_t *self, uint64_t namespace_id, column_t hashes, array_t *overlaps);
+//  A worker, a rank of a source, reaches what another source has in this tier and those below it: its machine's block
+//  manager, a store.  What it has itself it reaches anyway.
+void catalog_reach (catalog_t *self, uint64_t source, uint16_t rank, uint64_t other, tier_t nearest);
+
+//  Appends catalog_overlap_t for every worker that reaches leading blocks of the query, in no order that means anything.
+//  hashes: hash128 column.  last: holders of a kind behind this one are not looked at.
+void catalog_match (catalog_t *self, uint64_t namespace_id, column_t hashes, holder_kind_t last, array_t *overlaps);
 
 //  A snapshot of what a source has, written in steps while it changes.
 typedef struct catalog_snapshot catalog_snapshot_t;

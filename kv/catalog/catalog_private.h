@@ -33,7 +33,7 @@ struct catalog {
     array_t free_slots;           //  uint32_t, of those
     map_t *by_source;             //  source -> slot + 1
     array_t hashes;               //  uint64_t, scratch
-    array_t overlaps;             //  index_overlap_t, scratch
+    reach_t *reach;               //  Who reaches whose holders, in all indexes
     index_match_t match;          //  Scratch
     uint64_t bytes;               //  Of all indexes
     uint64_t pending;             //  Blocks that are pending, in all of them

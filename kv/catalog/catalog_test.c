@@ -44,7 +44,7 @@ s_store (uint64_t source, uint64_t namespace_id)
     catalog_stored (s_catalog, source, &event);
 }
 
-//  Holders that have both blocks.
+//  Workers that reach both blocks.
 static size_t
 s_matches (uint64_t namespace_id)
 {
@@ -53,9 +53,9 @@ s_matches (uint64_t namespace_id)
     size_t found = 0;
     s_hashes (bytes);
     array_init (&overlaps, sizeof (catalog_overlap_t));
-    catalog_match (s_catalog, namespace_id, (column_t){ bytes, 2 }, &overlaps);
+    catalog_match (s_catalog, namespace_id, (column_t){ bytes, 2 }, HOLDER_PENDING, &overlaps);
     for (size_t i = 0; i < overlaps.count; i++)
-        found += ((catalog_overlap_t *)array_at (&overlaps, i))->blocks == 2;
+        found += ((catalog_overlap_t *)array_at (&overlaps, i))->reached.total == 2;
     array_fini (&overlaps);
     return found;
 }
@@ -145,6 +145,99 @@ test_all_namespaces_share_one_bound (void **state)
     s_catalog = one;
 }
 
+//  ---- What a worker reaches ----
+
+enum { PROMPT = 10, STORE = 13 };
+
+static void
+s_prompt (uint8_t bytes [PROMPT * HASH128_SIZE])
+{
+    for (uint64_t i = 0; i < PROMPT; i++)
+        hash128_to_bytes ((hash128_t){ 2001 + i, 0 }, bytes + i * HASH128_SIZE);
+}
+
+//  Blocks `first` up to `end` of the prompt, in a tier.
+static void
+s_store_prompt (uint64_t source, uint16_t rank, tier_t tier, size_t first, size_t end)
+{
+    uint8_t bytes [PROMPT * HASH128_SIZE];
+    s_prompt (bytes);
+    kv_stored_t event = { .namespace_id = 1,
+        .rank = rank,
+        .tier = tier,
+        .hashes = { bytes + first * HASH128_SIZE, end - first },
+        .has_parent = first > 0,
+        .parent = { 2000 + first, 0 } };
+    catalog_stored (s_catalog, source, &event);
+}
+
+//  What one worker reaches of the prompt.
+static reach_overlap_t
+s_reached (uint64_t source)
+{
+    uint8_t bytes [PROMPT * HASH128_SIZE];
+    reach_overlap_t reached = { 0 };
+    array_t overlaps;
+    s_prompt (bytes);
+    array_init (&overlaps, sizeof (catalog_overlap_t));
+    catalog_match (s_catalog, 1, (column_t){ bytes, PROMPT }, HOLDER_EXACT, &overlaps);
+    for (size_t i = 0; i < overlaps.count; i++) {
+        const catalog_overlap_t *overlap = array_at (&overlaps, i);
+        if (overlap->source == source)
+            reached = overlap->reached;
+    }
+    array_fini (&overlaps);
+    return reached;
+}
+
+//  What was moved down from the device to make room is told as what is there still.
+static void
+test_a_worker_reaches_all_its_tiers (void **state)
+{
+    s_store_prompt (WORKER, 0, TIER_DEVICE, 0, 4);
+    s_store_prompt (OTHER, 0, TIER_DEVICE, 0, 6);
+    s_store_prompt (WORKER, 0, TIER_HOST, 0, 8);
+    reach_overlap_t reached = s_reached (WORKER);
+    assert_int_equal (reached.total, 8);
+    assert_int_equal (reached.blocks [TIER_DEVICE], 4);
+    assert_int_equal (reached.blocks [TIER_HOST], 4);
+    assert_int_equal (s_reached (OTHER).total, 6);
+}
+
+//  A store that two workers share goes on where each of them ends, and whoever gets its slot shares nothing.
+static void
+test_workers_share_a_store (void **state)
+{
+    s_store_prompt (WORKER, 0, TIER_DEVICE, 0, 3);
+    catalog_reach (s_catalog, WORKER, 0, STORE, TIER_HOST);
+    catalog_reach (s_catalog, OTHER, 0, STORE, TIER_REMOTE);
+    s_store_prompt (STORE, 0, TIER_REMOTE, 0, 9);
+    s_store_prompt (STORE, 0, TIER_DISK, 0, 5);
+    reach_overlap_t near = s_reached (WORKER), far = s_reached (OTHER);
+    assert_int_equal (near.total, 9);
+    assert_int_equal (near.blocks [TIER_DEVICE], 3);
+    assert_int_equal (near.blocks [TIER_DISK], 2);
+    assert_int_equal (near.blocks [TIER_REMOTE], 4);
+    assert_int_equal (far.total, 9);
+    assert_int_equal (far.blocks [TIER_REMOTE], 9);
+
+    catalog_forget (s_catalog, STORE);
+    s_store_prompt (STORE + 1, 0, TIER_REMOTE, 0, 9);
+    assert_int_equal (s_reached (WORKER).total, 3);
+    assert_int_equal (s_reached (OTHER).total, 0);
+}
+
+//  What a rank costs is bounded, whatever number it says it has.
+static void
+test_ranks_beyond_the_bound_have_nothing (void **state)
+{
+    s_store_prompt (WORKER, 1023, TIER_DEVICE, 0, 4);
+    s_store_prompt (OTHER, 1024, TIER_DEVICE, 0, 4);
+    assert_int_equal (s_reached (WORKER).total, 4);
+    assert_int_equal (s_reached (OTHER).total, 0);
+    assert_int_equal (s_stats ().refused, 4);
+}
+
 //  ---- What is being computed ----
 
 //  A worker is sent to compute both blocks.
@@ -170,12 +263,13 @@ test_what_is_computed_is_told_apart_until_it_is_stored (void **state)
     s_hashes (bytes);
     catalog_ticket_t ticket = s_begin_prefill (WORKER, 1, 100);
     s_store (OTHER, 1);
-    catalog_match (s_catalog, 1, (column_t){ bytes, 2 }, &overlaps);
+    catalog_match (s_catalog, 1, (column_t){ bytes, 2 }, HOLDER_PENDING, &overlaps);
     assert_int_equal (overlaps.count, 2);
     for (size_t i = 0; i < overlaps.count; i++) {
         const catalog_overlap_t *overlap = array_at (&overlaps, i);
-        assert_int_equal (overlap->kind, overlap->source == WORKER ? HOLDER_PENDING : HOLDER_EXACT);
-        assert_int_equal (overlap->blocks, 2);
+        assert_int_equal (overlap->reached.pending, overlap->source == WORKER ? 2 : 0);
+        assert_int_equal (overlap->expected_ns, overlap->source == WORKER ? 50 : 0);
+        assert_int_equal (overlap->reached.total, 2);
     }
     assert_int_equal (s_stats ().pending, 2);
     assert_int_equal (catalog_digest (s_catalog, WORKER), 0);
@@ -426,6 +520,9 @@ main (void)
         cmocka_unit_test_setup_teardown (test_a_namespace_goes_with_its_last_block, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_there_is_room_again_where_it_was_full, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_all_namespaces_share_one_bound, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_a_worker_reaches_all_its_tiers, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_workers_share_a_store, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_ranks_beyond_the_bound_have_nothing, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_what_is_computed_is_told_apart_until_it_is_stored, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_what_is_computed_ends, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_ticket_ends_with_its_namespace, s_set_up, s_tear_down),

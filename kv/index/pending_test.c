@@ -8,7 +8,6 @@
 #include "base/hash.h"
 #include "base/random.h"
 #include "kv/index/pending.h"
-#include "kv/index/reach.h"
 
 enum { BLOCKS = 30, PREFILLS = 20, WORKERS = 4, OPERATIONS = 100000, LIMIT = 160 };
 
@@ -50,36 +49,6 @@ test_a_sibling_sees_what_is_on_its_way (void **state)
     pending_destroy (&pending);
     assert_null (pending);
     assert_int_equal (s_overlap (index, 7, s_chain, 6), 0);
-    index_destroy (&index);
-}
-
-//  One match finds what a worker has, what it is guessed to have and what it computes, and tells them apart.
-static void
-test_answers_tell_what_is_coming_from_what_is_there (void **state)
-{
-    index_t *index = index_new (NULL);
-    pending_t *pending = pending_new (index, 100);
-    reach_t *reach = reach_new ();
-    uint64_t id;
-    uint32_t exact = index_holder_add (index, &s_worker);
-    index_store (index, exact, INDEX_ROOT, s_chain, 2, NULL);
-    pending_add (pending, &s_worker, s_chain, 5, 1000, 5000, &id, NULL);
-    reach_add (reach, 3, exact);
-    reach_add (reach, 3, s_holder (index, 7));
-    index_match_t match;
-    array_t overlaps;
-    index_match_init (&match);
-    array_init (&overlaps, sizeof (reach_overlap_t));
-    index_match (index, s_chain, 6, &match);
-    reach_overlaps (reach, index, &match, &overlaps);
-    const reach_overlap_t *overlap = array_at (&overlaps, 0);
-    assert_int_equal (overlap->total, 5);
-    assert_int_equal (overlap->pending, 3);
-    assert_int_equal (overlap->approximate, 0);
-    array_fini (&overlaps);
-    index_match_fini (&match);
-    reach_destroy (&reach);
-    pending_destroy (&pending);
     index_destroy (&index);
 }
 
@@ -277,7 +246,6 @@ main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_a_sibling_sees_what_is_on_its_way),
-        cmocka_unit_test (test_answers_tell_what_is_coming_from_what_is_there),
         cmocka_unit_test (test_prefills_end_once),
         cmocka_unit_test (test_what_is_refused_is_not_pending),
         cmocka_unit_test (test_a_worker_that_goes_takes_what_it_computes_with_it),

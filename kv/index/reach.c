@@ -1,49 +1,50 @@
 #include "kv/index/reach.h"
 
 #include "base/memory.h"
+#include "kv/index/index_private.h"
 
-//  A worker while overlaps are counted.
+//  A block is in a place: a tier of holders of one kind, the best place first.
+enum { NO_PLACE = HOLDER_KIND_COUNT * TIER_COUNT };
+
 typedef struct {
-    uint64_t segment;    //  Number of the last segment it was seen in
-    uint32_t rank;       //  Of the best holder that it reaches in this segment
-    uint32_t slot;       //  1-based place in the answer; 0: not in it
+    uint64_t question;              //  Number of the last one in whose answer it is
+    uint32_t places;                //  Where it has the block, as bits; 0: its overlap has ended
+    uint32_t exact [TIER_COUNT];    //  How many exact holders that it reaches have the block
+    uint32_t since;                 //  First block that the best place counts for
+    uint32_t slot;                  //  Of its overlap in the answer
 } worker_t;
 
+//  Who reaches what another has.
+typedef struct {
+    uint32_t owner;    //  Whose worker
+    uint16_t rank;     //  And which
+    tier_t nearest;    //  In this tier and those below it
+} sharer_t;
+
+typedef struct {
+    array_t workers;    //  worker_t by rank
+    array_t sharers;    //  sharer_t
+} owner_t;
+
 struct reach {
-    array_t workers_of;    //  array_t * of uint32_t, by holder: who reaches it, in the order they came; NULL for nobody
-    array_t workers;       //  worker_t by number
-    array_t seen;          //  uint32_t: workers seen in this segment
-    array_t holders;       //  uint32_t: holders of this segment
-    uint64_t segment;      //  Number of the last segment looked at
+    array_t owners;       //  owner_t by number
+    uint64_t question;    //  Number of the last one
+    array_t room;         //  uint64_t, scratch: sets as bits
 };
 
 reach_t *
 reach_new (void)
 {
     reach_t *self = memory_new (sizeof *self);
-    array_init (&self->workers_of, sizeof (array_t *));
-    array_init (&self->workers, sizeof (worker_t));
-    array_init (&self->seen, sizeof (uint32_t));
-    array_init (&self->holders, sizeof (uint32_t));
+    array_init (&self->owners, sizeof (owner_t));
+    array_init (&self->room, sizeof (uint64_t));
     return self;
 }
 
-//  NULL where nobody reaches it.
-static array_t *
-s_workers_of (const reach_t *self, uint32_t holder)
+static owner_t *
+s_owner_at (const reach_t *self, uint32_t owner)
 {
-    return holder < self->workers_of.count ? ((array_t **)self->workers_of.data) [holder] : NULL;
-}
-
-void
-reach_forget_holder (reach_t *self, uint32_t holder)
-{
-    array_t *workers = s_workers_of (self, holder);
-    if (!workers)
-        return;
-    array_fini (workers);
-    memory_free (workers);
-    ((array_t **)self->workers_of.data) [holder] = NULL;
+    return (owner_t *)self->owners.data + owner;
 }
 
 void
@@ -52,125 +53,197 @@ reach_destroy (reach_t **self_p)
     reach_t *self = *self_p;
     if (!self)
         return;
-    for (uint32_t holder = 0; holder < self->workers_of.count; holder++)
-        reach_forget_holder (self, holder);
-    array_fini (&self->holders);
-    array_fini (&self->seen);
-    array_fini (&self->workers);
-    array_fini (&self->workers_of);
+    for (uint32_t owner = 0; owner < self->owners.count; owner++) {
+        array_fini (&s_owner_at (self, owner)->workers);
+        array_fini (&s_owner_at (self, owner)->sharers);
+    }
+    array_fini (&self->room);
+    array_fini (&self->owners);
     memory_free (self);
     *self_p = NULL;
 }
 
-static void
-s_grow (array_t *array, size_t count)
+//  ---- Who reaches what ----
+
+static owner_t *
+s_owner (reach_t *self, uint32_t number)
 {
-    if (array->count < count)
-        array_append (array, NULL, count - array->count);
+    while (self->owners.count <= number) {
+        owner_t *owner = array_add (&self->owners);
+        array_init (&owner->workers, sizeof (worker_t));
+        array_init (&owner->sharers, sizeof (sharer_t));
+    }
+    return s_owner_at (self, number);
 }
 
-static size_t
-s_position (const array_t *workers, uint32_t worker)
+static worker_t *
+s_worker (reach_t *self, uint32_t owner, uint16_t rank)
 {
-    size_t position = 0;
-    while (position < workers->count && ((uint32_t *)workers->data) [position] != worker)
-        position++;
-    return position;
+    array_t *workers = &s_owner (self, owner)->workers;
+    if (rank >= workers->count)
+        array_append (workers, NULL, rank + 1 - workers->count);
+    return (worker_t *)workers->data + rank;
+}
+
+static bool
+s_forget_sharer (array_t *sharers, uint32_t owner, uint16_t rank)
+{
+    for (size_t i = 0; i < sharers->count; i++) {
+        const sharer_t *sharer = array_at (sharers, i);
+        if (sharer->owner == owner && sharer->rank == rank) {
+            array_remove (sharers, i);
+            return true;
+        }
+    }
+    return false;
 }
 
 void
-reach_add (reach_t *self, uint32_t worker, uint32_t holder)
+reach_add (reach_t *self, uint32_t owner, uint16_t rank, uint32_t other, tier_t nearest)
 {
-    s_grow (&self->workers_of, (size_t)holder + 1);
-    s_grow (&self->workers, (size_t)worker + 1);
-    array_t **workers = array_at (&self->workers_of, holder);
-    if (!*workers) {
-        *workers = memory_new (sizeof **workers);
-        array_init (*workers, sizeof (uint32_t));
-    }
-    if (s_position (*workers, worker) == (*workers)->count)
-        *(uint32_t *)array_add (*workers) = worker;
+    array_t *sharers = &s_owner (self, other)->sharers;
+    s_forget_sharer (sharers, owner, rank);
+    array_append (sharers, &(sharer_t){ owner, rank, nearest }, 1);
 }
 
 bool
-reach_remove (reach_t *self, uint32_t worker, uint32_t holder)
+reach_remove (reach_t *self, uint32_t owner, uint16_t rank, uint32_t other)
 {
-    array_t *workers = s_workers_of (self, holder);
-    size_t position = workers ? s_position (workers, worker) : 0;
-    if (!workers || position == workers->count)
-        return false;
-    array_remove (workers, position);
-    return true;
+    return s_forget_sharer (&s_owner (self, other)->sharers, owner, rank);
 }
 
 void
-reach_forget_worker (reach_t *self, uint32_t worker)
+reach_forget (reach_t *self, uint32_t owner)
 {
-    for (uint32_t holder = 0; holder < self->workers_of.count; holder++)
-        reach_remove (self, worker, holder);
+    for (uint32_t other = 0; other < self->owners.count; other++) {
+        array_t *sharers = &s_owner_at (self, other)->sharers;
+        for (size_t i = sharers->count; i--;)
+            if (other == owner || ((sharer_t *)array_at (sharers, i))->owner == owner)
+                array_remove (sharers, i);
+    }
+    array_cut (&s_owner (self, owner)->workers, 0);
 }
 
-//  Notes the best rank of each worker that reaches a holder of the segment.
+//  ---- Overlaps ----
+
+//  Seats as bits.
+typedef struct {
+    const uint64_t *words;    //  Of them
+    uint32_t count;           //  Of words; those behind are 0
+} bits_t;
+
+//  A question that is being answered.
+typedef struct {
+    reach_t *reach;          //  Who reaches what
+    const index_t *index;    //  Whose seats they are
+    holder_kind_t last;      //  Kinds behind it do not count
+    uint32_t position;       //  The block that is looked at: the first of a segment
+    size_t going;            //  Workers whose overlap has not ended
+    array_t *overlaps;       //  Those that have
+} race_t;
+
+static uint32_t
+s_best (const worker_t *worker)
+{
+    return worker->places ? (uint32_t)__builtin_ctz (worker->places) : NO_PLACE;
+}
+
+//  The blocks up to the position are counted for this place.
 static void
-s_see_segment (reach_t *self, const index_t *index, const index_segment_t *segment)
+s_count_blocks (const race_t *race, worker_t *worker, uint32_t place)
 {
-    self->segment++;
-    array_cut (&self->seen, 0);
-    array_cut (&self->holders, 0);
-    index_segment_holders (index, segment, &self->holders);
-    for (size_t i = 0; i < self->holders.count; i++) {
-        uint32_t number = *(uint32_t *)array_at (&self->holders, i);
-        const array_t *workers = s_workers_of (self, number);
-        const holder_t *holder = index_holder (index, number);
-        uint32_t rank = holder->kind * (uint32_t)TIER_COUNT + holder->tier;
-        for (size_t k = 0; workers && k < workers->count; k++) {
-            uint32_t who = *(uint32_t *)array_at (workers, k);
-            worker_t *worker = array_at (&self->workers, who);
-            if (worker->segment != self->segment) {
-                worker->segment = self->segment;
-                worker->rank = rank;
-                *(uint32_t *)array_add (&self->seen) = who;
-            } else if (rank < worker->rank)
-                worker->rank = rank;
-        }
-    }
-}
-
-//  Counts the segment for a worker that has reached everything before it.  False for any other.
-static bool
-s_count_segment (reach_t *self, uint32_t number, const index_segment_t *segment, array_t *overlaps, size_t before)
-{
-    worker_t *worker = array_at (&self->workers, number);
-    if (segment->first == 0) {
-        *(reach_overlap_t *)array_add (overlaps) = (reach_overlap_t){ .worker = number };
-        worker->slot = (uint32_t)(overlaps->count - before);
-    }
-    if (!worker->slot)
-        return false;
-    reach_overlap_t *overlap = array_at (overlaps, before + worker->slot - 1);
-    if (overlap->total != segment->first)
-        return false;
-    uint32_t blocks = segment->end - segment->first;
+    uint32_t blocks = race->position - worker->since;
+    worker->since = race->position;
+    if (!blocks)
+        return;
+    reach_overlap_t *overlap = array_at (race->overlaps, worker->slot);
+    holder_kind_t kind = place / TIER_COUNT;
     overlap->total += blocks;
-    overlap->blocks [worker->rank % TIER_COUNT] += blocks;
-    overlap->approximate += worker->rank / TIER_COUNT == HOLDER_APPROXIMATE ? blocks : 0;
-    overlap->pending += worker->rank / TIER_COUNT == HOLDER_PENDING ? blocks : 0;
-    return true;
+    overlap->blocks [place % TIER_COUNT] += blocks;
+    if (kind == HOLDER_APPROXIMATE)
+        overlap->approximate += blocks;
+    if (kind == HOLDER_PENDING) {
+        overlap->pending += blocks;
+        overlap->pending_end = race->position;
+    }
 }
 
-void
-reach_overlaps (reach_t *self, const index_t *index, const index_match_t *match, array_t *overlaps)
+//  Whoever reaches the first block comes in.
+static void
+s_begin (race_t *race, worker_t *worker, uint32_t owner, uint16_t rank)
 {
-    size_t before = overlaps->count, going_on = 1;
-    for (size_t i = 0; i < match->segments.count && going_on; i++) {
-        const index_segment_t *segment = array_at (&match->segments, i);
-        s_see_segment (self, index, segment);
-        going_on = 0;
-        for (size_t k = 0; k < self->seen.count; k++)
-            going_on += s_count_segment (self, *(uint32_t *)array_at (&self->seen, k), segment, overlaps, before);
+    *worker = (worker_t){ .question = race->reach->question, .slot = (uint32_t)race->overlaps->count };
+    reach_overlap_t *overlap = array_add (race->overlaps);
+    overlap->owner = owner;
+    overlap->rank = rank;
+    race->going++;
+}
+
+//  One more holder, or one less, that a worker reaches in a place has the block.
+static void
+s_change_worker (race_t *race, uint32_t owner, uint16_t rank, uint32_t place, bool has)
+{
+    worker_t *worker = s_worker (race->reach, owner, rank);
+    bool begins = worker->question != race->reach->question;
+    if (begins && race->position == 0)
+        s_begin (race, worker, owner, rank);
+    else if (begins || !worker->places)
+        return;
+    uint32_t before = s_best (worker);
+    if (place < TIER_COUNT)
+        has = (worker->exact [place] += has ? 1 : -1) > 0;
+    worker->places = has ? worker->places | 1u << place : worker->places & ~(1u << place);
+    if (before != NO_PLACE && before != s_best (worker))
+        s_count_blocks (race, worker, before);
+    race->going -= !worker->places;
+}
+
+//  A seat has the block, or does not any more.  What is not known for sure is nobody's but the worker's.
+static void
+s_change_seat (race_t *race, uint32_t seat, bool has)
+{
+    const holder_t *holder = holder_table_get (race->index->holders, index_holder_of (race->index, seat));
+    if (!holder || holder->kind > race->last)
+        return;
+    s_change_worker (race, holder->owner, holder->rank, holder->kind * (uint32_t)TIER_COUNT + holder->tier, has);
+    const array_t *sharers = &s_owner_at (race->reach, holder->owner)->sharers;
+    for (size_t i = 0; i < sharers->count && holder->kind == HOLDER_EXACT; i++) {
+        const sharer_t *sharer = array_at (sharers, i);
+        if (holder->tier >= sharer->nearest)
+            s_change_worker (race, sharer->owner, sharer->rank, holder->tier, has);
     }
-    for (size_t i = before; i < overlaps->count; i++) {
-        const reach_overlap_t *overlap = array_at (overlaps, i);
-        ((worker_t *)array_at (&self->workers, overlap->worker))->slot = 0;
+}
+
+//  The seats that are in one set and not in the other.
+static void
+s_change_seats (race_t *race, const bits_t *in, const bits_t *out, bool has)
+{
+    for (uint32_t word = 0; word < in->count; word++) {
+        uint64_t bits = in->words [word] & ~(word < out->count ? out->words [word] : 0);
+        for (; bits; bits &= bits - 1)
+            s_change_seat (race, word * 64 + (uint32_t)__builtin_ctzll (bits), has);
     }
+}
+
+//  Who comes is looked at before who goes: a worker that has the next block elsewhere goes on.  At the end all go.
+void
+reach_overlaps (reach_t *self, const index_t *index, const index_match_t *match, holder_kind_t last, array_t *overlaps)
+{
+    const index_segment_t *segments = match->segments.data;
+    size_t count = match->segments.count, words = index->seats.count / 64 + 1;
+    race_t race = { .reach = self, .index = index, .last = last, .overlaps = overlaps };
+    bits_t before = { 0 }, now;
+    for (size_t i = 0; i < count; i++)
+        sets_prefetch_bits (index->sets, segments [i].set);
+    array_cut (&self->room, 0);
+    uint64_t *room = array_append (&self->room, NULL, 2 * words);
+    self->question++;
+    for (size_t i = 0; i < count && (i == 0 || race.going); i++, before = now) {
+        now.words = sets_bits (index->sets, segments [i].set, room + i % 2 * words, &now.count);
+        race.position = segments [i].first;
+        s_change_seats (&race, &now, &before, true);
+        s_change_seats (&race, &before, &now, false);
+        race.position = segments [i].end;
+    }
+    s_change_seats (&race, &before, &(bits_t){ 0 }, false);
 }

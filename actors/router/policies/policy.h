@@ -21,9 +21,13 @@ typedef struct {
     span_t worker;              //  Address
     uint64_t source;            //  Event source of the worker
     uint16_t rank;              //  Data-parallel rank
-    uint32_t overlap_blocks;    //  Leading blocks of the request that it has, of which
+    uint32_t overlap_blocks;    //  Leading blocks of the request that it reaches, of which
+    uint32_t host_blocks;       //  are in the memory of its machine,
+    uint32_t disk_blocks;       //  on its disk
+    uint32_t remote_blocks;     //  or in a store, the others being on its device; and
     uint32_t guessed_blocks;    //  are known by a guess only
-    uint32_t pending_blocks;    //  Those behind them that it was sent to compute; 0 for a policy that does not foresee
+    uint32_t
+        pending_blocks;    //  Leading blocks besides that it was sent to compute; 0 for a policy that does not foresee
     uint64_t prefill_blocks;    //  Blocks of prompts it still has to compute for others
     uint64_t active_blocks;     //  Blocks of the prompts of its running requests
     uint32_t active;            //  Requests routed there and not finished
