@@ -89,20 +89,6 @@ s_fill_cache (tokenizer_t *self)
     }
 }
 
-//  Numbers are long: where each digit is a piece, nothing need be looked for.
-static void
-s_fill_digits (tokenizer_t *self)
-{
-    const uint32_t *tokens = self->bpe.bytes + '0';
-    if (!self->splitter.words || words_digits (self->splitter.words) != 1 || !self->bpe.knows_bytes)
-        return;
-    for (uint8_t i = 0; i < DIGITS; i++) {
-        uint8_t byte = (uint8_t)('0' + i);
-        self->digits [i] = (cache_short_t){ cache_key (span_of (&byte, 1), 1), { tokens [i] }, 1 };
-    }
-    self->digit_count = DIGITS;
-}
-
 status_t
 body_seal (tokenizer_t *self, error_t *error)
 {
@@ -122,7 +108,6 @@ body_seal (tokenizer_t *self, error_t *error)
     else if (self->model != MODEL_WORDPIECE)
         parts_init (&self->parts, self->vocabulary);
     s_fill_cache (self);
-    s_fill_digits (self);
     s_mark_tokens (self);
     return STATUS_OK;
 }

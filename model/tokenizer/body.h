@@ -15,30 +15,28 @@
 #include "model/tokenizer/unigram.h"
 #include "model/tokenizer/wordpiece.h"
 
-enum { STAGED = 1024, DIGITS = 10 };
+enum { STAGED = 2048 };
 
 //  How pieces are encoded.
 typedef enum { MODEL_BPE, MODEL_UNIGRAM, MODEL_WORDPIECE } model_t;
 
 struct tokenizer {
-    vocabulary_t *vocabulary;         //  What pieces are encoded to
-    vocabulary_t *texts;              //  What tokens say, added ones included
-    added_t added;                    //  Found in the text first
-    normalizer_t normalizer;          //  Then what lies between is normalised,
-    splitter_t splitter;              //  cut,
-    model_t model;                    //  and encoded by one of
-    bpe_t bpe;                        //  rules,
-    unigram_t unigram;                //  scores,
-    wordpiece_t wordpiece;            //  the longest token first
-    parts_t parts;                    //  Where long pieces fall apart
-    cache_short_t digits [DIGITS];    //  What each is, where each is a piece by itself
-    unsigned digit_count;             //  DIGITS, or 0: they are not
-    array_t before;                   //  uint32_t: what add_special puts before the text
-    array_t behind;                   //  uint32_t: and behind it
-    array_t marks;                    //  uint8_t by token: MARK_ bits
-    uint32_t bos;                     //  Begins a text; TOKEN_NONE: nothing does
-    uint32_t eos;                     //  Ends it; the same
-    uint8_t strip;                    //  Spaces dropped at the start of what is decoded, at most
+    vocabulary_t *vocabulary;    //  What pieces are encoded to
+    vocabulary_t *texts;         //  What tokens say, added ones included
+    added_t added;               //  Found in the text first
+    normalizer_t normalizer;     //  Then what lies between is normalised,
+    splitter_t splitter;         //  cut,
+    model_t model;               //  and encoded by one of
+    bpe_t bpe;                   //  rules,
+    unigram_t unigram;           //  scores,
+    wordpiece_t wordpiece;       //  the longest token first
+    parts_t parts;               //  Where long pieces fall apart
+    array_t before;              //  uint32_t: what add_special puts before the text
+    array_t behind;              //  uint32_t: and behind it
+    array_t marks;               //  uint8_t by token: MARK_ bits
+    uint32_t bos;                //  Begins a text; TOKEN_NONE: nothing does
+    uint32_t eos;                //  Ends it; the same
+    uint8_t strip;               //  Spaces dropped at the start of what is decoded, at most
 
     //  Room to work in.
     cache_t cache;               //  What pieces became; from the start, the vocabulary

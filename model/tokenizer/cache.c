@@ -36,7 +36,7 @@ const uint64_t cache_masks [CACHE_SHORT_SIZE + 1][2] = {
 static size_t
 s_sets (const cache_t *self)
 {
-    return (size_t)1 << self->log;
+    return (size_t)1 << (64 - self->shift);
 }
 
 static size_t
@@ -54,9 +54,9 @@ s_place_count (const cache_t *self)
 void
 cache_init (cache_t *self, uint32_t tokens)
 {
-    self->log = CACHE_LOG_MIN;
-    while (self->log < CACHE_LOG_MAX && s_sets (self) < tokens)
-        self->log++;
+    self->shift = 64 - CACHE_LOG_MIN;
+    while (self->shift > 64 - CACHE_LOG_MAX && s_sets (self) < tokens)
+        self->shift--;
     self->shorts = memory_new_table (s_sets (self) * 2 * sizeof (cache_short_t));
     self->lost = memory_new_table (s_sets (self) / 8);
     self->ring = memory_new_table (s_ring (self) * sizeof *self->ring);

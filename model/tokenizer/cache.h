@@ -53,8 +53,11 @@ typedef struct {
 //  In `high`: the key is of a part of a piece.
 #define CACHE_PART (1ull << 60)
 
+//  A key that nothing has.
+#define CACHE_NO_KEY ((cache_key_t){ UINT64_MAX, UINT64_MAX })
+
 typedef struct {
-    unsigned log;             //  Its size: two to this power are the sets of short pieces
+    unsigned shift;           //  Of a hash, to the number of a set: as many bits are left as the sets need
     cache_short_t *shorts;    //  In sets of two
     uint64_t *lost;           //  A bit by set: a piece that is one token was pushed out of it
     uint32_t *ring;           //  Records: see cache.c
@@ -114,7 +117,7 @@ cache_key (span_t piece, size_t readable)
 static inline uint64_t
 cache_set_number (const cache_t *self, cache_key_t key)
 {
-    return (key.low ^ key.high * 0xff51afd7ed558ccdu) * 0x9e3779b97f4a7c15u >> (64 - self->log);
+    return (key.low ^ (key.high << 32 | key.high >> 32)) * 0x9e3779b97f4a7c15u >> self->shift;
 }
 
 //  Its two entries.
@@ -132,13 +135,19 @@ cache_has_lost (const cache_t *self, cache_key_t key)
     return self->lost [set / 64] >> (set % 64) & 1;
 }
 
+static inline bool
+cache_has_key (const cache_short_t *entry, cache_key_t key)
+{
+    return ((entry->key.low ^ key.low) | (entry->key.high ^ key.high)) == 0;
+}
+
 //  The entry of a key in its set; NULL where it is not there. Borrowed until the next put.
 static inline const cache_short_t *
 cache_get_short (cache_short_t *set, cache_key_t key)
 {
-    if (set [0].key.low == key.low && set [0].key.high == key.high)
+    if (cache_has_key (&set [0], key))
         return set;
-    if (set [1].key.low != key.low || set [1].key.high != key.high)
+    if (!cache_has_key (&set [1], key))
         return NULL;
     cache_short_t first = set [0];
     set [0] = set [1];

@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "base/utf8.h"
 #include "model/tokenizer/body.h"
+#include "model/tokenizer/cuts.h"
 #include "model/tokenizer/letters.h"
 
 //  ---- Pieces ----------------------------------------------------------------------------------------------------------
@@ -19,36 +20,30 @@ s_flush (tokenizer_t *self, array_t *ids)
 
 //  A piece of a text. What it became is looked for some pieces later, when the memory has come.
 typedef struct {
-    cache_key_t key;       //  Of a short one
-    cache_short_t *set;    //  Where that may stand
+    cache_key_t key;       //  Of a short one; else one that no entry has
+    cache_short_t *set;    //  Where that may stand; else any
     uint64_t hash;         //  Of a long one
     span_t bytes;          //  All of it
 } look_t;
 
 enum { LOOKS = 256 };
 
-//  what: 0, or CACHE_PART.
+//  The first `size` bytes of a text. what: 0, or CACHE_PART.
 static inline void
-s_look (const tokenizer_t *self, span_t text, size_t start, size_t end, uint64_t what, look_t *look)
+s_look (const cache_t *cache, span_t text, size_t size, uint64_t what, look_t *look)
 {
-    look->bytes = (span_t){ text.data + start, end - start };
-    if (look->bytes.size > CACHE_SHORT_SIZE) {
-        look->hash = cache_hash (&self->cache, CACHE_PIECE, look->bytes);
+    look->bytes = (span_t){ text.data, size };
+    if (size > CACHE_SHORT_SIZE) {
+        look->hash = cache_hash (cache, CACHE_PIECE, look->bytes);
+        look->key = CACHE_NO_KEY;
+        look->set = cache->shorts;
         return;
     }
-    look->key = cache_key (look->bytes, text.size - start);
-    look->key.high |= what;
-    look->set = cache_set (&self->cache, look->key);
+    cache_key_t key = cache_key (look->bytes, text.size);
+    key.high |= what;
+    look->key = key;
+    look->set = cache_set (cache, key);
     __builtin_prefetch (look->set, 1);
-}
-
-//  A digit that is a piece by itself.
-static inline void
-s_look_at_digit (tokenizer_t *self, span_t text, size_t at, unsigned digit, look_t *look)
-{
-    look->set = &self->digits [digit];
-    look->key = look->set->key;
-    look->bytes = (span_t){ text.data + at, 1 };
 }
 
 //  What a short piece became; NULL where that is not known.
@@ -153,7 +148,7 @@ s_encode_some_parts (tokenizer_t *self, span_t piece, size_t *at, array_t *ids, 
     size_t count = 0;
     for (; count < LOOKS && *at < piece.size; count++) {
         size_t end = *at + parts_first_joint (&self->parts, span_slice (piece, *at, piece.size));
-        s_look (self, piece, *at, end, CACHE_PART, &looks [count]);
+        s_look (&self->cache, span_slice (piece, *at, piece.size), end - *at, CACHE_PART, &looks [count]);
         *at = end;
     }
     status_t status = STATUS_OK;
@@ -298,34 +293,72 @@ s_encode_look (tokenizer_t *self, const look_t *look, size_t left, array_t *ids,
     return STATUS_OK;
 }
 
+//  The short way for nearly all pieces: ids are copied before it is known whether they are those of the piece. Returns how many it
+//  went.
+static size_t
+s_stage_known (tokenizer_t *self, const look_t *looks, size_t count)
+{
+    size_t i = 0;
+    uint32_t *out = self->staged + self->staged_count;
+    for (; i < count; i++) {
+        const cache_short_t *entry = looks [i].set;
+        memcpy (out, entry->ids, sizeof entry->ids);
+        if (!cache_has_key (entry, looks [i].key) || entry->count > CACHE_SHORT_IDS)
+            break;
+        out += entry->count;
+    }
+    self->staged_count = (size_t)(out - self->staged);
+    return i;
+}
+
+//  Up to LOOKS pieces.
 static status_t
 s_encode_looks (tokenizer_t *self, const look_t *looks, size_t count, array_t *ids, error_t *error)
 {
     status_t status = STATUS_OK;
-    for (size_t i = 0; i < count && !status; i++)
-        status = s_encode_look (self, &looks [i], count - i, ids, error);
+    for (size_t i = 0; i < count && !status; i++) {
+        if (self->staged_count > STAGED - (LOOKS + 1) * CACHE_SHORT_IDS)
+            s_flush (self, ids);
+        i += s_stage_known (self, looks + i, count - i);
+        if (i < count)
+            status = s_encode_look (self, &looks [i], count - i, ids, error);
+    }
     return status;
 }
 
-//  Text from a piece's beginning, *at, to the first piece's end at or behind `stop`, which *at is then.
+//  The next pieces of some cuts from *at on, up to LOOKS of them; *at is behind them then. stop: where a piece ends.
+static size_t
+s_look_at_pieces (const tokenizer_t *self, span_t text, const cuts_t *cuts, size_t *at, size_t stop, look_t *looks)
+{
+    const cache_t cache = self->cache;
+    size_t count = 0, start = *at, block = (start - cuts->start) / 64;
+    uint64_t ends = cuts->pieces [block] & ~1ull << ((start - cuts->start) % 64);
+    if (cuts->end - cuts->start > CUTS_SIZE) {
+        s_look (&cache, span_slice (text, start, text.size), cuts->end - start, 0, looks);
+        *at = cuts->end;
+        return 1;
+    }
+    while (start < stop && count < LOOKS) {
+        for (; !ends; block++)
+            ends = cuts->pieces [block + 1];
+        size_t end = cuts->start + 64 * block + (unsigned)__builtin_ctzll (ends);
+        ends &= ends - 1;
+        s_look (&cache, (span_t){ text.data + start, text.size - start }, end - start, 0, &looks [count++]);
+        start = end;
+    }
+    *at = start;
+    return count;
+}
+
+//  Some pieces from *at on, to `stop`, where one ends.
 static status_t
-s_encode_pieces (tokenizer_t *self, span_t text, size_t *at, size_t stop, array_t *ids, error_t *error)
+s_encode_pieces (
+    tokenizer_t *self, span_t text, const cuts_t *cuts, size_t *at, size_t stop, array_t *ids, error_t *error)
 {
     status_t status = STATUS_OK;
     look_t looks [LOOKS];
-    while (*at < stop && *at < text.size && !status) {
-        size_t count = 0;
-        while (count < LOOKS && *at < stop && *at < text.size) {
-            unsigned digit = text.data [*at] - '0';
-            if (digit < self->digit_count) {
-                s_look_at_digit (self, text, *at, digit, &looks [count++]);
-                ++*at;
-                continue;
-            }
-            size_t end = words_next (self->splitter.words, text, *at);
-            s_look (self, text, *at, end, 0, &looks [count++]);
-            *at = end;
-        }
+    while (*at < stop && !status) {
+        size_t count = s_look_at_pieces (self, text, cuts, at, stop, looks);
         status = s_encode_looks (self, looks, count, ids, error);
     }
     return status;
@@ -338,17 +371,19 @@ typedef struct {
     uint64_t hash;    //  In the cache
 } stretch_t;
 
-enum { AHEAD = 16 };
+enum { STRETCHES = CUTS_SIZE / CUTS_STRETCH_MIN };
 
-//  The stretches that come next, in a row, up to AHEAD of them; returns how many.
+//  The stretches of some cuts; returns how many. Where there is none for a while, they go on behind that.
 static size_t
-s_look_ahead (const tokenizer_t *self, span_t text, size_t at, stretch_t *ahead)
+s_look_ahead (const tokenizer_t *self, span_t text, const cuts_t *cuts, stretch_t *ahead)
 {
     size_t count = 0;
-    for (size_t end; count < AHEAD && at < text.size; at = end) {
-        end = words_stretch (self->splitter.words, text, at);
-        if (!end)
-            break;
+    for (size_t at = cuts->start, end; at < cuts->end; at = end) {
+        end = cuts_stretch (cuts, at);
+        if (!end) {
+            end = cuts_piece (cuts, at + CUTS_STRETCH_MAX);
+            continue;
+        }
         uint64_t hash = cache_hash (&self->cache, CACHE_STRETCH, span_slice (text, at, end - at));
         ahead [count++] = (stretch_t){ at, end, hash };
     }
@@ -357,11 +392,12 @@ s_look_ahead (const tokenizer_t *self, span_t text, size_t at, stretch_t *ahead)
 
 //  A stretch that came before, but is not known yet.
 static status_t
-s_encode_stretch (tokenizer_t *self, span_t text, const stretch_t *stretch, array_t *ids, error_t *error)
+s_encode_stretch (
+    tokenizer_t *self, span_t text, const cuts_t *cuts, const stretch_t *stretch, array_t *ids, error_t *error)
 {
     s_flush (self, ids);
     size_t before = ids->count, done = stretch->start;
-    status_t status = s_encode_pieces (self, text, &done, stretch->end, ids, error);
+    status_t status = s_encode_pieces (self, text, cuts, &done, stretch->end, ids, error);
     BUG_ON (done != stretch->end && !status);
     s_flush (self, ids);
     span_t bytes = span_slice (text, stretch->start, stretch->end - stretch->start);
@@ -373,40 +409,49 @@ s_encode_stretch (tokenizer_t *self, span_t text, const stretch_t *stretch, arra
 //  Encodes text from *done on up to the end of a stretch, if that came before; else it waits for what comes behind it: pieces are
 //  best looked for many at a time.
 static status_t
-s_pass_stretch (tokenizer_t *self, span_t text, const stretch_t *stretch, size_t *done, array_t *ids, error_t *error)
+s_pass_stretch (tokenizer_t *self, span_t text, const cuts_t *cuts, const stretch_t *stretch, size_t *done,
+    array_t *ids, error_t *error)
 {
     uint32_t count;
     span_t bytes = span_slice (text, stretch->start, stretch->end - stretch->start);
     const uint32_t *known = cache_get (&self->cache, CACHE_STRETCH, bytes, stretch->hash, &count);
     if (!known && !cache_comes_again (&self->cache, stretch->hash))
         return STATUS_OK;
-    status_t status = s_encode_pieces (self, text, done, stretch->start, ids, error);
+    status_t status = s_encode_pieces (self, text, cuts, done, stretch->start, ids, error);
     if (status)
         return status;
     *done = stretch->end;
     known = known ? cache_get (&self->cache, CACHE_STRETCH, bytes, stretch->hash, &count) : NULL;
     if (!known)
-        return s_encode_stretch (self, text, stretch, ids, error);
+        return s_encode_stretch (self, text, cuts, stretch, ids, error);
     if (self->staged_count > STAGED - CACHE_IDS)
         s_flush (self, ids);
     s_stage (self, known, count);
     return STATUS_OK;
 }
 
+//  Returns in cuts->end where the next ones should begin: behind the last stretch, so that the next one is found again.
+static status_t
+s_encode_cuts (tokenizer_t *self, span_t text, cuts_t *cuts, array_t *ids, error_t *error)
+{
+    status_t status = STATUS_OK;
+    stretch_t ahead [STRETCHES];
+    size_t count = s_look_ahead (self, text, cuts, ahead), done = cuts->start;
+    for (size_t i = 0; i < count && !status; i++)
+        status = s_pass_stretch (self, text, cuts, &ahead [i], &done, ids, error);
+    if (count && cuts->end < text.size)
+        cuts->end = ahead [count - 1].end;
+    return status ? status : s_encode_pieces (self, text, cuts, &done, cuts->end, ids, error);
+}
+
 static status_t
 s_encode_words (tokenizer_t *self, span_t text, array_t *ids, error_t *error)
 {
     status_t status = STATUS_OK;
-    stretch_t ahead [AHEAD];
-    for (size_t at = 0, done = 0; at < text.size && !status;) {
-        size_t count = s_look_ahead (self, text, at, ahead);
-        for (size_t i = 0; i < count && !status; i++)
-            status = s_pass_stretch (self, text, &ahead [i], &done, ids, error);
-        at = count ? ahead [count - 1].end : at + WORDS_STRETCH_MAX;
-        if (status || (count && at < text.size))
-            continue;
-        status = s_encode_pieces (self, text, &done, at, ids, error);
-        at = done;
+    cuts_t cuts;
+    for (size_t at = 0; at < text.size && !status; at = cuts.end) {
+        cuts_make (&cuts, self->splitter.words, text, at);
+        status = s_encode_cuts (self, text, &cuts, ids, error);
     }
     return status;
 }
@@ -418,7 +463,7 @@ s_encode_parts (tokenizer_t *self, span_t text, piece_t piece, array_t *ids, err
     for (size_t end; piece.start < piece.end && !status; piece.start = end) {
         look_t look;
         end = piece.start + parts_first (&self->parts, span_slice (text, piece.start, piece.end - piece.start));
-        s_look (self, text, piece.start, end, 0, &look);
+        s_look (&self->cache, span_slice (text, piece.start, text.size), end - piece.start, 0, &look);
         status = s_encode_look (self, &look, 1, ids, error);
     }
     return status;

@@ -5,31 +5,8 @@
 #include <emmintrin.h>
 #endif
 
+#include "model/tokenizer/grammar.h"
 #include "model/tokenizer/letters.h"
-
-//  How a word looks.
-typedef enum {
-    WORD_PLAIN,     //  [^\r\n\p{L}\p{N}]?\p{L}+
-    WORD_MARKED,    //  [^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+, and marks are no signs
-    WORD_SPACED,    //   ?\p{L}+
-    WORD_CASED,     //  o200k: upper case, then lower case, then a contraction
-    WORD_SIGNED     //  DeepSeek V3: [sign][A-Za-z]+ | [^\r\n\p{L}\p{P}\p{S}]?[\p{L}\p{M}]+
-} word_t;
-
-typedef enum {
-    CONTRACTIONS_NONE,    //  In no place of their own
-    CONTRACTIONS_LOW,     //  's 't 're 've 'm 'll 'd
-    CONTRACTIONS_ANY      //  The same in any case
-} contractions_t;
-
-struct words {
-    const char *expressions [WORDS_EXPRESSIONS];    //  What it stands for; literally, as files write it
-    word_t word;                                    //  How words look
-    contractions_t contractions;                    //  Which come first of all
-    size_t numbers;                                 //  Digits in a piece, at most; 0: any, and a space may lead them
-    uint8_t tails;                                  //  Whether signs take line ends with them, 2: and slashes
-    bool lines;                                     //  \s*[\r\n]+ comes before other blanks
-};
 
 #define CONTRACTION "'s|'t|'re|'ve|'m|'ll|'d"
 #define BLANKS "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
@@ -117,12 +94,6 @@ words_at (size_t number, const char *const **expressions)
     return &s_grammars [number];
 }
 
-size_t
-words_digits (const words_t *self)
-{
-    return self->numbers;
-}
-
 //  ---- Characters ------------------------------------------------------------------------------------------------------
 
 //  DeepSeek cuts numbers and these out first: to the other rules they are ends of text.
@@ -179,9 +150,8 @@ s_letter (span_t text, size_t at, uint8_t letter, bool any)
     return any && letter == 's' && at + 1 < text.size && text.data [at] == 0xc5 && text.data [at + 1] == 0xbf ? 2 : 0;
 }
 
-//  The end of the contraction at `at`; `at` itself where there is none.
-static size_t
-s_contraction (span_t text, size_t at, bool any)
+size_t
+words_contraction (span_t text, size_t at, bool any)
 {
     static const char contractions [][3] = { "s", "t", "re", "ve", "m", "ll", "d" };
     if (at >= text.size || text.data [at] != '\'')
@@ -263,7 +233,7 @@ s_cased_word (const words_t *self, span_t text, size_t at, unsigned kind, size_t
         end = s_run (text, start, LETTER_UP);
     if (end == start && !(kind & LETTER_M))
         return 0;
-    return self->contractions ? s_contraction (text, end, true) : end;
+    return self->contractions ? words_contraction (text, end, true) : end;
 }
 
 //  ---- Words of ASCII --------------------------------------------------------------------------------------------------
@@ -436,7 +406,7 @@ s_next_plain (const words_t *self, span_t text, size_t at)
     if (kind & LETTER_N)
         return s_numbers (text, at, self->numbers ? self->numbers : SIZE_MAX);
     if (text.data [at] == '\'') {
-        size_t end = s_contraction (text, at, self->contractions == CONTRACTIONS_ANY);
+        size_t end = words_contraction (text, at, self->contractions == CONTRACTIONS_ANY);
         if (end != at)
             return end;
     }
@@ -548,38 +518,12 @@ words_next (const words_t *self, span_t text, size_t at)
 
 //  Line ends reach as far as blanks hold more of them, so behind the last comes something that is no blank. Where
 //  line ends have no rule of their own they must be the last of the blanks.
-static bool
-s_ends_line (const words_t *self, span_t text, size_t at)
+bool
+words_ends_line (const words_t *self, span_t text, size_t at)
 {
     if (at == text.size || (self->tails == 2 && text.data [at] == '/'))
         return false;
     while (self->lines && at < text.size && (text.data [at] == ' ' || text.data [at] == '\t'))
         at++;
     return at < text.size && text.data [at] < 0x80 && !(letters_ascii [text.data [at]] & LETTER_SPACE);
-}
-
-//  The last place of a window where something of ASCII ends before a space, which begins a piece always; 0 where there is
-//  none. The window is in the text, and something follows it.
-static size_t
-s_last_space (span_t text, size_t at, size_t end)
-{
-    for (; end > at + 1; end--)
-        if (text.data [end] == ' ' && text.data [end - 1] < 0x80 &&
-            !(letters_ascii [text.data [end - 1]] & LETTER_SPACE))
-            return end;
-    return 0;
-}
-
-size_t
-words_stretch (const words_t *self, span_t text, size_t at)
-{
-    size_t left = text.size - at;
-    const uint8_t *start = text.data + at, *end = start + (left < WORDS_STRETCH_MAX ? left : WORDS_STRETCH_MAX);
-    const uint8_t *next = left < WORDS_STRETCH_MIN ? end : start + WORDS_STRETCH_MIN - 1;
-    while ((next = memchr (next, '\n', (size_t)(end - next)))) {
-        next++;
-        if (s_ends_line (self, text, (size_t)(next - text.data)))
-            return (size_t)(next - text.data);
-    }
-    return left <= WORDS_STRETCH_MAX ? 0 : s_last_space (text, at, at + WORDS_STRETCH_MAX);
 }

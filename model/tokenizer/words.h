@@ -22,17 +22,7 @@ const words_t *words_for (const span_t *expressions, size_t count);
 //  NULL beyond the last grammar.
 const words_t *words_at (size_t number, const char *const **expressions);
 
-//  How many digits a piece has at most; 0: any number.
-size_t words_digits (const words_t *self);
-
 //  The end of the piece that begins at `at`, which is below text.size. text: well-formed UTF-8.
 size_t words_next (const words_t *self, span_t text, size_t at);
-
-//  A stretch: from `at`, where a piece begins, to a place where a piece ends whatever comes further on, so that the same bytes
-//  from a piece's beginning to such a place are always the same pieces: behind a line, or in a long one before a space. Short
-//  lines are taken together, to WORDS_STRETCH_MIN bytes. 0 where there is none in the next WORDS_STRETCH_MAX bytes, or where the
-//  text ends in them.
-enum { WORDS_STRETCH_MIN = 64, WORDS_STRETCH_MAX = 160 };
-size_t words_stretch (const words_t *self, span_t text, size_t at);
 
 #endif
