@@ -2,8 +2,9 @@
 //
 //  1. Runs (runs.h).  Events and queries bring blocks in rows, each block behind the one before, and what lies in a row is
 //  stored, removed and asked for in a row.  So a block's place is a run and a position: up to 256 hashes one behind the other,
-//  to which blocks are appended and from whose end they are cut.  A block never moves and a run is never split: what leaves a
-//  run half-way is another run that names its parent.
+//  to which blocks are appended and from whose end they are cut.  A block's place never changes and a run is never split: what
+//  leaves a run half-way is another run that names its parent.  A run's memory is another matter: it is on a shelf (shelf.h) with
+//  others of its length, and moves when it gets longer or shorter, or to close the hole that another left.
 //
 //  2. Lines (lines.h).  Anybody may name any block (the parent of a store, the first of a removal), so each block has a
 //  number of 32 bits in a table of cache lines.  Nothing else is random: the rest of an event is compared with the run that

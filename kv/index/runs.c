@@ -5,7 +5,13 @@
 #include "base/bug.h"
 #include "base/memory.h"
 
-enum { CAPACITY_MIN = 2, MALLOC_BYTES = 8 };
+enum { MALLOC_BYTES = 8, STEPS_MAX = 16 };
+
+static size_t
+s_run_bytes (size_t capacity)
+{
+    return sizeof (run_t) + capacity * sizeof (uint64_t);
+}
 
 void
 runs_init (runs_t *self, sets_t *sets)
@@ -14,6 +20,8 @@ runs_init (runs_t *self, sets_t *sets)
     lines_init (&self->blocks);
     pile_init (&self->free, sizeof (uint32_t));
     pile_add (&self->blocks.rows);
+    for (size_t steps = 1; steps <= RUN_MAX / RUN_STEP; steps++)
+        shelf_init (&self->shelves [steps], s_run_bytes (steps * RUN_STEP));
 }
 
 uint32_t
@@ -27,12 +35,6 @@ runs_room (const runs_t *self)
 {
     size_t runs = RUN_LIMIT - self->blocks.rows.count + self->free.count, blocks = NUMBERS_MAX - self->blocks.count;
     return runs < blocks ? runs : blocks;
-}
-
-static size_t
-s_run_bytes (size_t capacity)
-{
-    return sizeof (run_t) + capacity * sizeof (uint64_t);
 }
 
 //  --- stretches
@@ -58,14 +60,14 @@ static void
 s_set_stretches (runs_t *self, run_t *run, const stretch_t *stretches, size_t count)
 {
     size_t before = s_stretch_bytes (run->stretch_count), bytes = s_stretch_bytes (count);
+    stretch_t *own = before ? run->stretches : NULL;
     if (count == 1) {
-        memory_free (run->stretches);
-        run->stretches = NULL;
+        memory_free (own);
         run->set = stretches [0].set;
     } else {
         if (bytes != before)
-            run->stretches = memory_resize (run->stretches, s_stretch_capacity (count) * sizeof *stretches);
-        memcpy (run->stretches, stretches, count * sizeof *stretches);
+            own = memory_resize (own, s_stretch_capacity (count) * sizeof *stretches);
+        run->stretches = memcpy (own, stretches, count * sizeof *stretches);
     }
     self->bytes += bytes - before;
     run->stretch_count = (uint32_t)count;
@@ -165,24 +167,58 @@ static void
 s_change (runs_t *self, uint32_t number, uint32_t first, uint32_t end, uint32_t member, bool adding)
 {
     run_t *run = runs_at (self, number);
-    bool is_whole = !run->stretches && first == 0 && end == run->count;
+    bool is_whole = run->stretch_count == 1 && first == 0 && end == run->count;
     if (is_whole)
         run->set = adding ? sets_with (self->sets, run->set, member) : sets_without (self->sets, run->set, member);
-    else if (!run->stretches || !s_move_border (self, run, first, end, member, adding))
+    else if (run->stretch_count == 1 || !s_move_border (self, run, first, end, member, adding))
         s_rewrite (self, number, first, end, member, adding);
 }
 
 //  --- runs
 
+static shelf_t *
+s_shelf (runs_t *self, size_t capacity)
+{
+    return &self->shelves [capacity / RUN_STEP];
+}
+
+//  Memory for a run of so many blocks, where it is found from now on.
+static run_t *
+s_take_run (runs_t *self, uint32_t number, size_t capacity)
+{
+    run_t *run = shelf_take (s_shelf (self, capacity));
+    self->bytes += s_run_bytes (capacity);
+    *lines_row (&self->blocks, number) = (uint64_t *)(run + 1);
+    return run;
+}
+
+//  Gives the memory of a run back, and another run its new address.
+static void
+s_give_run (runs_t *self, run_t *run)
+{
+    self->bytes -= s_run_bytes (run->capacity);
+    run_t *moved = shelf_give (s_shelf (self, run->capacity), run);
+    if (moved)
+        *lines_row (&self->blocks, moved->number) = (uint64_t *)(moved + 1);
+}
+
+//  Frees the stretches, if there are several.
+static void
+s_free_stretches (runs_t *self, run_t *run)
+{
+    self->bytes -= s_stretch_bytes (run->stretch_count);
+    if (run->stretch_count > 1)
+        memory_free (run->stretches);
+}
+
 static void
 s_free_run (runs_t *self, uint32_t number)
 {
     run_t *run = runs_at (self, number);
-    self->bytes -= s_run_bytes (run->capacity) + MALLOC_BYTES + s_stretch_bytes (run->stretch_count);
-    memory_free (run->stretches);
+    s_free_stretches (self, run);
     lines_remove (&self->blocks, number << RUN_BITS, run->count);
-    memory_free (run);
     *lines_row (&self->blocks, number) = NULL;
+    s_give_run (self, run);
     *(uint32_t *)pile_add (&self->free) = number;
 }
 
@@ -197,30 +233,34 @@ runs_fini (runs_t *self)
         const stretch_t *stretches = runs_stretches (run, &single);
         for (size_t i = 0; i < run->stretch_count; i++)
             sets_release (self->sets, stretches [i].set);
-        memory_free (run->stretches);
-        memory_free (run);
+        s_free_stretches (self, run);
     }
+    for (size_t steps = 1; steps <= RUN_MAX / RUN_STEP; steps++)
+        shelf_fini (&self->shelves [steps]);
     pile_fini (&self->free);
     lines_fini (&self->blocks);
 }
 
+//  Moves a run to where there is room for more blocks, or fewer.
 static run_t *
 s_resize_run (runs_t *self, uint32_t number, size_t capacity)
 {
-    run_t *run = runs_at (self, number);
-    self->bytes += s_run_bytes (capacity) - s_run_bytes (run->capacity);
-    run = memory_resize (run, s_run_bytes (capacity));
+    run_t *old = runs_at (self, number), *run = s_take_run (self, number, capacity);
+    memcpy (run, old, s_run_bytes (old->count));
     run->capacity = (uint32_t)capacity;
-    *lines_row (&self->blocks, number) = (uint64_t *)(run + 1);
+    s_give_run (self, old);
     return run;
 }
 
-//  Memory comes in pieces of two blocks.
+//  The capacity for so many blocks: one of a few, so that there are few shelves; a long run's is less than an eighth larger than
+//  it must be.
 static size_t
-s_clamp_capacity (size_t capacity)
+s_capacity_for (size_t count)
 {
-    capacity += capacity & 1;
-    return capacity < CAPACITY_MIN ? CAPACITY_MIN : capacity > RUN_MAX ? RUN_MAX : capacity;
+    size_t step = RUN_STEP;
+    while (count > step * STEPS_MAX)
+        step *= 2;
+    return (count + step - 1) / step * step;
 }
 
 static uint32_t
@@ -234,12 +274,18 @@ s_add_run (runs_t *self, uint64_t parent, set_t set, size_t wanted)
         BUG_ON (number == RUN_LIMIT);
         pile_add (&self->blocks.rows);
     }
-    size_t capacity = s_clamp_capacity (wanted);
-    run_t *run = memory_resize (NULL, s_run_bytes (capacity));
-    *run = (run_t){ .parent = parent, .set = set, .capacity = (uint32_t)capacity, .stretch_count = 1 };
-    self->bytes += s_run_bytes (capacity) + MALLOC_BYTES;
-    *lines_row (&self->blocks, number) = (uint64_t *)(run + 1);
+    size_t capacity = s_capacity_for (wanted < RUN_MAX ? wanted : RUN_MAX);
+    run_t *run = s_take_run (self, number, capacity);
+    *run =
+        (run_t){ .parent = parent, .set = set, .number = number, .capacity = (uint32_t)capacity, .stretch_count = 1 };
     return number;
+}
+
+//  The last of several stretches; NULL where there is one.
+static stretch_t *
+s_last_stretch (const run_t *run)
+{
+    return run->stretch_count > 1 ? &run->stretches [run->stretch_count - 1] : NULL;
 }
 
 //  Makes the last stretch longer by as many blocks as came behind it, or begins another.
@@ -248,15 +294,17 @@ s_extend_stretch (runs_t *self, uint32_t number, uint32_t start, set_t set)
 {
     run_t *run = runs_at (self, number);
     uint32_t count = run->stretch_count, end = run->count;
-    stretch_t *last = run->stretches ? &run->stretches [count - 1] : NULL;
+    stretch_t *last = s_last_stretch (run);
     if ((last ? last->set : run->set) == set) {
         if (last)
             last->end = end;
         return;
     }
-    rewrite_t rewrite = { .stretches = { { start, run->set } } };
+    rewrite_t rewrite;
     if (last)
         memcpy (rewrite.stretches, run->stretches, count * sizeof *last);
+    else
+        rewrite.stretches [0] = (stretch_t){ start, run->set };
     rewrite.stretches [count] = (stretch_t){ end, set };
     s_set_stretches (self, run, rewrite.stretches, count + 1);
 }
@@ -266,7 +314,7 @@ static run_t *
 s_reserve (runs_t *self, uint32_t number, uint32_t count)
 {
     run_t *run = runs_at (self, number);
-    return count <= run->capacity ? run : s_resize_run (self, number, s_clamp_capacity (count));
+    return count <= run->capacity ? run : s_resize_run (self, number, s_capacity_for (count));
 }
 
 size_t
@@ -331,8 +379,9 @@ s_cut (runs_t *self, uint32_t number, uint32_t count)
     run_t *run = runs_at (self, number);
     lines_remove (&self->blocks, number << RUN_BITS | count, run->count - count);
     run->count = (uint32_t)count;
-    if (count * 2 <= run->capacity)
-        s_resize_run (self, number, s_clamp_capacity (count));
+    size_t capacity = s_capacity_for (count);
+    if (count * 2 <= run->capacity && capacity < run->capacity)
+        s_resize_run (self, number, capacity);
 }
 
 //  Cuts the end that nobody has.
@@ -362,7 +411,7 @@ static bool
 s_shorten (runs_t *self, uint32_t number, uint32_t first, uint32_t end, uint32_t member)
 {
     run_t *run = runs_at (self, number);
-    stretch_t *last = run->stretches ? &run->stretches [run->stretch_count - 1] : NULL;
+    stretch_t *last = s_last_stretch (run);
     uint32_t start = last ? last [-1].end : 0;
     if (end != run->count || first <= start || (last ? last->set : run->set) != member)
         return false;
@@ -396,7 +445,7 @@ s_check_run (const runs_t *self, uint32_t number)
     uint64_t references = 0;
     uint32_t end = 0, count = run->count;
     BUG_ON (count == 0 || count > run->capacity || run->capacity > RUN_MAX);
-    BUG_ON (run->stretch_count == 0 || !run->stretches != (run->stretch_count == 1));
+    BUG_ON (run->stretch_count == 0 || run->number != number);
     for (size_t i = 0; i < run->stretch_count; i++) {
         BUG_ON (stretches [i].end <= end || (i && stretches [i].set == stretches [i - 1].set));
         references += sets_is_interned (stretches [i].set);
@@ -412,16 +461,19 @@ s_check_run (const runs_t *self, uint32_t number)
 uint64_t
 runs_check (const runs_t *self)
 {
-    uint64_t references = 0, blocks = 0, bytes = 0;
+    uint64_t references = 0, blocks = 0, bytes = 0, runs = 0, pieces = 0;
     lines_check (&self->blocks);
+    for (size_t steps = 1; steps <= RUN_MAX / RUN_STEP; steps++)
+        pieces += self->shelves [steps].count;
     for (uint32_t number = 0; number < runs_bound (self); number++) {
         if (!runs_has (self, number))
             continue;
         const run_t *run = runs_at (self, number);
         references += s_check_run (self, number);
         blocks += runs_count (self, number);
-        bytes += s_run_bytes (run->capacity) + MALLOC_BYTES + s_stretch_bytes (run->stretch_count);
+        runs++;
+        bytes += s_run_bytes (run->capacity) + s_stretch_bytes (run->stretch_count);
     }
-    BUG_ON (blocks != self->blocks.count || bytes != self->bytes);
+    BUG_ON (blocks != self->blocks.count || bytes != self->bytes || runs != pieces);
     return references;
 }

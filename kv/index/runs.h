@@ -2,8 +2,9 @@
 //
 //  Blocks that came one behind the other lie one behind the other: a run is up to RUN_MAX of them, each the parent of the
 //  next.  A block never changes its place, so a branch is a run of its own that names the block it leaves from, and nothing
-//  is ever split.  Who has the blocks is kept by the stretch: blocks in a row with one set of holders.  Most runs have one
-//  stretch, and storing or removing a hundred blocks that lie in a row is one change of one stretch.
+//  is ever split; only the memory of a run moves.  Who has the blocks is kept by the stretch: blocks in a row with one set of
+//  holders.  Most runs have one stretch, and storing or removing a hundred blocks that lie in a row is one change of one
+//  stretch.
 //
 //  A block that nobody has stays in its run as long as one behind it is had; the end of a run is cut as soon as nobody has
 //  it, and a run goes with its last block.
@@ -13,8 +14,9 @@
 
 #include "kv/index/lines.h"
 #include "kv/index/sets.h"
+#include "kv/index/shelf.h"
 
-enum { RUN_BITS = ROW_BITS, RUN_MAX = ROW_MAX, RUN_LIMIT = 1 << (32 - ROW_BITS) };
+enum { RUN_BITS = ROW_BITS, RUN_MAX = ROW_MAX, RUN_LIMIT = 1 << (32 - ROW_BITS), RUN_STEP = 2 };
 
 typedef struct {
     uint32_t end;    //  Position behind its last block
@@ -23,9 +25,12 @@ typedef struct {
 
 //  The hashes of its blocks follow it in memory.
 typedef struct {
-    uint64_t parent;                //  Hash of the block before the first
-    stretch_t *stretches;           //  In order; NULL where there is one
-    set_t set;                      //  Of the only stretch
+    uint64_t parent;    //  Hash of the block before the first
+    union {
+        stretch_t *stretches;    //  In order, where there are several
+        set_t set;               //  Of the only one
+    };
+    uint32_t number;                //  Its own, for its memory may move
     uint32_t count : 10;            //  Blocks, at least 1
     uint32_t capacity : 10;         //  Blocks there is memory for
     uint32_t stretch_count : 10;    //  Stretches, at least 1
@@ -39,10 +44,11 @@ typedef struct {
 } place_t;
 
 typedef struct {
-    lines_t blocks;    //  Where each is; a row is the hashes of a run, NULL while nobody's
-    sets_t *sets;      //  Borrowed
-    pile_t free;       //  uint32_t: runs that are nobody's
-    uint64_t bytes;    //  Of runs and stretches
+    lines_t blocks;                              //  Where each is; a row is the hashes of a run, NULL while nobody's
+    sets_t *sets;                                //  Borrowed
+    pile_t free;                                 //  uint32_t: runs that are nobody's
+    uint64_t bytes;                              //  Of runs and stretches
+    shelf_t shelves [RUN_MAX / RUN_STEP + 1];    //  Runs, by their capacity in steps
 } runs_t;
 
 //  Borrows the sets, which must outlive it.
@@ -65,7 +71,7 @@ runs_prefetch (const runs_t *self, const uint64_t *hashes, size_t count)
 //  Returns a number that stands for the block's place, mostly: those of blocks in a row are in a row.
 uint32_t runs_prefetch_run (const runs_t *self, uint64_t hash, uint32_t more);
 
-//  The run, which must be somebody's.  Valid until a block is appended or removed.
+//  The run, which must be somebody's.  Valid until a block of any run is appended or removed.
 static inline run_t *
 runs_at (const runs_t *self, uint32_t run)
 {
@@ -114,7 +120,7 @@ static inline const stretch_t *
 runs_stretches (const run_t *run, stretch_t *single)
 {
     *single = (stretch_t){ run->count, run->set };
-    return run->stretches ? run->stretches : single;
+    return run->stretch_count > 1 ? run->stretches : single;
 }
 
 //  The stretch a block is in; *start is its first position.
