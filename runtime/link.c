@@ -287,7 +287,8 @@ static void
 s_explain (call_t *self, status_t status)
 {
     if (status != STATUS_LIMIT) {
-        error_set (&self->error, STATUS_LIMIT, "%s takes no more: its queue is full", self->link->address);
+        error_set (&self->error, STATUS_LIMIT,
+            "%s takes nothing now: it is far behind, or has turned this process away", self->link->address);
         return;
     }
     actor_count (self->actor, COUNT_TOO_LARGE);

@@ -242,6 +242,25 @@ test_a_list_that_is_read_again_lets_new_ones_in (void **state)
     s_part (&house);
 }
 
+//  It may have come before its key did: it comes again, and what it says then is heard.
+static void
+test_who_was_turned_away_comes_again (void **state)
+{
+    house_t house;
+    s_meet (&house, PUBLIC, false, &s_ada, &s_house);
+    s_expect_refusal (&house);
+    keyring_t *keys = s_keyring (&s_house);
+    s_let_in (keys, "ada", &s_ada, "", ADA_ROLES);
+    world_set_keys (house.fixture.world, keys);
+    uint64_t refused = s_refused (&house);
+    fixture_run_for (&house.visitor, (uint64_t)PATIENCE_MS / 2 * MILLISECOND);
+    s_say (&house);
+    s_await (&house, 1);
+    assert_string_equal (house.sender.name, "ada");
+    assert_true (s_refused (&house) <= refused + 1);
+    s_part (&house);
+}
+
 static void
 test_a_plain_endpoint_asks_for_nothing (void **state)
 {
@@ -284,6 +303,7 @@ main (void)
         cmocka_unit_test (test_nobody_speaks_to_a_binder_that_is_not_whom_it_expects),
         cmocka_unit_test (test_who_brings_no_key_is_turned_away),
         cmocka_unit_test (test_a_list_that_is_read_again_lets_new_ones_in),
+        cmocka_unit_test (test_who_was_turned_away_comes_again),
         cmocka_unit_test (test_a_plain_endpoint_asks_for_nothing),
         cmocka_unit_test (test_without_keys_nothing_leaves_the_machine),
     };

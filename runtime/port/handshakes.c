@@ -2,6 +2,7 @@
 
 #include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 #include <zmq.h>
 
 #include "base/bug.h"
@@ -9,19 +10,21 @@
 
 enum {
     NAME_SIZE = 64,
-    FAILURES =
-        ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH,
+    GIVEN_UP = ZMQ_EVENT_HANDSHAKE_FAILED_PROTOCOL | ZMQ_EVENT_HANDSHAKE_FAILED_AUTH,
+    FAILURES = ZMQ_EVENT_HANDSHAKE_FAILED_NO_DETAIL | GIVEN_UP,
 };
 
 struct handshakes {
-    loop_t *loop;          //  Of the owner's thread
-    void *watched;         //  The socket
-    void *pair;            //  Where its monitor speaks
-    struct event *edge;    //  Of the pair
-    uint64_t failed;       //  So far
+    loop_t *loop;            //  Of the owner's thread
+    void *watched;           //  The socket
+    void *pair;              //  Where its monitor speaks
+    struct event *edge;      //  Of the pair
+    uint64_t failed;         //  So far
+    loop_fn *on_given_up;    //  NULL: nobody
+    void *arg;               //  For it
 };
 
-//  A monitor says each event in two frames; the second one is where it happened.
+//  A monitor says each event in two frames: the first begins with which, the second is where it happened.
 static void
 s_on_edge (evutil_socket_t fd, short what, void *arg)
 {
@@ -29,10 +32,17 @@ s_on_edge (evutil_socket_t fd, short what, void *arg)
     uint8_t frame [NAME_SIZE];
     int more = 0;
     size_t size = sizeof more;
+    uint16_t event, events = 0;
     while (zmq_recv (self->pair, frame, sizeof frame, ZMQ_DONTWAIT) >= 0) {
         BUG_ON (zmq_getsockopt (self->pair, ZMQ_RCVMORE, &more, &size) != 0);
-        self->failed += more != 0;
+        if (!more)
+            continue;
+        memcpy (&event, frame, sizeof event);
+        events |= event;
+        self->failed++;
     }
+    if ((events & GIVEN_UP) && self->on_given_up)
+        self->on_given_up (self->arg);
 }
 
 static void *
@@ -48,7 +58,7 @@ s_open_pair (void *zmq)
 
 //  The queue has no bound: libzmq's own thread would wait for room in it.  There is no edge before the first reading.
 handshakes_t *
-handshakes_new (loop_t *loop, void *zmq, void *socket, error_t *error)
+handshakes_new (loop_t *loop, void *zmq, void *socket, loop_fn *on_given_up, void *arg, error_t *error)
 {
     static atomic_uint last;
     char name [NAME_SIZE];
@@ -67,6 +77,8 @@ handshakes_new (loop_t *loop, void *zmq, void *socket, error_t *error)
     self->loop = loop;
     self->watched = socket;
     self->pair = pair;
+    self->on_given_up = on_given_up;
+    self->arg = arg;
     self->edge = loop_event (loop, fd, EV_READ | EV_PERSIST, s_on_edge, self);
     BUG_ON (event_add (self->edge, NULL) != 0);
     s_on_edge (fd, EV_READ, self);

@@ -1,6 +1,7 @@
 #include "runtime/port/zmq_socket.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <zmq.h>
@@ -43,16 +44,20 @@ enum {
     ENDPOINT_SIZE = 256,     //  Of an endpoint, with its NUL
 };
 
+//  Whoever was turned away comes again after this long.
+static const uint64_t KNOCK_PAUSE_NS = 2000000000;
+
 struct port_socket {
     loop_t *loop;                           //  Of the owner's thread
     void *zmq;                              //  The process's context
     gate_t *gate;                           //  Of the process
-    handshakes_t *handshakes;               //  NULL where it is bound to no guarded endpoint
+    handshakes_t *handshakes;               //  NULL where it has no guarded endpoint
+    struct event *knock;                    //  Connects anew; NULL where it is connected to no guarded endpoint
     void *socket;                           //  libzmq's
     socket_options_t options;               //  Defaults filled in
     struct event *edge;                     //  libzmq's descriptor: the state may have changed
     loop_task_t again;                      //  Look again in the next round
-    char endpoint [ENDPOINT_SIZE];          //  Last bound
+    char endpoint [ENDPOINT_SIZE];          //  Last bound, or connected where that is guarded
     uint64_t overflows;                     //  XPUB: sends that found a queue full
     bool reading;                           //  Inside s_read: a close waits for its end
     bool closed;                            //  Closed by the owner while reading
@@ -142,6 +147,8 @@ s_free (port_socket_t *self)
     if (self->edge)
         event_free (self->edge);
     loop_undefer (self->loop, &self->again);
+    if (self->knock)
+        event_free (self->knock);
     handshakes_destroy (&self->handshakes);
     if (self->socket)
         zmq_close (self->socket);
@@ -327,6 +334,38 @@ s_check_port (const char *endpoint, error_t *error)
     return error_set (error, STATUS_INVALID, "%s: a port is at most %d", endpoint, UINT16_MAX);
 }
 
+static void
+s_on_given_up (void *arg)
+{
+    loop_event_after (((port_socket_t *)arg)->knock, KNOCK_PAUSE_NS);
+}
+
+//  The keys may have changed on either side.
+static void
+s_on_knock (evutil_socket_t fd, short what, void *arg)
+{
+    port_socket_t *self = arg;
+    char endpoint [ENDPOINT_SIZE];
+    memcpy (endpoint, self->endpoint, sizeof endpoint);
+    zmq_disconnect (self->socket, endpoint);
+    if (zmq_socket_connect (self, endpoint, NULL))
+        s_on_given_up (self);
+}
+
+//  Counts who is turned away, or comes again when that happens to this one.
+static status_t
+s_watch_handshakes (port_socket_t *self, const char *endpoint, bool binds, error_t *error)
+{
+    if (!binds)
+        snprintf (self->endpoint, sizeof self->endpoint, "%s", endpoint);
+    if (!binds && !self->knock)
+        self->knock = loop_event (self->loop, -1, 0, s_on_knock, self);
+    if (!self->handshakes)
+        self->handshakes =
+            handshakes_new (self->loop, self->zmq, self->socket, binds ? NULL : s_on_given_up, self, error);
+    return self->handshakes ? STATUS_OK : STATUS_LIMIT;
+}
+
 //  What is set here holds for the endpoint that comes next, and not for those before.
 static status_t
 s_guard (port_socket_t *self, const char *endpoint_text, bool binds, error_t *error)
@@ -337,11 +376,10 @@ s_guard (port_socket_t *self, const char *endpoint_text, bool binds, error_t *er
         return STATUS_OK;
     status_t status = binds ? gate_guard_bind (self->gate, self->socket, error)
                             : gate_guard_connect (self->gate, self->socket, endpoint_host (endpoint), error);
-    if (status != STATUS_OK)
-        error_prefix (error, "cannot %s %s", binds ? "bind" : "connect to", endpoint_text);
-    else if (binds && !self->handshakes)
-        self->handshakes = handshakes_new (self->loop, self->zmq, self->socket, error);
-    return status == STATUS_OK && binds && !self->handshakes ? STATUS_LIMIT : status;
+    if (status == STATUS_OK)
+        return s_watch_handshakes (self, endpoint_text, binds, error);
+    error_prefix (error, "cannot %s %s", binds ? "bind" : "connect to", endpoint_text);
+    return status;
 }
 
 //  libzmq removes whatever lies at an ipc path before it binds, also a socket somebody answers on: so look first.
