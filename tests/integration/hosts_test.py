@@ -5,7 +5,6 @@ import os
 import pathlib
 import re
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
@@ -13,134 +12,16 @@ import time
 import unittest
 import urllib.request
 
+from hosts import FLEET, Fleet
 from namespaces import Network, why_not
-from support import STATOR, Program, http, until
+from support import STATOR, http, until
 
 SYSTEM_PACKAGES = "/usr/lib/python3/dist-packages"
-FLEET = """version: 1
-hosts:
-{hosts}models:
-  - name: mock
-workers:
-{workers}"""
 
 
 def long_text(topic):
     """Some blocks of text that no other conversation begins with."""
     return f"Let us speak of {topic}. " + " ".join(f"{topic} has a box with the number {number}." for number in range(60))
-
-
-class Host(Program):
-    """`stator up --host NAME` on a machine, with folders of its own."""
-
-    def __init__(self, folder, machine, name, roles):
-        self.machine, self.name = machine, name
-        self.folder = pathlib.Path(folder) / name
-        self.keys = self.folder / "state" / "keys"
-        self.folder.mkdir()
-        self.stator("key", "new", name, "--roles", roles, "--state-dir", self.folder / "state")
-
-    def stator(self, *words):
-        """Runs a verb on the machine; returns (exit code, output)."""
-        done = subprocess.run(self.machine.command(STATOR, *words), capture_output=True, text=True, timeout=60)
-        return done.returncode, done.stdout + done.stderr
-
-    def start(self, config):
-        super().__init__(self.machine.command(STATOR, "up", config, "--host", self.name, "--state-dir", self.folder / "state",
-                                              "--run-dir", self.folder / "run"), self.folder)
-
-    def ask(self, *words):
-        """A verb that looks at the fleet from this host."""
-        return self.stator(*words, "--run-dir", self.folder / "run")
-
-    def reload(self):
-        self.process.send_signal(signal.SIGHUP)
-
-
-class Fleet:
-    """A head with broker and core, and a host with a worker for each further machine."""
-
-    def __init__(self, folder, network, speed):
-        self.folder = pathlib.Path(folder)
-        self.head = Host(folder, network.machines[0], "head", "host,core")
-        self.others = [Host(folder, machine, f"gpu-{number}", "host,worker")
-                       for number, machine in enumerate(network.machines[1:], 1)]
-        self.hosts = [self.head, *self.others]
-        self.url = f"http://{self.head.machine.address}:8000"
-        self.config = self.folder / "fleet.yaml"
-        self.config.write_text(FLEET.format(
-            hosts="".join(f"  - {{ name: {host.name}, address: {host.machine.address}"
-                          f"{', runs: [broker, core]' if host is self.head else ''} }}\n" for host in self.hosts)
-            + "frontend: { host: 0.0.0.0, allow_public: true }\n",
-            workers="".join(f"  - {{ engine: mock, name: {host.name}, host: {host.name}, mock: {{ speed: {speed} }} }}\n"
-                            for host in self.others)))
-        for host in self.hosts:
-            for other in self.hosts:
-                if host is not other:
-                    shutil.copy(other.keys / f"{other.name}.cert", host.keys)
-
-    def start(self):
-        self.head.start(self.config)
-        until((self.head.folder / "state/secret").exists, 20, "the cluster's secret")
-        for host in self.others:
-            shutil.copy(self.head.folder / "state/secret", host.folder / "state/secret")
-            host.start(self.config)
-        for host in self.others:
-            self.await_state(f"worker/{host.name}-0", "ready", 40)
-        with self.head.machine.inside():
-            until(lambda: http(f"{self.url}/health")[0] == 200, 40, "the frontend to be ready")
-
-    def stop(self):
-        for host in reversed(self.hosts):
-            if hasattr(host, "process"):
-                host.stop()
-
-    def states(self):
-        """Address -> state, as `stator ps` on the head says."""
-        code, text = self.head.ask("ps", "--json", "--timeout", "1s")
-        return {actor["address"]: actor["state"] for actor in json.loads(text)["actors"]} if code in (0, 3) else {}
-
-    def await_state(self, address, state, seconds):
-        try:
-            until(lambda: self.states().get(address) == state, seconds, f"{address} to be {state}")
-        except AssertionError as reason:
-            raise AssertionError(f"{reason}\n{self.logs()}") from None
-
-    def logs(self):
-        return "\n".join(f"{host.name}:\n{host.output()[-3000:]}" for host in self.hosts if hasattr(host, "log"))
-
-    def count(self, kind):
-        """Of stator_bus_events_total of the broker."""
-        code, text = self.head.ask("call", "broker/0", "get_metrics")
-        assert code == 0, text
-        return int(re.search(rf'stator_bus_events_total{{kind="{kind}"}} (\d+)', json.loads(text)["text"]).group(1))
-
-    def turn(self, messages):
-        """Asks for the next turn and adds it; returns (worker, cached tokens)."""
-        body = {"model": "mock", "messages": messages, "max_tokens": 8}
-        with self.head.machine.inside():
-            code, answer = http(f"{self.url}/v1/chat/completions", body, timeout=30)
-        assert code == 200, (code, answer, self.logs())
-        said = json.loads(answer)
-        messages.append(said["choices"][0]["message"])
-        return said["usage"]["prompt_tokens_details"]["cached_tokens"]
-
-    def stream(self, body):
-        request = urllib.request.Request(f"{self.url}/v1/chat/completions", json.dumps(body).encode(),
-                                         {"Content-Type": "application/json"})
-        return urllib.request.urlopen(request, timeout=60)
-
-    def migrations(self):
-        with self.head.machine.inside():
-            text = http(f"{self.url}/metrics")[1].decode()
-        return sum(int(line.rsplit(" ", 1)[1]) for line in text.splitlines() if line.startswith("stator_migrations_total"))
-
-    def fails(self):
-        """True where a question finds nobody to answer it."""
-        with self.head.machine.inside():
-            code, _ = http(f"{self.url}/v1/chat/completions", {"model": "mock", "max_tokens": 4, "messages": [
-                {"role": "user", "content": "Is anybody there?"}]}, timeout=30)
-        return code >= 500
 
 
 class Base(unittest.TestCase):
@@ -156,20 +37,33 @@ class Base(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.network = Network(cls.machines)
         cls.addClassCleanup(cls.network.remove)
-        cls.fleet = Fleet(folder.name, cls.network, cls.speed)
+        cls.fleet = Fleet(folder.name, cls.network, f"engine: mock, mock: {{ speed: {cls.speed} }}")
         cls.addClassCleanup(cls.fleet.stop)
         cls.fleet.start()
+
+    def ask(self, messages, **fields):
+        """Returns (status, answer)."""
+        with self.fleet.inside():
+            return http(f"{self.fleet.url}/v1/chat/completions", {"model": "mock", "messages": messages, **fields}, timeout=30)
+
+    def turn(self, messages):
+        """Asks for the next turn and adds it; returns its cached tokens."""
+        code, answer = self.ask(messages, max_tokens=8)
+        self.assertEqual(code, 200, (answer, self.fleet.logs()))
+        said = json.loads(answer)
+        messages.append(said["choices"][0]["message"])
+        return said["usage"]["prompt_tokens_details"]["cached_tokens"]
 
     def converse(self, topic):
         """A conversation with one turn behind it."""
         messages = [{"role": "user", "content": long_text(topic)}]
-        self.assertEqual(self.fleet.turn(messages), 0)
+        self.assertEqual(self.turn(messages), 0)
         return messages
 
     def goes_on(self, messages):
         """The next turn finds what the last one left in the cache."""
         messages.append({"role": "user", "content": "And which is the last?"})
-        self.assertGreater(self.fleet.turn(messages), 300)
+        self.assertGreater(self.turn(messages), 300)
 
 
 class TwoHostsTest(Base):
@@ -208,8 +102,8 @@ class ThreeHostsTest(Base):
         body = {"model": "mock", "max_tokens": 400, "stream": True, "seed": 7, "messages": [
             {"role": "user", "content": "Tell me a long story."}]}
         with fleet.head.machine.inside():
-            whole = self.text_of(fleet.stream(body))
-            answer = fleet.stream(body)
+            whole = self.text_of(self.stream(body))
+            answer = self.stream(body)
             worker = answer.headers["x-stator-worker"]
             machine = next(host.machine for host in fleet.others if worker == f"worker/{host.name}-0")
             lines = [answer.readline() for _ in range(20)]
@@ -219,7 +113,7 @@ class ThreeHostsTest(Base):
             finally:
                 machine.plug()
         self.assertEqual(self.text_of(lines), whole)
-        self.assertEqual(fleet.migrations(), 1)
+        self.assertEqual(fleet.metric("stator_migrations_total"), 1)
         fleet.await_state(worker, "ready", 30)
 
     def test_an_operator_looks_from_elsewhere(self):
@@ -244,6 +138,11 @@ class ThreeHostsTest(Base):
         code, text = stator(*unregister, *elsewhere)
         self.assertEqual(code, 1)
         self.assertIn("may not speak for worker/gpu-1-0", text)
+
+    def stream(self, body):
+        request = urllib.request.Request(f"{self.fleet.url}/v1/chat/completions", json.dumps(body).encode(),
+                                         {"Content-Type": "application/json"})
+        return urllib.request.urlopen(request, timeout=60)
 
     def text_of(self, lines):
         pieces = [json.loads(line[6:]) for line in lines if line.startswith(b"data: {")]
@@ -347,19 +246,17 @@ class StrangersTest(Base):
         self.fleet.await_state("worker/gpu-2-0", "ready", 30)
 
     def test_6_a_revoked_key_says_nothing_more_also_beside_a_broken_file(self):
-        head, before, ear = self.fleet.head, self.fleet.count("refused"), self.listener()
+        before, ear = self.fleet.count("refused"), self.listener()
         self.assertTrue(self.hears(ear, 5))
-        for name in ("gpu-1", "gpu-2"):
-            code, text = head.stator("key", "revoke", name, "--state-dir", head.folder / "state")
-            self.assertEqual(code, 0, text)
         self.addCleanup(self.fleet.config.write_text, self.fleet.config.read_text())
         self.fleet.config.write_text("of no use: now\n")
-        head.reload()
+        self.fleet.revoke("gpu-1", "gpu-2")
         self.refused_since("refused", before)
         for name in ("gpu-1", "gpu-2"):
             self.fleet.await_state(f"worker/{name}-0", "unreachable", 30)
         self.assertFalse(self.hears(ear, 3))
-        self.assertTrue(self.fleet.fails())
+        code, answer = self.ask([{"role": "user", "content": "Is anybody there?"}], max_tokens=4)
+        self.assertGreaterEqual(code, 500, answer)
 
     def test_7_the_fleet_can_do_without_a_revoked_host(self):
         self.fleet.head.stop()
@@ -372,8 +269,8 @@ class ConfigurationTest(unittest.TestCase):
     def test_a_host_that_others_reach_is_refused_without_a_key(self):
         with tempfile.TemporaryDirectory() as folder:
             config = pathlib.Path(folder) / "fleet.yaml"
-            config.write_text(FLEET.format(hosts="  - { name: head, address: 192.0.2.1, runs: [broker, core] }\n",
-                                           workers="  - { engine: mock, host: head }\n"))
+            config.write_text(FLEET.format(hosts="  - { name: head, address: 192.0.2.1, runs: [broker, core] }\n", model="mock",
+                                           workers="  - { engine: mock, host: head }\n", frontend="", more=""))
             for words in (["check"], ["check", "--host", "head"], ["up", "--host", "head"]):
                 done = subprocess.run([STATOR, words[0], config, *words[1:], "--state-dir", f"{folder}/state", "--run-dir",
                                        f"{folder}/run"], capture_output=True, text=True, timeout=20)

@@ -1,7 +1,8 @@
 """Whatever is killed while answers stream, every token of every answer comes, once, in one stream; and all is well afterwards.
 
 Two real engines answer greedily.  Each row of STRIKES hits one process of a fleet in the middle of six answers, whose texts
-must be those of a run in which nothing happens.
+must be those of a run in which nothing happens.  The last fleet is one of three machines, between which nothing is said
+without a key.
 """
 
 import json
@@ -13,32 +14,56 @@ import threading
 import unittest
 import urllib.request
 
+import hosts
+from namespaces import Network, why_not
 from support import Fleet, free_port, until
 
 MODEL = "SmolLM2-135M-Instruct"
 TOKENS = 32
-FLEET = """version: 1
-models:
-  - name: {model}
-workers:
-  - {{ engine: llamacpp, name: a, port: {first}, block_size: 16, command: "scripts/engine run smollm2 --slots 4 --port {{port}}" }}
-  - {{ engine: llamacpp, name: b, port: {second}, block_size: 16, command: "scripts/engine run smollm2 --slots 4 --port {{port}}" }}
-frontend: {{ process: own }}
-host: {{ restart_delay: 100ms }}
-"""
-APART = FLEET + """router: {{ process: own }}
-indexer: {{ process: own }}
-"""
+WORKER = 'engine: llamacpp, block_size: 16, command: "scripts/engine run smollm2 --slots 4 --port {port}"'
+HOST = "host: { restart_delay: 100ms }\n"
+APART = "router: { process: own }\nindexer: { process: own }\n"
+
+
+class OneHost(Fleet):
+    """Both workers beside all else, on this machine."""
+
+    def __init__(self, folder, more):
+        config = pathlib.Path(folder) / "fleet.yaml"
+        workers = "".join(f"  - {{ name: {name}, port: {free_port()}, {WORKER} }}\n" for name in "ab")
+        config.write_text(f"version: 1\nmodels:\n  - name: {MODEL}\nworkers:\n{workers}frontend: {{ process: own }}\n{HOST}{more}")
+        super().__init__(folder, config=config)
+
+
+class ThreeHosts(hosts.Fleet):
+    """Each worker on a machine of its own, and one for all else."""
+
+    def __init__(self, folder, more):
+        self.network = Network(3)
+        try:
+            super().__init__(folder, self.network, WORKER, MODEL, frontend=", process: own", more=HOST + more)
+            self.start()
+        except BaseException:
+            self.stop()
+            raise
+
+    def stop(self):
+        super().stop()
+        self.network.remove()
+
 
 #  Of each fleet: what is struck, how, and whether answers move to another worker for it.  {} is one that answers.
 STRIKES = [
-    (APART, [("engine/{}", signal.SIGKILL, True),
-             ("worker/{}", signal.SIGKILL, True),
-             ("router/0", signal.SIGKILL, False),
-             ("broker", signal.SIGKILL, False),
-             ("indexer/0", signal.SIGKILL, False),
-             ("engine/{}", signal.SIGSTOP, True)]),
-    (FLEET, [("core", signal.SIGKILL, False)]),
+    (OneHost, APART, [("engine/{}", signal.SIGKILL, True),
+                      ("worker/{}", signal.SIGKILL, True),
+                      ("router/0", signal.SIGKILL, False),
+                      ("broker", signal.SIGKILL, False),
+                      ("indexer/0", signal.SIGKILL, False),
+                      ("engine/{}", signal.SIGSTOP, True)]),
+    (OneHost, "", [("core", signal.SIGKILL, False)]),
+    (ThreeHosts, "", [("worker/{}", signal.SIGKILL, True),
+                      ("broker", signal.SIGKILL, False),
+                      ("core", signal.SIGKILL, False)]),
 ]
 
 #  An engine rounds otherwise when it computes a prompt at once than when it comes to it token by token. In the answers to
@@ -51,11 +76,12 @@ QUESTIONS = ["Print the squares of 1 to 10.", "Print the doubles of 1 to 10.", "
 class Answer(threading.Thread):
     """A streamed answer as a client sees it."""
 
-    def __init__(self, url, question):
+    def __init__(self, fleet, question):
         super().__init__()
+        self.fleet = fleet
         self.worker, self.text, self.usage, self.pieces = None, "", {}, 0
         self.finish, self.done, self.wrong = [], False, []
-        self.request = urllib.request.Request(f"{url}/v1/chat/completions", json.dumps({
+        self.request = urllib.request.Request(f"{fleet.url}/v1/chat/completions", json.dumps({
             "model": MODEL, "temperature": 0, "max_tokens": TOKENS, "ignore_eos": True, "stream": True,
             "stream_options": {"include_usage": True},
             "messages": [{"role": "user", "content": question}]}).encode(), {"Content-Type": "application/json"})
@@ -63,7 +89,7 @@ class Answer(threading.Thread):
 
     def run(self):
         try:
-            with urllib.request.urlopen(self.request, timeout=60) as answer:
+            with self.fleet.inside(), urllib.request.urlopen(self.request, timeout=60) as answer:
                 self.worker = answer.headers["x-stator-worker"].split("/")[1]
                 for line in answer:
                     if line.startswith(b"data: "):
@@ -91,12 +117,10 @@ class Answer(threading.Thread):
 
 
 class Stage:
-    """A fleet of one of the files, and what it answers while nothing happens."""
+    """A fleet, and what it answers while nothing happens."""
 
-    def __init__(self, folder, text):
-        config = pathlib.Path(folder) / "fleet.yaml"
-        config.write_text(text.format(model=MODEL, first=free_port(), second=free_port()))
-        self.fleet = Fleet(folder, config=config)
+    def __init__(self, fleet):
+        self.fleet = fleet
         try:
             self.await_well()
             self.expected = [answer.whole() for answer in self.ask()]
@@ -105,7 +129,7 @@ class Stage:
             raise
 
     def ask(self):
-        return [Answer(self.fleet.url, question) for question in QUESTIONS]
+        return [Answer(self.fleet, question) for question in QUESTIONS]
 
     def moved(self):
         return self.fleet.metric("stator_migrations_total")
@@ -148,16 +172,47 @@ class KillsTest(unittest.TestCase):
         self.assertEqual(stage.moved() > moved, moves)
 
     def test_no_token_is_lost_or_comes_twice(self):
-        for text, strikes in STRIKES:
+        for fleet, more, strikes in STRIKES:
+            if fleet is ThreeHosts and why_not():
+                continue
             with tempfile.TemporaryDirectory() as folder:
-                stage = Stage(folder, text)
+                stage = Stage(fleet(folder, more))
                 try:
                     for name, how, moves in strikes:
-                        with self.subTest(name, how=how.name):
+                        with self.subTest(name, how=how.name, fleet=fleet.__name__):
                             self.check(stage, name, how, moves)
                     self.assertEqual([answer.whole() for answer in stage.ask()], stage.expected)
+                    if fleet is ThreeHosts:
+                        self.check_that_a_revoked_worker_stays_out_until_it_is_let_in(stage)
                 finally:
                     stage.fleet.stop()
+
+    def check_that_a_revoked_worker_stays_out_until_it_is_let_in(self, stage):
+        """Its answers move; killed and started again it is turned away however often it comes, and the other one answers
+        everything.  Once its key is known again so is the worker, which nobody has to start anew."""
+        fleet, outcast = stage.fleet, stage.fleet.others[1]
+        address = f"worker/{outcast.name}-0"
+        pid = fleet.processes()[address]["pid"]
+        answers = stage.ask()
+        until(lambda: all(answer.pieces > 3 for answer in answers), 40, "answers to stream")
+        self.assertIn(f"{outcast.name}-0", [answer.worker for answer in answers])
+        fleet.revoke(outcast.name)
+        self.assertEqual([answer.whole() for answer in answers], stage.expected)
+        fleet.await_state(address, "unreachable", 30)
+
+        strangers, starts = fleet.count("stranger"), outcast.output().count(f"{address} is starting")
+        os.kill(pid, signal.SIGKILL)
+        until(lambda: outcast.output().count(f"{address} is starting") > starts, 20, f"{address} to be started again")
+        until(lambda: fleet.count("stranger") > strangers + 2, 30, f"{address} to be turned away, and to try again")
+        self.assertEqual(fleet.states()[address], "unreachable")
+        answers = stage.ask()
+        self.assertEqual([answer.whole() for answer in answers], stage.expected)
+        self.assertNotIn(f"{outcast.name}-0", [answer.worker for answer in answers])
+
+        starts = outcast.output().count(f"{address} is starting")
+        fleet.admit(outcast)
+        fleet.await_state(address, "ready", 20)
+        self.assertEqual(outcast.output().count(f"{address} is starting"), starts)
 
 
 if __name__ == "__main__":

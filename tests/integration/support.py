@@ -1,5 +1,6 @@
 """What integration tests share: where things are, free ports, programs that are stopped again, HTTP with JSON."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -12,6 +13,7 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STATOR = pathlib.Path(os.environ.get("STATOR", ROOT / "build/release/stator"))
+NOBODY = {"": {"state": "unknown", "restarts": 0, "pid": 0}}
 CLIENTS = pathlib.Path(os.environ.get("STATOR_CLIENTS", ROOT / "build/clients"))
 
 
@@ -97,7 +99,37 @@ class Engine(Program):
         return http(f"{self.url}/health")[0] == 200
 
 
-class Fleet(Program):
+class View:
+    """What a fleet says of itself, for whoever has its url and can run verbs of `stator` that find it."""
+
+    def inside(self):
+        """Where its url can be reached, while the with block runs."""
+        return contextlib.nullcontext()
+
+    def metric(self, name, labels=""):
+        """The sum of the samples of a metric that have this in their labels."""
+        with self.inside():
+            text = http(f"{self.url}/metrics")[1].decode()
+        lines = [line for line in text.splitlines() if line.startswith(name + "{") and labels in line]
+        return sum(float(line.rsplit(" ", 1)[1]) for line in lines)
+
+    def actors(self):
+        """What every actor says; one that says nothing while nobody can be asked."""
+        try:
+            return json.loads(self.stator("ps", "--json", "--timeout", "1s")[1])["actors"]
+        except (json.JSONDecodeError, KeyError):
+            return [{"address": "", "state": "unknown"}]
+
+    def processes(self):
+        """What the hosts say, by name; one row that says nothing while they cannot be asked."""
+        hosts = [actor for actor in self.actors() if actor["address"].startswith("host/")]
+        try:
+            return {process["name"]: process for host in hosts for process in host["runs"]["processes"]} or NOBODY
+        except KeyError:
+            return NOBODY
+
+
+class Fleet(Program, View):
     """A fleet of simulated workers, ready when constructed. Words are flags of `stator up`."""
 
     def __init__(self, folder, *words, config=ROOT / "examples/mock.yaml", name="fleet", logs=None, environment=None):
@@ -118,27 +150,10 @@ class Fleet(Program):
             raise AssertionError(f"the fleet ended: {self.output()}")
         return http(f"{self.url}/health")[0] == 200
 
-    def metric(self, name, labels=""):
-        """The sum of the samples of a metric that have this in their labels."""
-        text = http(f"{self.url}/metrics")[1].decode()
-        lines = [line for line in text.splitlines() if line.startswith(name + "{") and labels in line]
-        return sum(float(line.rsplit(" ", 1)[1]) for line in lines)
-
-    def actors(self):
-        """What every actor says; one that says nothing while nobody can be asked."""
-        done = subprocess.run([STATOR, "ps", "--json", "--run-dir", self.run_dir], capture_output=True, text=True, check=False)
-        try:
-            return json.loads(done.stdout)["actors"]
-        except (json.JSONDecodeError, KeyError):
-            return [{"address": "", "state": "unknown"}]
-
-    def processes(self):
-        """What the host says, by name; one row that says nothing while it cannot be asked."""
-        try:
-            host = next(actor for actor in self.actors() if actor["address"].startswith("host/"))
-            return {process["name"]: process for process in host["runs"]["processes"]}
-        except (StopIteration, KeyError):
-            return {"": {"state": "unknown", "restarts": 0, "pid": 0}}
+    def stator(self, *words):
+        """Runs a verb that looks at the fleet; returns (exit code, output)."""
+        done = subprocess.run([STATOR, *words, "--run-dir", self.run_dir], capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout
 
     def kill(self, address):
         """Kills the process of an actor: "worker/mock-0"."""
