@@ -66,7 +66,7 @@ s_open (house_t *self, const sample_t *sample)
         .catalog = catalog_new (NULL),
         .sessions = sessions_new (sample->workers, 1),
         .policy = policy_find ("kv"),
-        .weights = { 1000000, 1000000 },
+        .weights = { 1000000, 1000000, 800000 },
         .foresees = true };
     choice_init (&self->choice);
     for (uint64_t i = 0; i < BLOCKS; i++)

@@ -22,21 +22,25 @@ choice_session (const route_t *request)
     return request->has_envelope && request->envelope.has_session ? request->envelope.session : SPAN ("");
 }
 
-//  What it reaches of the prompt.
+//  What it reaches of the prompt, and what of that it has to wait for.
 static void
-s_set_overlap (policy_candidate_t *candidate, const catalog_overlap_t *overlap)
+s_set_overlap (const fleet_t *fleet, policy_candidate_t *candidate, const catalog_overlap_t *overlap, uint64_t now_ns)
 {
-    candidate->overlap_blocks = overlap->reached.total - overlap->reached.pending;
-    candidate->host_blocks = overlap->reached.blocks [TIER_HOST];
-    candidate->disk_blocks = overlap->reached.blocks [TIER_DISK];
-    candidate->remote_blocks = overlap->reached.blocks [TIER_REMOTE];
-    candidate->guessed_blocks = overlap->reached.approximate;
-    candidate->pending_blocks = overlap->reached.pending;
+    const reach_overlap_t *reached = &overlap->reached;
+    uint64_t wait_ns = overlap->expected_ns > now_ns ? overlap->expected_ns - now_ns : 0;
+    uint64_t awaited = reached->pending ? fleet_blocks_in (fleet, candidate, wait_ns) : 0;
+    candidate->overlap_blocks = reached->total - reached->pending;
+    candidate->host_blocks = reached->blocks [TIER_HOST];
+    candidate->disk_blocks = reached->blocks [TIER_DISK];
+    candidate->remote_blocks = reached->blocks [TIER_REMOTE];
+    candidate->guessed_blocks = reached->approximate;
+    candidate->pending_blocks = reached->pending;
+    candidate->awaited_blocks = awaited < reached->pending ? (uint32_t)awaited : reached->pending;
 }
 
 //  What the fleet does not know of its candidates.
 static void
-s_complete (choice_t *self, const choice_sources_t *sources, const route_t *request)
+s_complete (choice_t *self, const choice_sources_t *sources, const route_t *request, uint64_t now_ns)
 {
     holder_kind_t last = sources->foresees ? HOLDER_PENDING : HOLDER_APPROXIMATE;
     array_cut (&self->overlaps, 0);
@@ -45,7 +49,7 @@ s_complete (choice_t *self, const choice_sources_t *sources, const route_t *requ
         const catalog_overlap_t *overlap = array_at (&self->overlaps, i);
         size_t position = fleet_position (sources->fleet, overlap->source, overlap->reached.rank);
         if (position != POLICY_NONE)
-            s_set_overlap (array_at (&self->candidates, position), overlap);
+            s_set_overlap (sources->fleet, array_at (&self->candidates, position), overlap, now_ns);
     }
     for (size_t i = 0; i < self->candidates.count; i++) {
         policy_candidate_t *candidate = array_at (&self->candidates, i);
@@ -73,7 +77,7 @@ choice_make (choice_t *self, const choice_sources_t *sources, const route_t *req
     fleet_candidates (sources->fleet, request, now_ns, &self->candidates, reason);
     if (self->candidates.count == 0)
         return POLICY_NONE;
-    s_complete (self, sources, request);
+    s_complete (self, sources, request, now_ns);
     asked->prompt_blocks = (uint32_t)request->hashes.count;
     asked->last = s_find_last (self, sources, request);
     return sources->policy->choose (asked, &sources->weights, self->candidates.data, self->candidates.count);

@@ -17,6 +17,7 @@ static const char A [] = "worker/a", B [] = "worker/b", STORE [] = "kvbm/m1";
 static choice_sources_t s_sources;
 static choice_t s_choice;
 static uint8_t s_chain [CHAIN * HASH128_SIZE];
+static uint64_t s_now_ns;
 
 static uint64_t
 s_source (const char *address)
@@ -47,9 +48,10 @@ s_set_up (void **state)
         .catalog = catalog_new (NULL),
         .sessions = sessions_new (10, 1),
         .policy = policy_find ("kv"),
-        .weights = { 1000000, 1000000 },
+        .weights = { 1000000, 1000000, 800000 },
         .foresees = true };
     choice_init (&s_choice);
+    s_now_ns = 1;
     for (uint64_t i = 0; i < CHAIN; i++)
         hash128_to_bytes ((hash128_t){ 1000 + i, i }, s_chain + i * HASH128_SIZE);
     s_add_worker (A);
@@ -82,7 +84,7 @@ s_ask (void)
     route_t request = { .model = SPAN ("tiny"), .namespace_id = NAMESPACE, .hashes = { s_chain, CHAIN } };
     policy_request_t asked = { 0 };
     error_t reason;
-    return choice_make (&s_choice, &s_sources, &request, &asked, 1, &reason);
+    return choice_make (&s_choice, &s_sources, &request, &asked, s_now_ns, &reason);
 }
 
 static candidate_t
@@ -123,6 +125,29 @@ test_a_shared_store_counts_for_each_candidate_behind_its_own (void **state)
     assert_int_equal (b.remote_blocks, 9);
 }
 
+//  Until a worker has shown how fast it is, a block is taken to need 100 ms.
+static void
+test_what_is_computed_is_waited_for_less_and_less (void **state)
+{
+    enum { BLOCK_NS = 100000000 };
+    catalog_prefill_t prefill = { .source = s_source (A),
+        .namespace_id = NAMESPACE,
+        .hashes = { s_chain, 7 },
+        .expected_ns = 10 * (uint64_t)BLOCK_NS,
+        .expiry_ns = 20 * (uint64_t)BLOCK_NS };
+    catalog_begin_prefill (s_sources.catalog, &prefill);
+    static const struct {
+        uint64_t now;        //  Blocks later
+        uint32_t awaited;    //  Blocks
+    } rows [] = { { 0, 7 }, { 3, 7 }, { 4, 6 }, { 9, 1 }, { 10, 0 }, { 11, 0 } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        s_now_ns = rows [i].now * BLOCK_NS;
+        s_ask ();
+        assert_int_equal (s_candidate (0).pending_blocks, 7);
+        assert_int_equal (s_candidate (0).awaited_blocks, rows [i].awaited);
+    }
+}
+
 //  What is being computed is told to a policy that foresees, behind what is there, and hides nothing from one that does not.
 static void
 test_what_is_computed_is_told_to_those_who_foresee (void **state)
@@ -148,6 +173,7 @@ main (void)
         cmocka_unit_test_setup_teardown (test_a_candidate_has_what_its_tiers_have_together, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (
             test_a_shared_store_counts_for_each_candidate_behind_its_own, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_what_is_computed_is_waited_for_less_and_less, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_what_is_computed_is_told_to_those_who_foresee, s_set_up, s_tear_down),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -484,6 +484,8 @@ candidate_from_policy (const policy_candidate_t *candidate)
         .guessed_blocks = candidate->guessed_blocks,
         .has_pending_blocks = candidate->pending_blocks > 0,
         .pending_blocks = candidate->pending_blocks,
+        .has_awaited_blocks = candidate->awaited_blocks > 0,
+        .awaited_blocks = candidate->awaited_blocks,
         .cost = candidate->cost };
 }
 
@@ -527,6 +529,13 @@ fleet_expected_ns (const fleet_t *self, const policy_candidate_t *candidate, uin
     uint64_t blocks = candidate->prefill_blocks + new_blocks;
     uint64_t block_ns = s_block_ns (&worker->ranks [candidate->rank]);
     return (blocks < BLOCKS_MAX ? blocks : BLOCKS_MAX) * block_ns;
+}
+
+uint64_t
+fleet_blocks_in (const fleet_t *self, const policy_candidate_t *candidate, uint64_t ns)
+{
+    uint64_t block_ns = s_block_ns (&s_find (self, candidate->source)->ranks [candidate->rank]);
+    return block_ns ? ns / block_ns : 0;
 }
 
 bool

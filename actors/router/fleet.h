@@ -68,6 +68,9 @@ size_t fleet_position (const fleet_t *self, uint64_t source, uint16_t rank);
 //  How long it will take a candidate to have computed so many blocks more, in ns.
 uint64_t fleet_expected_ns (const fleet_t *self, const policy_candidate_t *candidate, uint32_t new_blocks);
 
+//  How many blocks it computes in that time.
+uint64_t fleet_blocks_in (const fleet_t *self, const policy_candidate_t *candidate, uint64_t ns);
+
 //  Whether the worker says what it stores.
 bool fleet_tells (const fleet_t *self, const policy_candidate_t *candidate);
 

@@ -418,7 +418,9 @@ s_take_options (router_t *self, const router_options_t *options)
 {
     self->policy = policy_find (router_modes [options->mode]);
     BUG_ON (!self->policy);
-    self->weights = (policy_weights_t){ (uint64_t)options->overlap_weight, (uint64_t)options->load_weight };
+    self->weights = (policy_weights_t){ .overlap_weight = (uint64_t)options->overlap_weight,
+        .load_weight = (uint64_t)options->load_weight,
+        .lower_weight = (uint64_t)options->lower_weight };
     adviser_configure (self->adviser, options);
 }
 

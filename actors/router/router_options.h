@@ -12,6 +12,7 @@ typedef struct {
     int mode;                       //  Position in router_modes
     int64_t overlap_weight;         //  Millionths
     int64_t load_weight;            //  Millionths
+    int64_t lower_weight;           //  Millionths
     uint64_t load_stale_ns;         //  Age at which a load report says nothing any more
     int64_t blocks_max;             //  Of its index
     int64_t sessions_max;           //  Whose last worker is remembered

@@ -29,7 +29,7 @@ class Message(typing.NamedTuple):
     fields: tuple                  # of Field, in the order of the schema
 
 
-SCHEMA_HASH = 0x177e9520d0bae028
+SCHEMA_HASH = 0xfc6cc87e8c8930bd
 
 
 class FrameKind(enum.IntEnum):
@@ -369,6 +369,7 @@ MESSAGES = {
         Field('kv_capacity', 'kc', 'u64', None, False, True, 0, 0),
         Field('guessed_blocks', 'g', 'u32', None, False, True, 0, 0),
         Field('pending_blocks', 'pe', 'u32', None, False, True, 0, 0),
+        Field('awaited_blocks', 'aw', 'u32', None, False, True, 0, 0),
         Field('host_blocks', 'oh', 'u32', None, False, True, 0, 0),
         Field('disk_blocks', 'od', 'u32', None, False, True, 0, 0),
         Field('remote_blocks', 'or', 'u32', None, False, True, 0, 0),

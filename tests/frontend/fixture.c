@@ -300,6 +300,7 @@ static const actor_class_t s_harness_class = {
 static const router_options_t s_router_options = { .mode = 0,
     .overlap_weight = 1000000,
     .load_weight = 1000000,
+    .lower_weight = 800000,
     .load_stale_ns = 3600 * REALM_SECOND,
     .blocks_max = 100000,
     .sessions_max = 1000 };

@@ -27,6 +27,7 @@ static const indexer_options_t fixture_indexer_options = { .blocks_max = 100000 
 static router_options_t fixture_options = { .mode = 0,
     .overlap_weight = 1000000,
     .load_weight = 1000000,
+    .lower_weight = 800000,
     .load_stale_ns = 5 * REALM_SECOND,
     .blocks_max = 100000,
     .sessions_max = 1000 };

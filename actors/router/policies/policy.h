@@ -28,6 +28,7 @@ typedef struct {
     uint32_t guessed_blocks;    //  are known by a guess only
     uint32_t
         pending_blocks;    //  Leading blocks besides that it was sent to compute; 0 for a policy that does not foresee
+    uint32_t awaited_blocks;    //  Of these, those that should not be computed by now
     uint64_t prefill_blocks;    //  Blocks of prompts it still has to compute for others
     uint64_t active_blocks;     //  Blocks of the prompts of its running requests
     uint32_t active;            //  Requests routed there and not finished
@@ -52,6 +53,7 @@ typedef struct {
 typedef struct {
     uint64_t overlap_weight;    //  What a block in the cache is worth
     uint64_t load_weight;       //  What a block that is still to be computed or kept for others costs
+    uint64_t lower_weight;      //  What a block in a lower tier is worth of one on the device
 } policy_weights_t;
 
 typedef struct {
