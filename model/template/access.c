@@ -325,6 +325,7 @@ render_path (render_t *self, value_t object, value_t path)
         more = dot < rest.size;
         span_t part = span_slice (rest, 0, dot);
         bool is_number = span_to_u64 (part, &position) && position <= INT32_MAX;
+        value_step (&self->heap, 1);
         object = render_item (self, object, is_number ? value_int ((int64_t)position) : value_text (part));
         rest = span_slice (rest, dot + 1, rest.size);
     }

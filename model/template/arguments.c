@@ -80,9 +80,20 @@ s_check_kind (render_t *render, const parameter_t *parameter, const value_t *val
             &render->heap, "TypeError: '%s' object cannot be interpreted as an integer", value_type_name (*value));
 }
 
+//  Whatever is called looks at its texts.
+static void
+s_scan_texts (value_heap_t *heap, const value_t *values, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (values [i].kind == VALUE_STRING)
+            value_scan (heap, values [i].as.text);
+}
+
 bool
 args_check (render_t *render, const char *name, const char *parameters, const args_t *args)
 {
+    s_scan_texts (&render->heap, args->items, args->count);
+    s_scan_texts (&render->heap, args->values, args->keyword_count);
     size_t position = 0, named = 0;
     bool by_position = false, any_positions = false, any_names = false;
     parameter_t parameter;

@@ -44,7 +44,7 @@ s_find (render_t *self, span_t name)
         if (!value_step (&self->heap, scope->count / VARIABLES_A_STEP))
             return NULL;
         for (size_t i = scope->count; i > 0; i--)
-            if (span_equal (scope->variables [i - 1].name, name))
+            if (value_same_text (&self->heap, scope->variables [i - 1].name, name))
                 return &scope->variables [i - 1].value;
     }
     return NULL;
@@ -94,7 +94,7 @@ render_set (render_t *self, span_t name, value_t value)
     if (!value_step (&self->heap, scope->count / VARIABLES_A_STEP))
         return;
     for (size_t i = 0; i < scope->count; i++)
-        if (span_equal (scope->variables [i].name, name)) {
+        if (value_same_text (&self->heap, scope->variables [i].name, name)) {
             scope->variables [i].value = value;
             return;
         }

@@ -58,7 +58,7 @@ s_write (render_t *self, span_t text)
         self->heap.error.status = STATUS_LIMIT;
         return;
     }
-    buffer_append (self->out, text);
+    value_write (&self->heap, text, self->out);
 }
 
 static void

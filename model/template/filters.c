@@ -39,6 +39,18 @@ s_safe (render_t *render, value_t self, const args_t *args)
     return text;
 }
 
+enum { BYTES_A_STEP = 16, SET_A_STEP = 4 };
+
+bool
+filters_strip (render_t *render, span_t *text, const span_t *set, bool left, bool right)
+{
+    size_t size = set ? set->size : 0;
+    bool allowed = value_step (&render->heap, text->size / BYTES_A_STEP * (1 + size / SET_A_STEP));
+    if (allowed)
+        *text = unicode_strip (*text, set, left, right);
+    return allowed;
+}
+
 static value_t
 s_trim (render_t *render, value_t self, const args_t *args)
 {
@@ -46,9 +58,9 @@ s_trim (render_t *render, value_t self, const args_t *args)
     if (set && set->kind != VALUE_STRING && set->kind != VALUE_NONE)
         return value_fail (&render->heap, "TypeError: strip arg must be None or str");
     bool has_set = set && set->kind == VALUE_STRING;
-    if (has_set && self.kind == VALUE_STRING && !value_search (&render->heap, self.as.text, set->as.text))
+    span_t text = s_text_of (render, self);
+    if (!filters_strip (render, &text, has_set ? &set->as.text : NULL, true, true))
         return (value_t){ 0 };
-    span_t text = unicode_strip (s_text_of (render, self), has_set ? &set->as.text : NULL, true, true);
     return s_as_safe (self, value_text (text));
 }
 
@@ -137,9 +149,9 @@ filters_replace (render_t *render, span_t text, span_t from, span_t to, int64_t 
                 break;
             gap = (size_t)(found.data - rest.data);
             buffer_append (&out, span_slice (rest, 0, gap));
-            buffer_append (&out, to);
+            value_write (&render->heap, to, &out);
         } else {
-            buffer_append (&out, to);
+            value_write (&render->heap, to, &out);
             if (at == text.size) {
                 at++;
                 break;
@@ -202,7 +214,7 @@ s_indent (render_t *render, value_t self, const args_t *args)
         span_t line;
         more = s_take_line (&text, &line);
         if (is_first ? first : line.size || blank)
-            buffer_append (&out, indentation);
+            value_write (&render->heap, indentation, &out);
         buffer_append (&out, line);
         if (more)
             buffer_append_byte (&out, '\n');

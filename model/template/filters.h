@@ -20,6 +20,9 @@ const builtin_t *filters_lookup (span_t name);
 //  The first place of a part in a text; data NULL where there is none.
 span_t filters_find (span_t text, span_t part);
 
+//  Strips a text of a set of characters, of whitespace where it is NULL; false with the error set where that takes too long.
+bool filters_strip (render_t *render, span_t *text, const span_t *set, bool left, bool right);
+
 //  Adds (key, value) to a row.
 void filters_add_pair (render_t *render, value_t list, value_t key, value_t value);
 

@@ -233,7 +233,7 @@ s_print_link (links_t *self, const char *scheme, span_t address, span_t shown, c
     buffer_append (&self->out, address);
     buffer_append_byte (&self->out, '"');
     if (more)
-        buffer_append (&self->out, self->attributes.as.text);
+        value_write (&self->render->heap, self->attributes.as.text, &self->out);
     buffer_append_byte (&self->out, '>');
     buffer_append (&self->out, shown);
     buffer_append_string (&self->out, more ? more : "");

@@ -47,6 +47,7 @@ s_filesizeformat (render_t *render, value_t self, const args_t *args)
         return value_fail (&render->heap, "a whole number leaves 64 bits");
     else
         buffer_print (&out, "%.1f %s", base * bytes / rows [row].unit [binary], rows [row].prefix [binary]);
+    value_step (&render->heap, out.size);
     return value_take_buffer (&render->heap, &out);
 }
 

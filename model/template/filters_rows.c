@@ -182,7 +182,8 @@ s_folded (render_t *render, value_t item, const order_t *by)
     if (item.kind != VALUE_STRING || by->case_sensitive)
         return item;
     buffer_t text = { 0 };
-    unicode_append_lower (&text, item.as.text);
+    if (value_scan (&render->heap, item.as.text))
+        unicode_append_lower (&text, item.as.text);
     return value_take_buffer (&render->heap, &text);
 }
 

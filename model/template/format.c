@@ -10,7 +10,7 @@
 #include "model/template/filters.h"
 #include "model/template/unicode.h"
 
-enum { WIDTH_MAX = 4096, PRECISION_MAX = 300 };
+enum { WIDTH_MAX = 4096, PRECISION_MAX = 300, FILLED_A_STEP = 16 };
 
 typedef struct {
     span_t fill;       //  One character
@@ -55,7 +55,7 @@ s_fits (render_t *render, const spec_t *spec)
 {
     if (spec->width > WIDTH_MAX || spec->precision > PRECISION_MAX)
         value_fail (&render->heap, "ValueError: a width is at most %d here, a precision %d", WIDTH_MAX, PRECISION_MAX);
-    return !value_heap_failed (&render->heap);
+    return value_step (&render->heap, (uint64_t)(spec->width / FILLED_A_STEP));
 }
 
 //  ---- Printing by a specification ----
@@ -151,7 +151,7 @@ s_print_real (render_t *render, buffer_t *out, const spec_t *spec, double value)
         break;
     default:
         if (!spec->type && spec->precision < 0)
-            value_print_float (real, &digits);
+            value_print_repr (&render->heap, value_float (real), &digits);
         else
             buffer_print (&digits, "%.*g", precision, real);
     }
@@ -181,7 +181,7 @@ s_print_value (render_t *render, buffer_t *out, const spec_t *spec, value_t valu
 {
     bool whole = value.kind == VALUE_INT || value.kind == VALUE_BOOL;
     int64_t integer = value.kind == VALUE_BOOL ? value.as.truth : value.as.integer;
-    if (value.kind == VALUE_STRING && (!spec->type || spec->type == 's'))
+    if (value.kind == VALUE_STRING && (!spec->type || spec->type == 's') && value_scan (&render->heap, value.as.text))
         s_print_text (out, spec, value.as.text);
     else if (whole && (!spec->type || s_is (spec->type, "dnboxX")))
         s_print_whole (out, spec, integer);
@@ -271,6 +271,7 @@ s_field_value (fields_t *self, span_t path)
     for (span_t rest = span_slice (path, end, path.size); rest.size && !value_heap_failed (&self->render->heap);) {
         bool item = rest.data [0] == '[';
         rest = span_slice (rest, 1, rest.size);
+        value_step (&self->render->heap, 1);
         for (end = 0; end < rest.size && (item ? rest.data [end] != ']' : !s_is ((char)rest.data [end], ".["));)
             end++;
         span_t name = span_slice (rest, 0, end);
@@ -308,6 +309,7 @@ s_print_field (fields_t *self, span_t field, buffer_t *out)
     spec_t spec;
     buffer_t expanded = { 0 };
     size_t end = 0;
+    value_scan (&self->render->heap, field);
     while (end < field.size && (field.data [end] != ':' && field.data [end] != '!'))
         end += field.data [end] == '[' ? 1 + span_find_byte (span_slice (field, end, field.size), ']') : 1;
     value_t value = s_field_value (self, span_slice (field, 0, end));
@@ -350,11 +352,12 @@ s_print_fields (fields_t *self, span_t text, bool nested, buffer_t *out)
     for (size_t at = 0; at < text.size && value_step (heap, 1) && out->size <= heap->arena.limit;) {
         uint8_t byte = text.data [at];
         uint8_t next = at + 1 < text.size ? text.data [at + 1] : 0;
-        size_t size = byte == '{' ? s_field_size (span_slice (text, at, text.size)) : 0;
+        bool doubled = next == byte && !nested;
+        size_t size = byte == '{' && !doubled ? s_field_size (span_slice (text, at, text.size)) : 0;
         if (byte != '{' && byte != '}') {
             buffer_append_byte (out, byte);
             at++;
-        } else if (next == byte && !nested) {
+        } else if (doubled) {
             buffer_append_byte (out, byte);
             at += 2;
         } else if (!size || (nested && self->render->depth > RENDER_DEPTH_MAX)) {

@@ -26,13 +26,30 @@ s_escape_ascii (buffer_t *out, uint32_t point)
     buffer_print (out, "\\u%04x\\u%04x", 0xd800 + (point >> 10), 0xdc00 + (point & 0x3ff));
 }
 
+//  Bytes at the front of a text that stand in JSON as they are.
+static size_t
+s_plain_run (span_t text)
+{
+    size_t at = 0;
+    while (at < text.size && text.data [at] >= 0x20 && text.data [at] < 0x7f && text.data [at] != '"' &&
+           text.data [at] != '\\')
+        at++;
+    return at;
+}
+
 static void
 s_text (printer_t *self, span_t text)
 {
     static const char named [] = "\b\f\n\r\t\"\\";
     static const char letters [] = "bfnrt\"\\";
+    if (!value_scan (&self->render->heap, text))
+        return;
     buffer_append_byte (self->out, '"');
     for (size_t at = 0, size; at < text.size; at += size) {
+        size = s_plain_run (span_slice (text, at, text.size));
+        buffer_append (self->out, span_slice (text, at, size));
+        if (size)
+            continue;
         uint32_t point = unicode_decode (span_slice (text, at, 4), &size);
         const char *found = point && point < 0x80 ? strchr (named, (int)point) : NULL;
         if (found)
@@ -55,14 +72,14 @@ s_new_line (printer_t *self)
         return;
     buffer_append_byte (self->out, '\n');
     for (int64_t i = 0; i < self->level && value_step (heap, 1) && self->out->size <= heap->arena.limit; i++)
-        buffer_append (self->out, self->style->indent);
+        value_write (heap, self->style->indent, self->out);
 }
 
 static void
 s_separate (printer_t *self, bool first)
 {
     if (!first)
-        buffer_append (self->out, self->style->item_separator);
+        value_write (&self->render->heap, self->style->item_separator, self->out);
     s_new_line (self);
 }
 
@@ -132,7 +149,7 @@ s_dict (printer_t *self, const value_dict_t *dict)
         const value_pair_t *pair = &dict->pairs [order ? order [i] : i];
         s_separate (self, i == 0);
         s_key (self, pair->key);
-        buffer_append (self->out, self->style->key_separator);
+        value_write (&self->render->heap, self->style->key_separator, self->out);
         s_value (self, pair->value);
     }
     value_leave (&self->render->heap);
@@ -151,7 +168,7 @@ s_real (printer_t *self, double real)
     else if (real - real != 0)
         buffer_append_string (self->out, real > 0 ? "Infinity" : "-Infinity");
     else
-        value_print_float (real, self->out);
+        value_print_repr (&self->render->heap, value_float (real), self->out);
 }
 
 static void

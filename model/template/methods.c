@@ -40,6 +40,7 @@ s_insert (render_t *render, value_t self, const args_t *args)
     int64_t last = (int64_t)list->count - 1;
     at = at < 0 ? at + last : at;
     at = at < 0 ? 0 : at > last ? last : at;
+    value_move (&render->heap, (size_t)(last - at));
     memmove (list->items + at + 1, list->items + at, (size_t)(last - at) * sizeof *list->items);
     list->items [at] = args->items [1];
     return value_none ();
@@ -56,6 +57,7 @@ s_list_pop (render_t *render, value_t self, const args_t *args)
     if (at < 0 || at >= (int64_t)list->count)
         return value_fail (&render->heap, "IndexError: pop index out of range");
     value_t item = list->items [at];
+    value_move (&render->heap, list->count - (size_t)at);
     memmove (list->items + at, list->items + at + 1, (list->count - (size_t)at - 1) * sizeof item);
     list->count--;
     return item;
@@ -106,6 +108,7 @@ s_remove (render_t *render, value_t self, const args_t *args)
     for (size_t i = 0; i < list->count && value_step (&render->heap, 1); i++) {
         if (!value_equal (&render->heap, list->items [i], args->items [0]))
             continue;
+        value_move (&render->heap, list->count - i);
         memmove (list->items + i, list->items + i + 1, (list->count - i - 1) * sizeof *list->items);
         list->count--;
         return value_none ();
@@ -141,6 +144,7 @@ s_list_reverse (render_t *render, value_t self, const args_t *args)
     if (!value_list_own (&render->heap, self.as.list))
         return (value_t){ 0 };
     value_list_t *list = self.as.list;
+    value_move (&render->heap, list->count);
     for (size_t i = 0; i < list->count / 2; i++) {
         value_t swap = list->items [i];
         list->items [i] = list->items [list->count - 1 - i];
@@ -203,6 +207,7 @@ static value_t
 s_dict_pop (render_t *render, value_t self, const args_t *args)
 {
     value_dict_t *dict = self.as.dict;
+    value_move (&render->heap, dict->count);
     for (size_t i = 0; i < dict->count; i++) {
         if (!value_equal (&render->heap, dict->pairs [i].key, args->items [0]))
             continue;

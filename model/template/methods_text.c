@@ -59,9 +59,8 @@ s_strip (render_t *render, value_t self, const args_t *args, bool left, bool rig
     if (set && set->kind != VALUE_STRING && set->kind != VALUE_NONE)
         return value_fail (&render->heap, "TypeError: strip arg must be None or str");
     bool has_set = set && set->kind == VALUE_STRING;
-    if (has_set && !value_search (&render->heap, self.as.text, set->as.text))
-        return (value_t){ 0 };
-    return value_text (unicode_strip (self.as.text, has_set ? &set->as.text : NULL, left, right));
+    bool done = filters_strip (render, &self.as.text, has_set ? &set->as.text : NULL, left, right);
+    return done ? value_text (self.as.text) : (value_t){ 0 };
 }
 
 static value_t
@@ -285,7 +284,8 @@ s_affix (render_t *render, value_t self, const args_t *args, bool (*has) (span_t
             &render->heap, "TypeError: first arg must be str or a tuple of str, not %s", value_type_name (part));
     for (size_t i = 0; i < part.as.list->count; i++) {
         value_t each = part.as.list->items [i];
-        if (inside && each.kind == VALUE_STRING && has (window, each.as.text))
+        if (inside && each.kind == VALUE_STRING && value_scan (&render->heap, each.as.text) &&
+            has (window, each.as.text))
             return value_bool (true);
     }
     return value_bool (false);
@@ -451,8 +451,8 @@ s_join (render_t *render, value_t self, const args_t *args)
                 value_type_name (items [i]));
             break;
         }
-        buffer_append (&text, i ? self.as.text : SPAN (""));
-        buffer_append (&text, items [i].as.text);
+        value_write (&render->heap, i ? self.as.text : SPAN (""), &text);
+        value_write (&render->heap, items [i].as.text, &text);
     }
     return value_take_buffer (&render->heap, &text);
 }

@@ -4,7 +4,7 @@
 
 #include "model/template/filters.h"
 
-enum { POWER_MAX = 1024 };
+enum { POWER_MAX = 1024, FACTORS_A_STEP = 16, COPIES_A_STEP = 16 };
 
 static value_t
 s_type_error (render_t *self, op_t op, value_t a, value_t b)
@@ -53,6 +53,7 @@ s_real_power (render_t *self, double base, double exponent)
         return value_fail (&self->heap, "ZeroDivisionError: 0.0 cannot be raised to a negative power");
     if (!(left <= POWER_MAX) || (double)(int64_t)left != left)
         return value_fail (&self->heap, "this power of a number is not supported");
+    value_step (&self->heap, (uint64_t)left / FACTORS_A_STEP);
     for (; left > 0; left--)
         result *= base;
     return value_float (exponent < 0 ? 1 / result : result);
@@ -213,6 +214,8 @@ s_repeat_text (render_t *self, value_t what, int64_t times)
         return repeated;
     if ((uint64_t)times > self->heap.arena.limit / size)
         return value_fail (&self->heap, "a repeated text is too long");
+    if (!value_step (&self->heap, (uint64_t)times / COPIES_A_STEP))
+        return (value_t){ 0 };
     uint8_t *memory = value_alloc (&self->heap, size * (size_t)times);
     for (int64_t i = 0; memory && i < times; i++)
         memcpy (memory + (size_t)i * size, what.as.text.data, size);

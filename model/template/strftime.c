@@ -4,6 +4,8 @@
 
 #include "model/template/render.h"
 
+enum { STEPS_A_BYTE = 4 };
+
 //  A moment taken apart (proleptic Gregorian calendar; days by Howard Hinnant's civil_from_days).
 typedef struct {
     int64_t year;           //  2026
@@ -204,6 +206,7 @@ render_strftime (render_t *self, span_t format)
 {
     buffer_t out = { 0 };
     moment_t moment = s_moment (self->now_s);
-    s_print_format (&out, &moment, format);
+    if (value_step (&self->heap, format.size * STEPS_A_BYTE))
+        s_print_format (&out, &moment, format);
     return value_take_buffer (&self->heap, &out);
 }

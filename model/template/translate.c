@@ -55,7 +55,7 @@ static void
 s_append_translated (render_t *render, buffer_t *out, value_t to)
 {
     if (to.kind == VALUE_STRING)
-        buffer_append (out, to.as.text);
+        value_write (&render->heap, to.as.text, out);
     else if (to.kind == VALUE_INT && to.as.integer >= 0 && to.as.integer <= 0x10ffff)
         unicode_append (out, (uint32_t)to.as.integer);
     else if (to.kind != VALUE_NONE)

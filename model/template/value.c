@@ -7,7 +7,14 @@
 #include "base/utf8.h"
 #include "model/template/unicode.h"
 
-enum { NESTING_MAX = 200, KEYS_A_STEP = 16, BYTES_A_STEP = 64 };
+enum {
+    NESTING_MAX = 200,
+    KEYS_A_STEP = 16,
+    ITEMS_A_STEP = 4,
+    BYTES_A_STEP = 16,
+    ALLOCATED_A_STEP = 64,
+    COMPARED_A_STEP = 64
+};
 
 void
 value_heap_init (value_heap_t *self, size_t limit, uint64_t steps)
@@ -44,6 +51,8 @@ value_fail (value_heap_t *self, const char *format, ...)
 void *
 value_alloc (value_heap_t *self, size_t size)
 {
+    if (!value_step (self, size / ALLOCATED_A_STEP))
+        return NULL;
     void *memory = arena_new (&self->arena, size ? size : 1);
     if (!memory && !value_heap_failed (self)) {
         value_fail (self, "the template needs more memory than a rendering may take (%zu bytes)", self->arena.limit);
@@ -88,7 +97,20 @@ value_scan (value_heap_t *self, span_t text)
 bool
 value_search (value_heap_t *self, span_t text, span_t part)
 {
-    return value_step (self, (text.size / BYTES_A_STEP) * (1 + part.size / BYTES_A_STEP));
+    return value_step (self, (text.size / BYTES_A_STEP) * (1 + part.size / COMPARED_A_STEP));
+}
+
+bool
+value_move (value_heap_t *self, size_t count)
+{
+    return value_step (self, count / ITEMS_A_STEP);
+}
+
+void
+value_write (value_heap_t *self, span_t text, buffer_t *out)
+{
+    if (value_scan (self, text) && out->size <= self->arena.limit)
+        buffer_append (out, text);
 }
 
 //  ---- Making ----
@@ -111,6 +133,7 @@ value_t
 value_missing (value_heap_t *self, const char *object, span_t name)
 {
     uint8_t last = name.size ? name.data [name.size - 1] : 0;
+    value_scan (self, name);
     missing_t *kept = &self->missing [(name.size * 7 + last) % MISSING_KEPT];
     if (kept->object == object && kept->value.as.text.size && span_equal (kept->name, name))
         return kept->value;
@@ -351,11 +374,12 @@ value_dict_set_text (value_heap_t *self, value_dict_t *dict, const char *key, va
 
 //  Most keys are short texts.
 static value_t *
-s_get_text (const value_dict_t *dict, span_t key)
+s_get_text (value_heap_t *self, const value_dict_t *dict, span_t key)
 {
     for (size_t i = 0; i < dict->count; i++) {
         const value_t *present = &dict->pairs [i].key;
-        if (present->kind == VALUE_STRING && span_equal (present->as.text, key))
+        if (present->kind == VALUE_STRING && present->as.text.size == key.size &&
+            value_same_text (self, present->as.text, key))
             return &dict->pairs [i].value;
     }
     return NULL;
@@ -367,7 +391,7 @@ value_dict_get (value_heap_t *self, const value_dict_t *dict, value_t key)
     if (!value_step (self, dict->count / KEYS_A_STEP))
         return NULL;
     if (key.kind == VALUE_STRING)
-        return value_scan (self, key.as.text) ? s_get_text (dict, key.as.text) : NULL;
+        return s_get_text (self, dict, key.as.text);
     for (size_t i = 0; i < dict->count; i++)
         if (value_equal (self, dict->pairs [i].key, key))
             return &dict->pairs [i].value;
@@ -568,6 +592,12 @@ s_equal_dicts (value_heap_t *self, const value_dict_t *a, const value_dict_t *b)
 }
 
 bool
+value_same_text (value_heap_t *self, span_t a, span_t b)
+{
+    return a.size == b.size && value_scan (self, a) && span_equal (a, b);
+}
+
+bool
 value_equal (value_heap_t *self, value_t a, value_t b)
 {
     if (value_is_number (a) && value_is_number (b))
@@ -579,7 +609,7 @@ value_equal (value_heap_t *self, value_t a, value_t b)
     case VALUE_NONE:
         return true;
     case VALUE_STRING:
-        return a.as.text.size == b.as.text.size && value_scan (self, a.as.text) && span_equal (a.as.text, b.as.text);
+        return value_same_text (self, a.as.text, b.as.text);
     case VALUE_RANGE:
         return s_equal_ranges (a.as.list, b.as.list);
     case VALUE_LIST:
@@ -633,6 +663,7 @@ value_compare (value_heap_t *self, value_t a, value_t b, int *order)
         return true;
     }
     if (a.kind == VALUE_STRING && b.kind == VALUE_STRING) {
+        value_scan (self, a.as.text.size < b.as.text.size ? a.as.text : b.as.text);
         int compared = span_compare (a.as.text, b.as.text);    //  UTF-8 keeps the order of code points
         *order = (compared > 0) - (compared < 0);
         return true;
@@ -683,35 +714,6 @@ value_object_name (value_t value)
         [VALUE_FUNCTION] = "function object",
         [VALUE_LOOP] = "LoopContext object" };
     return names [value.kind];
-}
-
-size_t
-value_text_length (span_t text)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < text.size; i++)
-        count += (text.data [i] & 0xc0) != 0x80;
-    return count;
-}
-
-span_t
-value_text_range (span_t text, size_t from, size_t to)
-{
-    size_t point = 0;
-    size_t begin = text.size;
-    size_t end = text.size;
-    for (size_t i = 0; i <= text.size; i++) {
-        if (i < text.size && (text.data [i] & 0xc0) == 0x80)
-            continue;
-        if (point == from)
-            begin = i;
-        if (point == to) {
-            end = i;
-            break;
-        }
-        point++;
-    }
-    return begin < end ? span_slice (text, begin, end - begin) : SPAN ("");
 }
 
 static bool

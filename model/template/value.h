@@ -110,10 +110,11 @@ bool value_heap_failed (const value_heap_t *self);
 //  Sets the error where there is none yet; returns undefined, so that a function can end with it.
 value_t value_fail (value_heap_t *self, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
 
-//  Memory; NULL with the error set where the heap is full.  Zeroed.
+//  Memory, for steps by its size; NULL with the error set where the heap is full or the steps are spent.  Zeroed.
 void *value_alloc (value_heap_t *self, size_t size);
 
-//  Takes steps from the budget; false with the error set where it is used up.
+//  Takes steps from the budget; false with the error set where it is used up.  A step is worth some ten nanoseconds, a hundred
+//  at most: what takes longer takes more steps, by the bytes and items it looks at.
 bool value_step (value_heap_t *self, uint64_t steps);
 
 //  Around the walk over a container's items: false with the error set where it is nested too deep, or in itself.  Leave in
@@ -126,6 +127,12 @@ bool value_scan (value_heap_t *self, span_t text);
 
 //  Takes the steps of looking for a part at every place of a text.
 bool value_search (value_heap_t *self, span_t text, span_t part);
+
+//  Takes the steps of moving items or pairs inside a list or a dict.
+bool value_move (value_heap_t *self, size_t count);
+
+//  Appends a text, for its steps; nothing where they are spent, or where the heap could not hold what was appended before.
+void value_write (value_heap_t *self, span_t text, buffer_t *out);
 
 //  ---- Making ----
 
@@ -198,6 +205,9 @@ bool value_is_hashable (value_heap_t *self, value_t key);
 
 //  ==, which takes steps by what is compared; false with the error set where they are spent.
 bool value_equal (value_heap_t *self, value_t a, value_t b);
+
+//  The same of two texts.
+bool value_same_text (value_heap_t *self, span_t a, span_t b);
 
 //  < as -1, 0, 1; false with the error set for kinds that have no order.
 bool value_compare (value_heap_t *self, value_t a, value_t b, int *order);

@@ -1,5 +1,6 @@
 //  value_text - values as Python prints them, and numbers as it reads them
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -9,6 +10,37 @@
 #include "base/utf8.h"
 #include "model/template/unicode.h"
 #include "model/template/value.h"
+
+enum { FLOAT_STEPS = 16 };
+
+size_t
+value_text_length (span_t text)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < text.size; i++)
+        count += (text.data [i] & 0xc0) != 0x80;
+    return count;
+}
+
+span_t
+value_text_range (span_t text, size_t from, size_t to)
+{
+    size_t point = 0;
+    size_t begin = text.size;
+    size_t end = text.size;
+    for (size_t i = 0; i <= text.size; i++) {
+        if (i < text.size && (text.data [i] & 0xc0) == 0x80)
+            continue;
+        if (point == from)
+            begin = i;
+        if (point == to) {
+            end = i;
+            break;
+        }
+        point++;
+    }
+    return begin < end ? span_slice (text, begin, end - begin) : SPAN ("");
+}
 
 //  Takes digits from the front; how many.
 static size_t
@@ -64,17 +96,21 @@ value_print_float (double real, buffer_t *out)
         buffer_append_string (out, real != real ? "nan" : real > 0 ? "inf" : "-inf");
         return;
     }
-    int precision = 1;
+    int precision = real > -DBL_MIN && real < DBL_MIN ? 1 : DBL_DIG;
     double again = 0;
+    //  Fifteen digits say which number it is, unless it is denormal; zeros at their end say nothing.
     do
         snprintf (text, sizeof text, "%.*e", precision - 1, real);
     while ((!span_to_double (span_from_string (text), &again) || again != real) && ++precision <= 17);
     uint64_t digits = 0;
     span_to_u64 (span_from_string (strchr (text, 'e') + 2), &digits);
     int exponent = strchr (text, 'e') [1] == '-' ? -(int)digits : (int)digits;
+    const char *end = strchr (text, 'e');
+    for (; precision > 1 && end [-1] == '0'; precision--)
+        end--;
+    end -= end [-1] == '.';
     if (exponent < -4 || exponent >= 16) {
-        char *mark = strchr (text, 'e');
-        buffer_append (out, span_of (text, (size_t)(mark - text)));
+        buffer_append (out, span_of (text, (size_t)(end - text)));
         buffer_print (out, "e%c%02d", exponent < 0 ? '-' : '+', abs (exponent));
         return;
     }
@@ -126,22 +162,39 @@ s_print_range (const value_view_t *range, buffer_t *out)
 void
 value_print (value_heap_t *self, value_t value, buffer_t *out)
 {
-    if (value.kind == VALUE_STRING && out->size <= self->arena.limit)
-        buffer_append (out, value.as.text);
-    else if (value.kind != VALUE_STRING && value.kind != VALUE_UNDEFINED)
+    if (value.kind == VALUE_STRING)
+        value_write (self, value.as.text, out);
+    else if (value.kind != VALUE_UNDEFINED)
         value_print_repr (self, value, out);
+}
+
+//  Bytes at the front of a text that repr () shows as they are.
+static size_t
+s_plain_run (span_t text, uint8_t quote)
+{
+    size_t at = 0;
+    while (at < text.size && text.data [at] >= 0x20 && text.data [at] < 0x7f && text.data [at] != quote &&
+           text.data [at] != '\\')
+        at++;
+    return at;
 }
 
 //  A text as Python's repr writes it: single quotes unless it has some and no double ones; what cannot be printed is
 //  escaped.
 static void
-s_print_text_repr (span_t text, buffer_t *out)
+s_print_text_repr (value_heap_t *self, span_t text, buffer_t *out)
 {
+    if (!value_scan (self, text))
+        return;
     bool has_single = span_find_byte (text, '\'') < text.size;
     bool has_double = span_find_byte (text, '"') < text.size;
     uint8_t quote = has_single && !has_double ? '"' : '\'';
     buffer_append_byte (out, quote);
     for (size_t at = 0; at < text.size;) {
+        size_t plain = s_plain_run (span_slice (text, at, text.size), quote);
+        buffer_append (out, span_slice (text, at, plain));
+        if ((at += plain) == text.size)
+            break;
         size_t size = utf8_sequence (span_slice (text, at, 4));
         span_t piece = span_slice (text, at, size ? size : 1);
         at += piece.size;
@@ -183,11 +236,12 @@ value_print_repr (value_heap_t *self, value_t value, buffer_t *out)
         buffer_print (out, "%" PRId64, value.as.integer);
         break;
     case VALUE_FLOAT:
+        value_step (self, FLOAT_STEPS);
         value_print_float (value.as.real, out);
         break;
     case VALUE_STRING:
         buffer_append_string (out, value.safe ? "Markup(" : "");
-        s_print_text_repr (value.as.text, out);
+        s_print_text_repr (self, value.as.text, out);
         buffer_append_string (out, value.safe ? ")" : "");
         break;
     case VALUE_LIST:
