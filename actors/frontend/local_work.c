@@ -11,8 +11,16 @@ enum {
 };
 
 //  What may take turns with others: no conversation holds up those of other clients for longer than its own size is worth,
-//  beside some tens of milliseconds.  Templates in use take up to eight steps a byte.
-enum { STEPS_MAX = 500000, STEPS_A_BYTE = 16 };
+//  beside some tens of milliseconds, and none for longer than some seconds.  Templates in use take less than a step a byte, but
+//  for one that walks over texts by character and takes eight, and those that look at all messages for each of them.
+enum { STEPS_MAX = 500000, STEPS_A_BYTE = 16, STEPS_IN_ALL = 128000000 };
+
+static uint64_t
+s_steps_max (const local_work_t *self, bool in_job)
+{
+    uint64_t steps = STEPS_MAX + STEPS_A_BYTE * (uint64_t)self->size;
+    return !in_job ? INLINE_STEPS_MAX : steps < STEPS_IN_ALL ? steps : STEPS_IN_ALL;
+}
 
 //  Work: touches nothing but this, and what the model lends to one work at a time.  False where it is more than can be done
 //  at once: it is to be done again, in a job.
@@ -21,8 +29,8 @@ s_do (local_work_t *self, bool in_job)
 {
     local_model_t *model = self->model;
     buffer_t prompt = { 0 };
-    uint64_t steps_max = in_job ? STEPS_MAX + STEPS_A_BYTE * (uint64_t)self->size : INLINE_STEPS_MAX;
-    self->status = bundle_render (model->bundle, self->context, self->now_s, steps_max, &prompt, &self->error);
+    self->status =
+        bundle_render (model->bundle, self->context, self->now_s, s_steps_max (self, in_job), &prompt, &self->error);
     if (!in_job && (self->status == STATUS_LIMIT || prompt.size > INLINE_PROMPT_MAX)) {
         buffer_fini (&prompt);
         return false;
