@@ -280,6 +280,29 @@ test_what_is_computed_is_told_apart_until_it_is_stored (void **state)
     array_fini (&overlaps);
 }
 
+//  Of two prompts that begin alike the longer one is there when its own end is.
+static void
+test_what_is_computed_is_expected_when_its_end_is (void **state)
+{
+    uint8_t bytes [PROMPT * HASH128_SIZE];
+    array_t overlaps;
+    s_prompt (bytes);
+    array_init (&overlaps, sizeof (catalog_overlap_t));
+    for (uint64_t blocks = 3; blocks <= 7; blocks += 4) {
+        catalog_prefill_t prefill = { .source = WORKER,
+            .namespace_id = 1,
+            .hashes = { bytes, blocks },
+            .expected_ns = 10 * blocks,
+            .expiry_ns = 100 };
+        catalog_begin_prefill (s_catalog, &prefill);
+        catalog_match (s_catalog, 1, (column_t){ bytes, PROMPT }, HOLDER_PENDING, &overlaps);
+        const catalog_overlap_t *overlap = array_at (&overlaps, overlaps.count - 1);
+        assert_int_equal (overlap->reached.pending, blocks);
+        assert_int_equal (overlap->expected_ns, 10 * blocks);
+    }
+    array_fini (&overlaps);
+}
+
 static void
 test_what_is_computed_ends (void **state)
 {
@@ -524,6 +547,7 @@ main (void)
         cmocka_unit_test_setup_teardown (test_workers_share_a_store, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_ranks_beyond_the_bound_have_nothing, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_what_is_computed_is_told_apart_until_it_is_stored, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_what_is_computed_is_expected_when_its_end_is, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_what_is_computed_ends, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_ticket_ends_with_its_namespace, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_what_is_computed_goes_with_its_worker, s_set_up, s_tear_down),
