@@ -161,10 +161,17 @@ s_refuse_stranger (index_t *self, uint32_t holder, error_t *error)
 
 //  --- blocks
 
+//  Whether any seat is dead and not swept out.
+static inline bool
+s_has_dead (const index_t *self)
+{
+    return self->dying.count || self->doomed.count;
+}
+
 bool
 index_set_is_live (const index_t *self, set_t set)
 {
-    if (!self->dying.count && !self->doomed.count)
+    if (!s_has_dead (self))
         return set != SETS_EMPTY;
     if (sets_is_marked (self->sets, set, self->clears))
         return true;
@@ -342,7 +349,8 @@ s_store (
     size_t valid = index_count_valid (hashes, count);
     s_store_all (self, seat, parent, at, hashes, valid);
     self->counters.invalid += count - valid;
-    index_sweep (self, SWEEP_STEPS + count / 8);
+    if (s_has_dead (self))
+        index_sweep (self, SWEEP_STEPS + count / 8);
     if (valid < count)
         return error_set (error, STATUS_INVALID, "block %zu of a store has hash 0, which is no block's", valid);
     return STATUS_OK;
@@ -381,20 +389,21 @@ s_remove_row (index_t *self, uint32_t seat_number, place_t place, uint32_t start
 {
     const uint64_t *ours = runs_hashes (&self->runs, (place_t){ place.run, 0 });
     uint32_t first = place.offset, behind = place.offset + 1;
+    uint64_t digest = index_mix (*hashes);
     size_t removed = 1;
     while (removed < count && first > start && hashes [removed] == ours [first - 1]) {
         first--;
-        removed++;
+        digest += index_mix (hashes [removed++]);
     }
     while (removed < count && first == place.offset && behind < end && hashes [removed] == ours [behind]) {
         behind++;
-        removed++;
+        digest += index_mix (hashes [removed++]);
     }
     seat_t *seat = index_seat (self, seat_number);
     runs_remove_member (&self->runs, place.run, first, behind, seat_number);
     seat->removed = (place_t){ place.run, first };
     seat->blocks -= (uint32_t)removed;
-    seat->digest -= s_digest (hashes, removed);
+    seat->digest -= digest;
     self->memberships -= removed;
     return removed;
 }
@@ -460,7 +469,8 @@ index_remove (index_t *self, uint32_t holder, const uint64_t *hashes, size_t cou
     s_load_removed (self, hashes, count);
     for (size_t i = 0; i < count;)
         i += s_remove_some (self, seat, hashes + i, count - i);
-    index_sweep (self, SWEEP_STEPS + count / 8);
+    if (s_has_dead (self))
+        index_sweep (self, SWEEP_STEPS + count / 8);
     return STATUS_OK;
 }
 
@@ -576,7 +586,7 @@ s_end_pass (index_t *self)
 bool
 index_sweep (index_t *self, size_t steps)
 {
-    if (!self->dying.count && !self->doomed.count)
+    if (!s_has_dead (self))
         return false;
     while (steps) {
         if (self->sweep_at >= self->sweep_end || !self->dying.count)

@@ -316,7 +316,7 @@ s_slot_of (const line_t *line, uint32_t number, uint16_t tag)
 }
 
 //  Takes a number out of a line or one that goes on from it; the last of all fills the hole.
-static void
+static inline void
 s_take (lines_t *self, line_t *line, uint32_t number, uint16_t tag)
 {
     uint32_t slot;
@@ -338,13 +338,23 @@ s_take (lines_t *self, line_t *line, uint32_t number, uint16_t tag)
     }
 }
 
-void
-lines_remove (lines_t *self, uint32_t number, uint32_t count)
+static void
+s_remove_row (lines_t *self, uint32_t number, uint32_t count)
 {
     loader_t loader;
     s_begin_loading (&loader, self, number, count);
     for (uint32_t i = 0; i < count; i++)
         s_take (self, s_loaded (&loader, self, i), number + i, s_tag (loader.hashes [i]));
+}
+
+void
+lines_remove (lines_t *self, uint32_t number, uint32_t count)
+{
+    uint64_t first = lines_hash (self, number);
+    if (count == 1)
+        s_take (self, s_line_of (s_grid (self), first), number, s_tag (first));
+    else
+        s_remove_row (self, number, count);
     self->count -= count;
 }
 

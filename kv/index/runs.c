@@ -379,9 +379,8 @@ s_cut (runs_t *self, uint32_t number, uint32_t count)
     run_t *run = runs_at (self, number);
     lines_remove (&self->blocks, number << RUN_BITS | count, run->count - count);
     run->count = (uint32_t)count;
-    size_t capacity = s_capacity_for (count);
-    if (count * 2 <= run->capacity && capacity < run->capacity)
-        s_resize_run (self, number, capacity);
+    if (count * 2 <= run->capacity && run->capacity > RUN_STEP)
+        s_resize_run (self, number, s_capacity_for (count));
 }
 
 //  Cuts the end that nobody has.
