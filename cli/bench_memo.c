@@ -180,14 +180,12 @@ static status_t
 s_run (const bench_run_t *run, error_t *error)
 {
     grown_t grown = { .quick = run->quick };
-    uintptr_t cursor = 0;
-    span_t key;
-    const json_t *conversation;
     status_t status = s_open (&grown, run, error);
-    while (!status && json_next (grown.contexts.named, &cursor, &key, &conversation)) {
+    for (size_t i = 0; !status && i < grown.contexts.rows.count; i++) {
+        const context_t *row = array_at (&grown.contexts.rows, i);
         char name [128];
-        span_copy_string (key, name, sizeof name);
-        status = s_grow (&grown, conversation, name, error);
+        span_copy_string (buffer_span (&row->name), name, sizeof name);
+        status = s_grow (&grown, row->conversation, name, error);
     }
     s_close (&grown);
     return status;

@@ -66,19 +66,17 @@ s_run (const bench_run_t *run, error_t *error)
     contexts_t contexts = { 0 };
     template_t *template = NULL;
     size_t passes = run->quick ? 1 : PASSES;
-    uintptr_t cursor = 0;
-    span_t key;
-    const json_t *conversation;
     status_t status = mapping_open (&source, run->words [0], error);
     if (!status)
         status = contexts_open (&contexts, run->words [1], error);
     if (!status)
         status = s_time_compile (source.bytes, passes, &template, error);
-    while (!status && json_next (contexts.named, &cursor, &key, &conversation)) {
+    for (size_t i = 0; !status && i < contexts.rows.count; i++) {
+        const context_t *row = array_at (&contexts.rows, i);
         char name [128];
-        json_t *context = contexts_fill (&contexts, conversation);
+        json_t *context = contexts_fill (&contexts, row->conversation);
         template_input_t input = { .context = context, .now_s = contexts.now_s };
-        span_copy_string (key, name, sizeof name);
+        span_copy_string (buffer_span (&row->name), name, sizeof name);
         s_time_rendering (template, &input, name, passes);
         json_destroy (&context);
     }

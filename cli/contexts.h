@@ -6,16 +6,25 @@
 #ifndef CLI_CONTEXTS_H
 #define CLI_CONTEXTS_H
 
+#include "base/array.h"
 #include "base/json.h"
 
 typedef struct {
-    json_t *file;           //  All of it
-    const json_t *named;    //  Conversations by name: walk it with json_next
-    buffer_t fixed;         //  Members that every conversation gets, as JSON
-    int64_t now_s;          //  For strftime_now: that of the file, else now
+    buffer_t name;           //  Its key in the file
+    span_t text;             //  Its value there
+    json_t *conversation;    //  Usually an object
+    error_t error;           //  Why there is none: it is nested too deep, say
+} context_t;
+
+typedef struct {
+    buffer_t text;     //  The file
+    array_t rows;      //  context_t, in its order
+    buffer_t fixed;    //  Members that every conversation gets, as JSON
+    int64_t now_s;     //  For strftime_now: that of the file, else now
 } contexts_t;
 
-//  Reads a file; "-": standard input.  To be closed even where it fails.
+//  Reads a file; "-": standard input.  Fails for a file whose conversations cannot be told apart; one that cannot be read has its
+//  error.  To be closed even where it fails.
 status_t contexts_open (contexts_t *self, const char *path, error_t *error);
 void contexts_close (contexts_t *self);
 

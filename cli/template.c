@@ -86,16 +86,14 @@ s_render_source (rendering_t *self, const char *name, span_t source)
 {
     error_t compile_error = { 0 };
     template_t *template = template_compile (source, &compile_error);
-    uintptr_t cursor = 0;
-    span_t key;
-    const json_t *conversation;
-    while (json_next (self->contexts.named, &cursor, &key, &conversation)) {
+    for (size_t i = 0; i < self->contexts.rows.count; i++) {
+        const context_t *row = array_at (&self->contexts.rows, i);
         buffer_t text = { 0 };
-        error_t error = compile_error;
-        json_t *context = contexts_fill (&self->contexts, conversation);
+        error_t error = template ? row->error : compile_error;
+        json_t *context = contexts_fill (&self->contexts, row->conversation);
         template_input_t input = { .context = context, .now_s = self->contexts.now_s };
-        status_t status = template ? template_render (template, &input, &text, NULL, &error) : error.status;
-        s_print_row (self, name, key, status, &text, &error);
+        status_t status = error.status ? error.status : template_render (template, &input, &text, NULL, &error);
+        s_print_row (self, name, buffer_span (&row->name), status, &text, &error);
         json_destroy (&context);
         buffer_fini (&text);
     }
