@@ -25,14 +25,15 @@ s_address (const array_t *self, size_t position)
     return (char *)self->data + position * self->element_size;
 }
 
-static void
-s_reserve (array_t *self, size_t count)
+void
+array_reserve (array_t *self, size_t count)
 {
-    if (count <= self->capacity)
+    if (count <= self->capacity - self->count)
         return;
-    size_t capacity = self->capacity ? self->capacity * 2 : 8;
-    if (capacity < count)
-        capacity = count;
+    BUG_ON (count > SIZE_MAX - self->count);
+    size_t needed = self->count + count, capacity = self->capacity ? self->capacity * 2 : 8;
+    if (capacity < needed)
+        capacity = needed;
     BUG_ON (capacity > SIZE_MAX / self->element_size);
     self->data = memory_resize (self->data, capacity * self->element_size);
     self->capacity = capacity;
@@ -43,7 +44,7 @@ array_append (array_t *self, const void *elements, size_t count)
 {
     if (count == 0)
         return NULL;
-    s_reserve (self, self->count + count);
+    array_reserve (self, count);
     void *first = s_address (self, self->count);
     if (elements)
         memcpy (first, elements, count * self->element_size);

@@ -28,6 +28,9 @@ array_at (const array_t *self, size_t position)
     return (char *)self->data + position * self->element_size;
 }
 
+//  Makes room for `count` more elements: for whoever knows how many will come, at most.
+void array_reserve (array_t *self, size_t count);
+
 //  Appends a zeroed element and returns it.
 void *array_add (array_t *self);
 

@@ -71,12 +71,28 @@ test_removing_keeps_the_order_of_the_rest (void **state)
     array_fini (&array);
 }
 
+//  What was reserved is there: nothing moves until more comes.
+static void
+test_what_is_reserved_holds_what_comes (void **state)
+{
+    array_t array = s_counting (3);
+    array_reserve (&array, 1000);
+    const void *data = array.data;
+    for (uint32_t i = 3; i < 1003; i++)
+        array_append (&array, &i, 1);
+    assert_ptr_equal (array.data, data);
+    assert_int_equal (s_number (&array, 2), 2);
+    assert_int_equal (s_number (&array, 1002), 1002);
+    array_fini (&array);
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_it_grows_and_keeps_what_is_in_it),
         cmocka_unit_test (test_new_elements_are_zero_even_where_old_ones_were),
+        cmocka_unit_test (test_what_is_reserved_holds_what_comes),
         cmocka_unit_test (test_removing_keeps_the_order_of_the_rest),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -585,6 +585,8 @@ tokenizer_encode (tokenizer_t *self, span_t text, tokenizer_flags_t flags, array
 {
     size_t before = ids->count;
     encoding_t encoding = { self, flags, ids, error };
+    //  A token says a byte at least.
+    array_reserve (ids, text.size);
     if (flags.add_special)
         array_append (ids, self->before.data, self->before.count);
     status_t status = s_encode_text (&encoding, text);
