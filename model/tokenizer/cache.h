@@ -53,8 +53,8 @@ typedef struct {
 //  In `high`: the key is of a part of a piece.
 #define CACHE_PART (1ull << 60)
 
-//  A key that nothing has.
-#define CACHE_NO_KEY ((cache_key_t){ UINT64_MAX, UINT64_MAX })
+//  In `high`: nothing has such a key.
+#define CACHE_NO_KEY UINT64_MAX
 
 typedef struct {
     unsigned shift;           //  Of a hash, to the number of a set: as many bits are left as the sets need

@@ -18,15 +18,20 @@ s_flush (tokenizer_t *self, array_t *ids)
     self->staged_count = 0;
 }
 
-//  A piece of a text. What it became is looked for some pieces later, when the memory has come.
+//  A piece of a text, or some of one byte each. What it became is looked for some pieces later, when the memory has come.
 typedef struct {
-    cache_key_t key;       //  Of a short one; else one that no entry has
+    cache_key_t key;       //  Of a short one; else one that no entry has, which says what it is
     cache_short_t *set;    //  Where that may stand; else any
     uint64_t hash;         //  Of a long one
     span_t bytes;          //  All of it
 } look_t;
 
-enum { LOOKS = 256 };
+enum {
+    LOOKS = 256,
+    SINGLES = 0x1f
+};    //  Bits of pieces that end one byte behind the other, where some are taken together
+
+static const cache_key_t s_long = { 0, CACHE_NO_KEY }, s_singles = { 1, CACHE_NO_KEY };
 
 //  The first `size` bytes of a text. what: 0, or CACHE_PART.
 static inline void
@@ -35,7 +40,7 @@ s_look (const cache_t *cache, span_t text, size_t size, uint64_t what, look_t *l
     look->bytes = (span_t){ text.data, size };
     if (size > CACHE_SHORT_SIZE) {
         look->hash = cache_hash (cache, CACHE_PIECE, look->bytes);
-        look->key = CACHE_NO_KEY;
+        look->key = s_long;
         look->set = cache->shorts;
         return;
     }
@@ -44,6 +49,13 @@ s_look (const cache_t *cache, span_t text, size_t size, uint64_t what, look_t *l
     look->key = key;
     look->set = cache_set (cache, key);
     __builtin_prefetch (look->set, 1);
+}
+
+//  Bytes from a text's start that are a piece each. A number is many, where each digit is one.
+static inline void
+s_look_at_singles (const cache_t *cache, span_t text, size_t count, look_t *look)
+{
+    *look = (look_t){ .key = s_singles, .set = cache->shorts, .bytes = { text.data, count } };
 }
 
 //  What a short piece became; NULL where that is not known.
@@ -59,6 +71,12 @@ s_known (const tokenizer_t *self, cache_short_t *set, cache_key_t key, uint32_t 
     return known->ids;
 }
 
+static inline bool
+s_are_singles (const look_t *look)
+{
+    return look->key.high == s_singles.high && look->key.low == s_singles.low;
+}
+
 static bool
 s_is_ascii (span_t piece)
 {
@@ -72,6 +90,8 @@ static inline bool
 s_is_known (const tokenizer_t *self, const look_t *look)
 {
     uint32_t count;
+    if (s_are_singles (look))
+        return true;
     if (look->bytes.size <= CACHE_SHORT_SIZE)
         return cache_get_short (look->set, look->key);
     return cache_get (&self->cache, CACHE_PIECE, look->bytes, look->hash, &count);
@@ -271,12 +291,24 @@ s_encode_elsewhere (tokenizer_t *self, const look_t *look, const cache_short_t *
     return STATUS_OK;
 }
 
-//  Encodes the first of `left` pieces.
+static status_t
+s_encode_singles (tokenizer_t *self, span_t bytes)
+{
+    uint32_t *out = self->staged + self->staged_count;
+    for (size_t i = 0; i < bytes.size; i++)
+        out [i] = self->bpe.bytes [bytes.data [i]];
+    self->staged_count += bytes.size;
+    return STATUS_OK;
+}
+
+//  Encodes the first of `left` looks.
 static inline status_t
 s_encode_look (tokenizer_t *self, const look_t *look, size_t left, array_t *ids, error_t *error)
 {
     if (self->staged_count > STAGED - CACHE_IDS)
         s_flush (self, ids);
+    if (s_are_singles (look))
+        return s_encode_singles (self, look->bytes);
     if (look->bytes.size > CACHE_SHORT_SIZE)
         return s_encode_long (self, look, left, ids, error);
     const cache_short_t *known = cache_get_short (look->set, look->key);
@@ -326,25 +358,42 @@ s_encode_looks (tokenizer_t *self, const look_t *looks, size_t count, array_t *i
     return status;
 }
 
-//  The next pieces of some cuts from *at on, up to LOOKS of them; *at is behind them then. stop: where a piece ends.
+//  How many of the lowest bits are set in a row; of all, one less.
+static inline size_t
+s_run (uint64_t bits)
+{
+    return (size_t)__builtin_ctzll (~bits | 1ull << 63);
+}
+
+//  The next pieces of some cuts from *at on, some hundreds of them; *at is behind them then. stop: where a piece ends. Returns how many
+//  looks they are.
 static size_t
 s_look_at_pieces (const tokenizer_t *self, span_t text, const cuts_t *cuts, size_t *at, size_t stop, look_t *looks)
 {
     const cache_t cache = self->cache;
     size_t count = 0, start = *at, block = (start - cuts->start) / 64;
     uint64_t ends = cuts->pieces [block] & ~1ull << ((start - cuts->start) % 64);
+    uint64_t singles = self->model == MODEL_BPE && self->bpe.knows_bytes ? SINGLES : 0;
     if (cuts->end - cuts->start > CUTS_SIZE) {
         s_look (&cache, span_slice (text, start, text.size), cuts->end - start, 0, looks);
         *at = cuts->end;
         return 1;
     }
-    while (start < stop && count < LOOKS) {
+    while (start < stop && count < LOOKS - 1) {
         for (; !ends; block++)
             ends = cuts->pieces [block + 1];
-        size_t end = cuts->start + 64 * block + (unsigned)__builtin_ctzll (ends);
-        ends &= ends - 1;
+        unsigned place = (unsigned)__builtin_ctzll (ends);
+        size_t end = cuts->start + 64 * block + place;
         s_look (&cache, (span_t){ text.data + start, text.size - start }, end - start, 0, &looks [count++]);
         start = end;
+        if ((ends >> place & singles) == SINGLES && start < stop) {
+            size_t run = s_run (ends >> place) - 1;
+            run = run < stop - start ? run : stop - start;
+            s_look_at_singles (&cache, span_slice (text, start, run), run, &looks [count++]);
+            start += run;
+            ends &= ~0ull << place << run;
+        }
+        ends &= ends - 1;
     }
     *at = start;
     return count;
