@@ -51,11 +51,13 @@ s_look (const cache_t *cache, span_t text, size_t size, uint64_t what, look_t *l
     __builtin_prefetch (look->set, 1);
 }
 
-//  Bytes from a text's start that are a piece each. A number is many, where each digit is one.
+//  Bytes that are a piece each. A number is many, where each digit is one.
 static inline void
-s_look_at_singles (const cache_t *cache, span_t text, size_t count, look_t *look)
+s_look_at_singles (const cache_t *cache, span_t bytes, look_t *look)
 {
-    *look = (look_t){ .key = s_singles, .set = cache->shorts, .bytes = { text.data, count } };
+    look->key = s_singles;
+    look->set = cache->shorts;
+    look->bytes = bytes;
 }
 
 //  What a short piece became; NULL where that is not known.
@@ -365,37 +367,50 @@ s_run (uint64_t bits)
     return (size_t)__builtin_ctzll (~bits | 1ull << 63);
 }
 
-//  The next pieces of some cuts from *at on, some hundreds of them; *at is behind them then. stop: where a piece ends. Returns how many
-//  looks they are.
+//  The pieces that end in a word of bits, the first byte of which is at `base`. *start: where the first begins, and then where the
+//  last ends. singles: SINGLES, or 0 where bytes are no tokens. Returns how many looks they are.
+static inline size_t
+s_look_at_ends (const cache_t *cache, span_t text, const uint8_t *base, uint64_t ends, uint64_t singles,
+    const uint8_t **start, look_t *looks)
+{
+    size_t count = 0;
+    const uint8_t *here = *start, *limit = text.data + text.size;
+    for (; ends; ends &= ends - 1) {
+        unsigned place = (unsigned)__builtin_ctzll (ends);
+        s_look (cache, (span_t){ here, (size_t)(limit - here) }, (size_t)(base + place - here), 0, &looks [count++]);
+        here = base + place;
+        if ((ends >> place & singles) == SINGLES) {
+            size_t run = s_run (ends >> place) - 1;
+            s_look_at_singles (cache, (span_t){ here, run }, &looks [count++]);
+            here += run;
+            ends &= ~0ull << place << run;
+        }
+    }
+    *start = here;
+    return count;
+}
+
+//  The next pieces of some cuts from *at on, up to LOOKS looks; *at is behind them then. stop: where a piece ends. Returns how
+//  many looks they are.
 static size_t
 s_look_at_pieces (const tokenizer_t *self, span_t text, const cuts_t *cuts, size_t *at, size_t stop, look_t *looks)
 {
     const cache_t cache = self->cache;
-    size_t count = 0, start = *at, block = (start - cuts->start) / 64;
-    uint64_t ends = cuts->pieces [block] & ~1ull << ((start - cuts->start) % 64);
+    const uint8_t *start = text.data + *at, *base = text.data + cuts->start;
+    size_t count = 0, from = *at - cuts->start, to = stop - cuts->start;
     uint64_t singles = self->model == MODEL_BPE && self->bpe.knows_bytes ? SINGLES : 0;
     if (cuts->end - cuts->start > CUTS_SIZE) {
-        s_look (&cache, span_slice (text, start, text.size), cuts->end - start, 0, looks);
+        s_look (&cache, span_slice (text, *at, text.size), cuts->end - *at, 0, looks);
         *at = cuts->end;
         return 1;
     }
-    while (start < stop && count < LOOKS - 1) {
-        for (; !ends; block++)
-            ends = cuts->pieces [block + 1];
-        unsigned place = (unsigned)__builtin_ctzll (ends);
-        size_t end = cuts->start + 64 * block + place;
-        s_look (&cache, (span_t){ text.data + start, text.size - start }, end - start, 0, &looks [count++]);
-        start = end;
-        if ((ends >> place & singles) == SINGLES && start < stop) {
-            size_t run = s_run (ends >> place) - 1;
-            run = run < stop - start ? run : stop - start;
-            s_look_at_singles (&cache, span_slice (text, start, run), run, &looks [count++]);
-            start += run;
-            ends &= ~0ull << place << run;
-        }
-        ends &= ends - 1;
+    for (size_t word = from / 64; word <= to / 64 && count <= LOOKS - 64; word++) {
+        uint64_t ends = cuts->pieces [word];
+        ends &= word == from / 64 ? ~1ull << from % 64 : UINT64_MAX;
+        ends &= word == to / 64 ? UINT64_MAX >> (63 - to % 64) : UINT64_MAX;
+        count += s_look_at_ends (&cache, text, base + 64 * word, ends, singles, &start, looks + count);
     }
-    *at = start;
+    *at = (size_t)(start - text.data);
     return count;
 }
 
