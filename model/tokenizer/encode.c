@@ -1,0 +1,572 @@
+#include "model/tokenizer/encode.h"
+
+#include <string.h>
+
+#include "base/bug.h"
+#include "model/tokenizer/body.h"
+#include "model/tokenizer/cuts.h"
+
+//  How it is done
+//
+//  A text is cut some kilobytes at a time (cuts.h), and in each
+//
+//  - stretches are looked for first: what came before is copied, whole lines at once;
+//  - of what lies between, some hundred pieces are looked for in the cache of short pieces (cache.h): first all keys are made and
+//    the memory where they may stand is asked for, then it is read, when it has come. Nearly all are there, most of them from the
+//    start: the vocabulary was put into it;
+//  - what is not there is encoded by the model, by rules some pieces side by side (bpe.h), and remembered.
+//
+//  Ids are staged: written to a small buffer, and appended when that is full.
+
+void
+encode_flush (tokenizer_t *self, array_t *ids)
+{
+    array_append (ids, self->staged, self->staged_count);
+    self->staged_count = 0;
+}
+
+void
+encode_token (tokenizer_t *self, uint32_t id, array_t *ids)
+{
+    if (self->staged_count == STAGED)
+        encode_flush (self, ids);
+    self->staged [self->staged_count++] = id;
+}
+
+//  ---- Looks -----------------------------------------------------------------------------------------------------------
+
+//  A piece of a text, or some of one byte each. What it became is looked for some pieces later, when the memory has come.
+typedef struct {
+    cache_key_t key;       //  Of a short one; else one that no entry has, which says what it is
+    cache_short_t *set;    //  Where that may stand; else any
+    uint64_t hash;         //  Of a long one
+    span_t bytes;          //  All of it
+} look_t;
+
+enum {
+    LOOKS = 256,
+    SINGLES = 0x1f
+};    //  Bits of pieces that end one byte behind the other, where some are taken together
+
+static const cache_key_t s_long = { 0, CACHE_NO_KEY }, s_singles = { 1, CACHE_NO_KEY };
+
+//  The first `size` bytes of a text. what: 0, or CACHE_PART.
+static inline void
+s_look (const cache_t *cache, span_t text, size_t size, uint64_t what, look_t *look)
+{
+    look->bytes = (span_t){ text.data, size };
+    if (size > CACHE_SHORT_SIZE) {
+        look->hash = cache_hash (cache, CACHE_PIECE, look->bytes);
+        look->key = s_long;
+        look->set = cache->shorts;
+        return;
+    }
+    cache_key_t key = cache_key (look->bytes, text.size);
+    key.high |= what;
+    look->key = key;
+    look->set = cache_set (cache, key);
+    __builtin_prefetch (look->set, 1);
+}
+
+//  Bytes that are a piece each. A number is many, where each digit is one.
+static inline void
+s_look_at_singles (const cache_t *cache, span_t bytes, look_t *look)
+{
+    look->key = s_singles;
+    look->set = cache->shorts;
+    look->bytes = bytes;
+}
+
+//  What a short piece became; NULL where that is not known.
+static inline const uint32_t *
+s_known (const tokenizer_t *self, cache_short_t *set, cache_key_t key, uint32_t *count)
+{
+    const cache_short_t *known = cache_get_short (set, key);
+    if (!known)
+        return NULL;
+    if (known->count == CACHE_ELSEWHERE)
+        return cache_get_elsewhere (&self->cache, known, count);
+    *count = known->count;
+    return known->ids;
+}
+
+static inline bool
+s_are_singles (const look_t *look)
+{
+    return look->key.high == s_singles.high && look->key.low == s_singles.low;
+}
+
+static bool
+s_is_ascii (span_t piece)
+{
+    uint8_t any = 0;
+    for (size_t i = 0; i < piece.size; i++)
+        any |= piece.data [i];
+    return any < 0x80;
+}
+
+static inline bool
+s_is_known (const tokenizer_t *self, const look_t *look)
+{
+    uint32_t count;
+    if (s_are_singles (look))
+        return true;
+    if (look->bytes.size <= CACHE_SHORT_SIZE)
+        return cache_get_short (look->set, look->key);
+    return cache_get (&self->cache, CACHE_PIECE, look->bytes, look->hash, &count);
+}
+
+//  Whether a piece is not known and can be merged as it is: it is no token, and does not fall apart.
+static inline bool
+s_is_new (const tokenizer_t *self, const look_t *look)
+{
+    if (look->bytes.size > BPE_SIDE_SIZE || s_is_known (self, look))
+        return false;
+    if (look->bytes.size > CACHE_SHORT_SIZE)
+        return s_is_ascii (look->bytes) && bpe_whole (&self->bpe, look->bytes) == TOKEN_NONE;
+    return look->key.high & CACHE_PART || (s_is_ascii (look->bytes) && !cache_has_lost (&self->cache, look->key));
+}
+
+static void
+s_remember (tokenizer_t *self, const look_t *look, const uint32_t *ids, size_t count)
+{
+    if (s_is_known (self, look))
+        return;
+    if (look->bytes.size <= CACHE_SHORT_SIZE)
+        cache_put_short (&self->cache, look->key, ids, count);
+    else
+        cache_put (&self->cache, CACHE_PIECE, look->bytes, look->hash, ids, count);
+}
+
+//  ---- New pieces ------------------------------------------------------------------------------------------------------
+
+//  If the first of some pieces is new, puts what it and some new ones behind it become into the cache.
+static void
+s_learn (tokenizer_t *self, const look_t *looks, size_t count)
+{
+    const look_t *found [BPE_SIDE];
+    span_t pieces [BPE_SIDE];
+    size_t ends [BPE_SIDE], news = 0, start = 0;
+    if (!self->bpe.knows_bytes || !s_is_new (self, looks))
+        return;
+    for (size_t i = 0; i < count && news < BPE_SIDE; i++)
+        if (i == 0 || s_is_new (self, &looks [i])) {
+            pieces [news] = looks [i].bytes;
+            found [news++] = &looks [i];
+        }
+    array_cut (&self->learned, 0);
+    bpe_merge_side_by_side (&self->bpe, pieces, news, &self->learned, ends);
+    for (size_t i = 0; i < news; start = ends [i++])
+        s_remember (self, found [i], array_at (&self->learned, start), ends [i] - start);
+}
+
+//  A part of a piece, for which the rules alone count. Short ones are remembered apart from pieces. left: parts from it on.
+static status_t
+s_encode_part (tokenizer_t *self, const look_t *look, size_t left, array_t *ids, error_t *error)
+{
+    if (look->bytes.size > CACHE_SHORT_SIZE)
+        return bpe_merge (&self->bpe, look->bytes, ids, error);
+    uint32_t count;
+    if (!cache_get_short (look->set, look->key))
+        s_learn (self, look, left);
+    const uint32_t *known = s_known (self, look->set, look->key, &count);
+    if (known) {
+        array_append (ids, known, count);
+        return STATUS_OK;
+    }
+    size_t before = ids->count;
+    status_t status = bpe_merge (&self->bpe, look->bytes, ids, error);
+    if (!status)
+        cache_put_short (&self->cache, look->key, (uint32_t *)ids->data + before, ids->count - before);
+    return status;
+}
+
+//  Some parts of a piece from *at on, which is behind them then.
+static status_t
+s_encode_some_parts (tokenizer_t *self, span_t piece, size_t *at, array_t *ids, error_t *error)
+{
+    look_t looks [LOOKS];
+    size_t count = 0;
+    for (; count < LOOKS && *at < piece.size; count++) {
+        size_t end = *at + parts_first_joint (&self->parts, span_slice (piece, *at, piece.size));
+        s_look (&self->cache, span_slice (piece, *at, piece.size), end - *at, CACHE_PART, &looks [count]);
+        *at = end;
+    }
+    status_t status = STATUS_OK;
+    for (size_t i = 0; i < count && !status; i++)
+        status = s_encode_part (self, &looks [i], count - i, ids, error);
+    return status;
+}
+
+//  A part of a long piece that falls apart at both of its ends.
+static status_t
+s_encode_run (tokenizer_t *self, span_t run, array_t *ids, error_t *error)
+{
+    uint32_t count;
+    uint64_t hash = cache_hash (&self->cache, CACHE_RUN, run);
+    const uint32_t *known = cache_get (&self->cache, CACHE_RUN, run, hash, &count);
+    if (known) {
+        array_append (ids, known, count);
+        return STATUS_OK;
+    }
+    status_t status = STATUS_OK;
+    size_t before = ids->count;
+    for (size_t at = 0; at < run.size && !status;)
+        status = s_encode_some_parts (self, run, &at, ids, error);
+    if (!status && ids->count > before && cache_comes_again (&self->cache, hash))
+        cache_put (&self->cache, CACHE_RUN, run, hash, array_at (ids, before), ids->count - before);
+    return status;
+}
+
+//  A piece in runs: it may be too long for the cache, and come again.
+static status_t
+s_encode_joints (tokenizer_t *self, span_t piece, array_t *ids, error_t *error)
+{
+    status_t status = STATUS_OK;
+    while (piece.size && !status) {
+        span_t run = span_slice (piece, 0, parts_last_joint (&self->parts, piece, CACHE_SIZE));
+        status = s_encode_run (self, run, ids, error);
+        piece = span_slice (piece, run.size, piece.size);
+    }
+    return status;
+}
+
+//  may_be_whole: the piece may be a token.
+status_t
+encode_by_rules (tokenizer_t *self, span_t piece, bool may_be_whole, array_t *ids, error_t *error)
+{
+    uint32_t whole = may_be_whole ? bpe_whole (&self->bpe, piece) : TOKEN_NONE;
+    if (whole != TOKEN_NONE) {
+        array_append (ids, &whole, 1);
+        return STATUS_OK;
+    }
+    if (self->parts.pairs && !s_is_ascii (piece))
+        return s_encode_joints (self, piece, ids, error);
+    return bpe_merge (&self->bpe, piece, ids, error);
+}
+
+static status_t
+s_encode_by_model (tokenizer_t *self, span_t piece, bool may_be_whole, array_t *ids, error_t *error)
+{
+    if (self->model == MODEL_BPE)
+        return encode_by_rules (self, piece, may_be_whole, ids, error);
+    if (self->model == MODEL_UNIGRAM)
+        return unigram_encode (&self->unigram, piece, ids, error);
+    wordpiece_encode (&self->wordpiece, piece, ids);
+    return STATUS_OK;
+}
+
+//  Short pieces that are tokens were in the cache from the start.
+static status_t
+s_encode_short (tokenizer_t *self, span_t piece, cache_key_t key, array_t *ids, error_t *error)
+{
+    encode_flush (self, ids);
+    size_t before = ids->count;
+    status_t status = s_encode_by_model (self, piece, cache_has_lost (&self->cache, key), ids, error);
+    if (!status && ids->count > before)
+        cache_put_short (&self->cache, key, array_at (ids, before), ids->count - before);
+    return status;
+}
+
+static status_t
+s_encode_new (tokenizer_t *self, span_t piece, uint64_t hash, array_t *ids, error_t *error)
+{
+    encode_flush (self, ids);
+    size_t before = ids->count;
+    status_t status = s_encode_by_model (self, piece, true, ids, error);
+    if (!status && ids->count > before)
+        cache_put (&self->cache, CACHE_PIECE, piece, hash, array_at (ids, before), ids->count - before);
+    return status;
+}
+
+//  ---- Pieces ----------------------------------------------------------------------------------------------------------
+
+static void
+s_stage (tokenizer_t *self, const uint32_t *known, uint32_t count)
+{
+    memcpy (self->staged + self->staged_count, known, count * sizeof *known);
+    self->staged_count += count;
+}
+
+static status_t
+s_encode_long (tokenizer_t *self, const look_t *look, size_t left, array_t *ids, error_t *error)
+{
+    uint32_t count;
+    const uint32_t *known = cache_get (&self->cache, CACHE_PIECE, look->bytes, look->hash, &count);
+    if (!known) {
+        s_learn (self, look, left);
+        known = cache_get (&self->cache, CACHE_PIECE, look->bytes, look->hash, &count);
+    }
+    if (!known)
+        return s_encode_new (self, look->bytes, look->hash, ids, error);
+    s_stage (self, known, count);
+    return STATUS_OK;
+}
+
+static status_t
+s_encode_elsewhere (tokenizer_t *self, const look_t *look, const cache_short_t *entry, array_t *ids, error_t *error)
+{
+    uint32_t count;
+    const uint32_t *known = cache_get_elsewhere (&self->cache, entry, &count);
+    if (!known)
+        return s_encode_short (self, look->bytes, look->key, ids, error);
+    s_stage (self, known, count);
+    return STATUS_OK;
+}
+
+static status_t
+s_encode_singles (tokenizer_t *self, span_t bytes)
+{
+    uint32_t *out = self->staged + self->staged_count;
+    for (size_t i = 0; i < bytes.size; i++)
+        out [i] = self->bpe.bytes [bytes.data [i]];
+    self->staged_count += bytes.size;
+    return STATUS_OK;
+}
+
+//  Encodes the first of `left` looks.
+static inline status_t
+s_encode_look (tokenizer_t *self, const look_t *look, size_t left, array_t *ids, error_t *error)
+{
+    if (self->staged_count > STAGED - CACHE_IDS)
+        encode_flush (self, ids);
+    if (s_are_singles (look))
+        return s_encode_singles (self, look->bytes);
+    if (look->bytes.size > CACHE_SHORT_SIZE)
+        return s_encode_long (self, look, left, ids, error);
+    const cache_short_t *known = cache_get_short (look->set, look->key);
+    if (!known) {
+        s_learn (self, look, left);
+        known = cache_get_short (look->set, look->key);
+    }
+    if (!known)
+        return s_encode_short (self, look->bytes, look->key, ids, error);
+    if (known->count == CACHE_ELSEWHERE)
+        return s_encode_elsewhere (self, look, known, ids, error);
+    memcpy (self->staged + self->staged_count, known->ids, sizeof known->ids);
+    self->staged_count += known->count;
+    return STATUS_OK;
+}
+
+//  The short way for nearly all pieces: ids are copied before it is known whether they are those of the piece. Returns how many it
+//  went.
+static size_t
+s_stage_known (tokenizer_t *self, const look_t *looks, size_t count)
+{
+    size_t i = 0;
+    uint32_t *out = self->staged + self->staged_count;
+    for (; i < count; i++) {
+        const cache_short_t *entry = looks [i].set;
+        memcpy (out, entry->ids, sizeof entry->ids);
+        if (!cache_has_key (entry, looks [i].key) || entry->count > CACHE_SHORT_IDS)
+            break;
+        out += entry->count;
+    }
+    self->staged_count = (size_t)(out - self->staged);
+    return i;
+}
+
+//  Up to LOOKS pieces.
+static status_t
+s_encode_looks (tokenizer_t *self, const look_t *looks, size_t count, array_t *ids, error_t *error)
+{
+    status_t status = STATUS_OK;
+    for (size_t i = 0; i < count && !status; i++) {
+        if (self->staged_count > STAGED - (LOOKS + 1) * CACHE_SHORT_IDS)
+            encode_flush (self, ids);
+        i += s_stage_known (self, looks + i, count - i);
+        if (i < count)
+            status = s_encode_look (self, &looks [i], count - i, ids, error);
+    }
+    return status;
+}
+
+//  How many of the lowest bits are set in a row; of all, one less.
+static inline size_t
+s_run (uint64_t bits)
+{
+    return (size_t)__builtin_ctzll (~bits | 1ull << 63);
+}
+
+//  The pieces that end in a word of bits, the first byte of which is at `base`. *start: where the first begins, and then where the
+//  last ends. singles: SINGLES, or 0 where bytes are no tokens. Returns how many looks they are.
+static inline size_t
+s_look_at_ends (const cache_t *cache, span_t text, const uint8_t *base, uint64_t ends, uint64_t singles,
+    const uint8_t **start, look_t *looks)
+{
+    size_t count = 0;
+    const uint8_t *here = *start, *limit = text.data + text.size;
+    for (; ends; ends &= ends - 1) {
+        unsigned place = (unsigned)__builtin_ctzll (ends);
+        s_look (cache, (span_t){ here, (size_t)(limit - here) }, (size_t)(base + place - here), 0, &looks [count++]);
+        here = base + place;
+        if ((ends >> place & singles) == SINGLES) {
+            size_t run = s_run (ends >> place) - 1;
+            s_look_at_singles (cache, (span_t){ here, run }, &looks [count++]);
+            here += run;
+            ends &= ~0ull << place << run;
+        }
+    }
+    *start = here;
+    return count;
+}
+
+//  The next pieces of some cuts from *at on, up to LOOKS looks; *at is behind them then. stop: where a piece ends. Returns how
+//  many looks they are.
+static size_t
+s_look_at_pieces (const tokenizer_t *self, span_t text, const cuts_t *cuts, size_t *at, size_t stop, look_t *looks)
+{
+    const cache_t cache = self->cache;
+    const uint8_t *start = text.data + *at, *base = text.data + cuts->start;
+    size_t count = 0, from = *at - cuts->start, to = stop - cuts->start;
+    uint64_t singles = self->model == MODEL_BPE && self->bpe.knows_bytes ? SINGLES : 0;
+    if (cuts->end - cuts->start > CUTS_SIZE) {
+        s_look (&cache, span_slice (text, *at, text.size), cuts->end - *at, 0, looks);
+        *at = cuts->end;
+        return 1;
+    }
+    for (size_t word = from / 64; word <= to / 64 && count <= LOOKS - 64; word++) {
+        uint64_t ends = cuts->pieces [word];
+        ends &= word == from / 64 ? ~1ull << from % 64 : UINT64_MAX;
+        ends &= word == to / 64 ? UINT64_MAX >> (63 - to % 64) : UINT64_MAX;
+        count += s_look_at_ends (&cache, text, base + 64 * word, ends, singles, &start, looks + count);
+    }
+    *at = (size_t)(start - text.data);
+    return count;
+}
+
+//  Some pieces from *at on, to `stop`, where one ends.
+static status_t
+s_encode_pieces (
+    tokenizer_t *self, span_t text, const cuts_t *cuts, size_t *at, size_t stop, array_t *ids, error_t *error)
+{
+    status_t status = STATUS_OK;
+    look_t looks [LOOKS];
+    while (*at < stop && !status) {
+        size_t count = s_look_at_pieces (self, text, cuts, at, stop, looks);
+        status = s_encode_looks (self, looks, count, ids, error);
+    }
+    return status;
+}
+
+//  ---- Stretches -------------------------------------------------------------------------------------------------------
+
+//  A stretch of a text. Some are looked for at once: the memory where they may stand comes meanwhile.
+typedef struct {
+    size_t start;     //  Its first byte
+    size_t end;       //  Behind its last
+    uint64_t hash;    //  In the cache
+} stretch_t;
+
+enum { STRETCHES = CUTS_SIZE / CUTS_STRETCH_MIN };
+
+//  The stretches of some cuts; returns how many. Where there is none for a while, they go on behind that.
+static size_t
+s_look_ahead (const tokenizer_t *self, span_t text, const cuts_t *cuts, stretch_t *ahead)
+{
+    size_t count = 0;
+    for (size_t at = cuts->start, end; at < cuts->end; at = end) {
+        end = cuts_stretch (cuts, at);
+        if (!end) {
+            end = cuts_piece (cuts, at + CUTS_STRETCH_MAX);
+            continue;
+        }
+        uint64_t hash = cache_hash (&self->cache, CACHE_STRETCH, span_slice (text, at, end - at));
+        ahead [count++] = (stretch_t){ at, end, hash };
+    }
+    return count;
+}
+
+//  A stretch that came before, but is not known yet.
+static status_t
+s_encode_stretch (
+    tokenizer_t *self, span_t text, const cuts_t *cuts, const stretch_t *stretch, array_t *ids, error_t *error)
+{
+    encode_flush (self, ids);
+    size_t before = ids->count, done = stretch->start;
+    status_t status = s_encode_pieces (self, text, cuts, &done, stretch->end, ids, error);
+    BUG_ON (done != stretch->end && !status);
+    encode_flush (self, ids);
+    span_t bytes = span_slice (text, stretch->start, stretch->end - stretch->start);
+    if (!status && ids->count > before)
+        cache_put (&self->cache, CACHE_STRETCH, bytes, stretch->hash, array_at (ids, before), ids->count - before);
+    return status;
+}
+
+//  Encodes text from *done on up to the end of a stretch, if that came before; else it waits for what comes behind it: pieces are
+//  best looked for many at a time.
+static status_t
+s_pass_stretch (tokenizer_t *self, span_t text, const cuts_t *cuts, const stretch_t *stretch, size_t *done,
+    array_t *ids, error_t *error)
+{
+    uint32_t count;
+    span_t bytes = span_slice (text, stretch->start, stretch->end - stretch->start);
+    const uint32_t *known = cache_get (&self->cache, CACHE_STRETCH, bytes, stretch->hash, &count);
+    if (!known && !cache_comes_again (&self->cache, stretch->hash))
+        return STATUS_OK;
+    status_t status = s_encode_pieces (self, text, cuts, done, stretch->start, ids, error);
+    if (status)
+        return status;
+    *done = stretch->end;
+    known = known ? cache_get (&self->cache, CACHE_STRETCH, bytes, stretch->hash, &count) : NULL;
+    if (!known)
+        return s_encode_stretch (self, text, cuts, stretch, ids, error);
+    if (self->staged_count > STAGED - CACHE_IDS)
+        encode_flush (self, ids);
+    s_stage (self, known, count);
+    return STATUS_OK;
+}
+
+//  Returns in cuts->end where the next ones should begin: behind the last stretch, so that the next one is found again.
+static status_t
+s_encode_cuts (tokenizer_t *self, span_t text, cuts_t *cuts, array_t *ids, error_t *error)
+{
+    status_t status = STATUS_OK;
+    stretch_t ahead [STRETCHES];
+    size_t count = s_look_ahead (self, text, cuts, ahead), done = cuts->start;
+    for (size_t i = 0; i < count && !status; i++)
+        status = s_pass_stretch (self, text, cuts, &ahead [i], &done, ids, error);
+    if (count && cuts->end < text.size)
+        cuts->end = ahead [count - 1].end;
+    return status ? status : s_encode_pieces (self, text, cuts, &done, cuts->end, ids, error);
+}
+
+static status_t
+s_encode_words (tokenizer_t *self, span_t text, array_t *ids, error_t *error)
+{
+    status_t status = STATUS_OK;
+    cuts_t cuts;
+    for (size_t at = 0; at < text.size && !status; at = cuts.end) {
+        cuts_make (&cuts, self->splitter.words, text, at);
+        status = s_encode_cuts (self, text, &cuts, ids, error);
+    }
+    return status;
+}
+
+//  ---- Texts -----------------------------------------------------------------------------------------------------------
+
+static status_t
+s_encode_parts (tokenizer_t *self, span_t text, piece_t piece, array_t *ids, error_t *error)
+{
+    status_t status = STATUS_OK;
+    for (size_t end; piece.start < piece.end && !status; piece.start = end) {
+        look_t look;
+        end = piece.start + parts_first (&self->parts, span_slice (text, piece.start, piece.end - piece.start));
+        s_look (&self->cache, span_slice (text, piece.start, text.size), end - piece.start, 0, &look);
+        status = s_encode_look (self, &look, 1, ids, error);
+    }
+    return status;
+}
+
+//  Normalised text without added tokens.
+status_t
+encode_text (tokenizer_t *self, span_t text, bool is_first, array_t *ids, error_t *error)
+{
+    if (self->splitter.words)
+        return s_encode_words (self, text, ids, error);
+    span_t cut;
+    status_t status = splitter_cut (&self->splitter, text, is_first, &self->pieces, &cut, error);
+    for (size_t i = 0; i < self->pieces.pieces.count && !status; i++)
+        status = s_encode_parts (self, cut, *(const piece_t *)array_at (&self->pieces.pieces, i), ids, error);
+    return status;
+}
