@@ -41,7 +41,7 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-enum { SWEEP_STEPS = 16, STRETCHES_A_STEP = 16, PREFETCH = 20 };
+enum { SWEEP_STEPS = 16, PARTS_A_STEP = 16, MEMBERS_A_PART = 8, BLOCKS_A_PART = 2, PREFETCH = 20 };
 
 index_t *
 index_new (const index_options_t *options)
@@ -501,7 +501,6 @@ index_clear (index_t *self, uint32_t holder, error_t *error)
         uint32_t other = s_take_seat (self, holder);
         ((uint32_t *)self->seat_of.data) [holder] = other;
     }
-    index_sweep (self, SWEEP_STEPS);
     return STATUS_OK;
 }
 
@@ -517,20 +516,17 @@ index_retire (index_t *self, uint32_t holder, error_t *error)
     }
     ((uint32_t *)self->seat_of.data) [holder] = 0;
     holder_table_remove (self->holders, holder);
-    index_sweep (self, SWEEP_STEPS);
     return STATUS_OK;
 }
 
 //  --- sweep
 
 static uint32_t
-s_dead_member (const index_t *self, set_t set)
+s_dead_member (const index_t *self, const set_view_t *view)
 {
-    set_view_t view;
-    sets_view (self->sets, set, &view);
-    for (uint32_t i = 0; i < view.count; i++)
-        if (index_holder_of (self, view.members [i]) == HOLDER_NONE)
-            return view.members [i];
+    for (uint32_t i = 0; i < view->count; i++)
+        if (index_holder_of (self, view->members [i]) == HOLDER_NONE)
+            return view->members [i];
     return 0;
 }
 
@@ -541,34 +537,35 @@ s_forget_repeats (index_t *self, uint32_t seat, uint32_t run, uint32_t first, ui
         surplus_forget (&self->surplus, seat, runs_hash (&self->runs, (place_t){ run, offset }));
 }
 
-//  Takes one dead seat out of one stretch of a run.  False where there is none.
-static bool
-s_strip (index_t *self, uint32_t number)
-{
-    if (!runs_has (&self->runs, number))
-        return false;
-    const run_t *run = runs_at (&self->runs, number);
-    stretch_t single;
-    const stretch_t *stretches = runs_stretches (runs_at (&self->runs, number), &single);
-    for (uint32_t i = 0, start = 0; i < run->stretch_count; start = stretches [i++].end) {
-        set_t set = stretches [i].set;
-        uint32_t seat = sets_is_marked (self->sets, set, self->clears) ? 0 : s_dead_member (self, set);
-        sets_mark (self->sets, set, seat ? 0 : self->clears);
-        if (!seat)
-            continue;
-        if (run->repeated)
-            s_forget_repeats (self, seat, number, start, stretches [i].end);
-        runs_remove_member (&self->runs, number, start, stretches [i].end, seat);
-        return true;
-    }
-    return false;
-}
-
-//  Steps that a call of s_strip counts for: a run with many stretches has many sets to look at.
+//  Looks at the stretch the sweep is at, takes one dead seat out of it, or goes on.  Returns what that costs, in parts of a
+//  step: a run is half a step, and members and blocks count.
 static size_t
-s_strip_cost (const index_t *self, uint32_t number)
+s_sweep_stretch (index_t *self)
 {
-    return runs_has (&self->runs, number) ? 1 + runs_at (&self->runs, number)->stretch_count / STRETCHES_A_STEP : 1;
+    place_t at = self->sweep_at;
+    uint32_t start;
+    if (at.offset >= runs_count (&self->runs, at.run)) {
+        self->sweep_at = (place_t){ at.run + 1, 0 };
+        return PARTS_A_STEP / 2;
+    }
+    stretch_t stretch = runs_stretch (&self->runs, at, &start);
+    if (sets_is_marked (self->sets, stretch.set, self->clears)) {
+        self->sweep_at.offset = stretch.end;
+        return 1;
+    }
+    set_view_t view;
+    sets_view (self->sets, stretch.set, &view);
+    size_t cost = 1 + view.count / MEMBERS_A_PART;    //  Before the view goes
+    uint32_t seat = s_dead_member (self, &view);
+    sets_mark (self->sets, stretch.set, seat ? 0 : self->clears);
+    if (!seat) {
+        self->sweep_at.offset = stretch.end;
+        return cost;
+    }
+    if (runs_at (&self->runs, at.run)->repeated)
+        s_forget_repeats (self, seat, at.run, start, stretch.end);
+    runs_remove_member (&self->runs, at.run, start, stretch.end, seat);
+    return cost + PARTS_A_STEP / 2 + (stretch.end - start) / BLOCKS_A_PART;
 }
 
 static void
@@ -579,7 +576,7 @@ s_end_pass (index_t *self)
     array_t spare = self->dying;
     self->dying = self->doomed;
     self->doomed = spare;
-    self->sweep_at = 1;
+    self->sweep_at = (place_t){ 1, 0 };
     self->sweep_end = runs_bound (&self->runs);
 }
 
@@ -588,15 +585,12 @@ index_sweep (index_t *self, size_t steps)
 {
     if (!s_has_dead (self))
         return false;
-    while (steps) {
-        if (self->sweep_at >= self->sweep_end || !self->dying.count)
+    for (size_t left = steps * PARTS_A_STEP, cost; left; left -= cost < left ? cost : left) {
+        if (self->sweep_at.run >= self->sweep_end || !self->dying.count)
             s_end_pass (self);
         if (!self->dying.count)
             return false;
-        size_t cost = s_strip_cost (self, self->sweep_at);
-        steps -= cost < steps ? cost : steps;
-        if (!s_strip (self, self->sweep_at))
-            self->sweep_at++;
+        cost = s_sweep_stretch (self);
     }
     return true;
 }

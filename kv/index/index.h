@@ -21,8 +21,8 @@
 //  computes what it does not find, and nobody gets foreign KV, because blocks themselves are named by all 128 bits.  The
 //  hashes are keyed, so nobody can aim at it.  Different parents for one hash give it away; such stores are counted.
 //
-//  Cost: a clear or retirement is O(1); what a cleared holder had is swept out in small steps with later operations (or
-//  index_sweep).  No other call but a match costs more than its own blocks.
+//  Cost: a clear or retirement is O(1); what a cleared holder had is swept out in small steps with later stores and
+//  removals (or index_sweep).  No other call but a match costs more than its own blocks.
 //  Bytes in use are bounded: a store that begins at or above the bound is refused as STATUS_LIMIT, removals always work.
 
 #ifndef KV_INDEX_H

@@ -29,7 +29,7 @@ struct index {
     array_t free_seats;         //  uint32_t: in no set
     array_t dying;              //  uint32_t: cleared before this pass of the sweep began
     array_t doomed;             //  uint32_t: cleared since
-    uint32_t sweep_at;          //  Next run of this pass
+    place_t sweep_at;           //  Where this pass is
     uint32_t sweep_end;         //  Runs of this pass are below it
     uint32_t clears;            //  Mark of sets seen without a cleared seat since the last clear
     uint64_t expected [EXPECTED];    //  First blocks of calls to come: their lines are being loaded

@@ -8,7 +8,7 @@
 #include "kv/index/snapshot.h"
 #include "kv/index/snapshot_private.h"
 
-enum { HOLDERS_MAX = 1 << 20 };
+enum { HOLDERS_MAX = 1 << 20, STEPS_MAX = 32 };
 
 //  A holder of the snapshot.
 typedef struct {
@@ -115,46 +115,80 @@ s_load_holder (index_load_t *self, record_t *record, error_t *error)
     return STATUS_OK;
 }
 
-//  Gives blocks in a row to the holders that come next in the record.
+//  Gives the blocks of the stretch under way to the holder that comes next.
 static status_t
-s_load_stretch (
-    index_load_t *self, record_t *record, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error)
+s_load_member (index_load_t *self, error_t *error)
 {
-    uint32_t members = (uint32_t)s_take (&record->words, sizeof (uint32_t));
-    if (members > record->words.size / sizeof (uint32_t))
+    uint64_t hashes [RUN_MAX];
+    uint32_t first = self->run.first, count = self->run.end - first;
+    span_t bytes = span_of (self->run.hashes, (size_t)self->run.end * SNAPSHOT_WORD);
+    uint64_t parent =
+        first ? s_number (span_slice (bytes, (first - 1) * SNAPSHOT_WORD, SIZE_MAX), SNAPSHOT_WORD) : self->run.parent;
+    bytes = span_slice (bytes, first * SNAPSHOT_WORD, SIZE_MAX);
+    for (uint32_t i = 0; i < count; i++)
+        hashes [i] = s_take (&bytes, SNAPSHOT_WORD);
+    const loaded_t *holder = s_holder (self, s_take (&self->run.words, sizeof (uint32_t)));
+    if (!holder)
+        return s_refuse (self, error, "names a holder that is not there");
+    self->run.members--;
+    return index_restore (self->index, holder->number, parent, hashes, count, error);
+}
+
+//  Begins with the next stretch.
+static status_t
+s_load_stretch (index_load_t *self, error_t *error)
+{
+    uint64_t end = s_take (&self->run.words, sizeof (uint32_t));
+    if (end <= self->run.first || end > self->run.count)
+        return s_refuse (self, error, "has stretches that do not follow each other");
+    self->run.end = (uint32_t)end;
+    self->run.members = (uint32_t)s_take (&self->run.words, sizeof (uint32_t));
+    self->run.is_odd = self->run.members % 2;
+    if (self->run.members > self->run.words.size / sizeof (uint32_t))
         return s_refuse (self, error, "ends in a row of holders");
-    for (uint32_t i = 0; i < members; i++) {
-        const loaded_t *holder = s_holder (self, s_take (&record->words, sizeof (uint32_t)));
-        if (!holder)
-            return s_refuse (self, error, "names a holder that is not there");
-        status_t status = index_restore (self->index, holder->number, parent, hashes, count, error);
-        if (status != STATUS_OK)
-            return status;
-    }
-    if (members % 2)
-        s_take (&record->words, sizeof (uint32_t));
     return STATUS_OK;
 }
 
+static bool
+s_is_loading_run (const index_load_t *self)
+{
+    return self->run.first < self->run.count;
+}
+
+//  Reads some more of a run, while there are steps left.
+static status_t
+s_load_more_of_run (index_load_t *self, int *steps, error_t *error)
+{
+    status_t status = STATUS_OK;
+    for (; status == STATUS_OK && *steps && s_is_loading_run (self); --*steps) {
+        status = self->run.end > self->run.first ? STATUS_OK : s_load_stretch (self, error);
+        if (status == STATUS_OK && self->run.members)
+            status = s_load_member (self, error);
+        if (status != STATUS_OK || self->run.members)
+            continue;
+        if (self->run.is_odd)
+            s_take (&self->run.words, sizeof (uint32_t));
+        self->run.first = self->run.end;
+    }
+    if (status == STATUS_OK && !s_is_loading_run (self) && self->run.words.size)
+        return s_refuse (self, error, "is longer than it should be");
+    self->records += !s_is_loading_run (self);
+    return status;
+}
+
+//  Its stretches are read later.
 static status_t
 s_load_run (index_load_t *self, record_t *record, error_t *error)
 {
-    uint64_t hashes [RUN_MAX];
     uint64_t parent = s_take (&record->words, SNAPSHOT_WORD), count = s_take (&record->words, SNAPSHOT_WORD);
     if (count < 1 || count > RUN_MAX || record->words.size < count * SNAPSHOT_WORD)
         return s_refuse (self, error, "is of a run with an impossible number of blocks");
-    for (uint64_t i = 0; i < count; i++)
-        hashes [i] = s_take (&record->words, SNAPSHOT_WORD);
-    for (uint64_t first = 0; first < count;) {
-        uint64_t end = s_take (&record->words, sizeof (uint32_t));
-        if (end <= first || end > count)
-            return s_refuse (self, error, "has stretches that do not follow each other");
-        uint64_t before = first ? hashes [first - 1] : parent;
-        status_t status = s_load_stretch (self, record, before, hashes + first, end - first, error);
-        if (status != STATUS_OK)
-            return status;
-        first = end;
-    }
+    self->run.parent = parent;
+    self->run.hashes = record->words.data;
+    self->run.count = (uint32_t)count;
+    self->run.first = self->run.end = 0;
+    self->run.words = span_slice (record->words, count * SNAPSHOT_WORD, SIZE_MAX);
+    record->words = (span_t){ 0 };
     return STATUS_OK;
 }
 
@@ -217,7 +251,7 @@ s_load_record (index_load_t *self, error_t *error)
     status_t status = load [record.type](self, &record, error);
     if (status == STATUS_OK && record.words.size)
         return s_refuse (self, error, "is longer than it should be");
-    self->records++;
+    self->records += !s_is_loading_run (self);
     return status;
 }
 
@@ -225,9 +259,10 @@ status_t
 index_load_next (index_load_t *self, size_t size, error_t *error)
 {
     size_t until = self->rest.size > size ? self->rest.size - size : 0;
+    int steps = STEPS_MAX;
     status_t status;
     do
-        status = s_load_record (self, error);
-    while (status == STATUS_OK && !self->ended && self->rest.size > until);
+        status = s_is_loading_run (self) ? s_load_more_of_run (self, &steps, error) : s_load_record (self, error);
+    while (status == STATUS_OK && !self->ended && steps && (s_is_loading_run (self) || self->rest.size > until));
     return status;
 }

@@ -73,7 +73,7 @@ s_set_stretches (runs_t *self, run_t *run, const stretch_t *stretches, size_t co
     run->stretch_count = (uint32_t)count;
 }
 
-//  Stretches of a run being rewritten: it holds a reference for each.
+//  Stretches in the place of some of a run's: it holds a reference for each.
 typedef struct {
     stretch_t stretches [RUN_MAX];    //  Neighbours differ
     size_t count;                     //  Of them
@@ -100,78 +100,110 @@ s_lower (uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
+//  What a member does to the blocks first .. end - 1 of a run.
+typedef struct {
+    uint32_t first;     //  Position
+    uint32_t end;       //  Position behind the last
+    uint32_t member;    //  Who
+    bool adding;        //  It comes, or goes
+} change_t;
+
+//  The set after the change; takes the reference and gives one.
 static set_t
-s_step (runs_t *self, set_t set, uint32_t member, bool adding)
+s_step (runs_t *self, set_t set, const change_t *change)
 {
-    sets_retain (self->sets, set);
-    return adding ? sets_with (self->sets, set, member) : sets_without (self->sets, set, member);
+    return change->adding ? sets_with (self->sets, set, change->member)
+                          : sets_without (self->sets, set, change->member);
 }
 
+//  Puts stretches in the place of a run's from `from` to `to` - 1.
 static void
-s_rewrite (runs_t *self, uint32_t number, uint32_t first, uint32_t end, uint32_t member, bool adding)
+s_splice (runs_t *self, run_t *run, size_t from, size_t to, const rewrite_t *rewrite)
+{
+    stretch_t single, all [RUN_MAX];
+    const stretch_t *old = runs_stretches (run, &single);
+    size_t behind = run->stretch_count - to, count = from + rewrite->count;
+    memcpy (all, old, from * sizeof *all);
+    memcpy (all + from, rewrite->stretches, rewrite->count * sizeof *all);
+    memcpy (all + count, old + to, behind * sizeof *all);
+    s_set_stretches (self, run, all, count + behind);
+}
+
+//  Writes one stretch, of which some blocks change.
+static void
+s_rewrite_stretch (runs_t *self, rewrite_t *rewrite, uint32_t start, stretch_t old, const change_t *change)
+{
+    bool has_before = start < change->first;
+    bool has_behind = old.end > change->end;
+    if (has_before) {
+        sets_retain (self->sets, old.set);
+        s_write (self, rewrite, change->first, old.set);
+    }
+    if (has_behind)
+        sets_retain (self->sets, old.set);
+    s_write (self, rewrite, s_lower (old.end, change->end), s_step (self, old.set, change));
+    if (has_behind)
+        s_write (self, rewrite, old.end, old.set);
+}
+
+//  The stretches that change are written anew, with their neighbours, which they may become one with; no other is touched.
+static void
+s_rewrite (runs_t *self, run_t *run, const change_t *change)
 {
     stretch_t single;
-    run_t *run = runs_at (self, number);
     const stretch_t *old = runs_stretches (run, &single);
     rewrite_t rewrite;
     rewrite.count = 0;
-    uint32_t start = 0;
-    for (size_t i = 0; i < run->stretch_count; i++) {
-        set_t set = old [i].set;
-        uint32_t stop = old [i].end;
-        if (start < first) {
-            sets_retain (self->sets, set);
-            s_write (self, &rewrite, s_lower (stop, first), set);
-        }
-        if (start < end && stop > first)
-            s_write (self, &rewrite, s_lower (stop, end), s_step (self, set, member, adding));
-        if (stop > end) {
-            sets_retain (self->sets, set);
-            s_write (self, &rewrite, stop, set);
-        }
-        sets_release (self->sets, set);
-        start = stop;
+    size_t from = runs_find_stretch (old, run->stretch_count, change->first), to;
+    uint32_t start = from ? old [from - 1].end : 0;
+    if (from)
+        rewrite.stretches [rewrite.count++] = old [from - 1];
+    for (to = from; start < change->end; start = old [to++].end)
+        s_rewrite_stretch (self, &rewrite, start, old [to], change);
+    if (to < run->stretch_count) {
+        s_write (self, &rewrite, old [to].end, old [to].set);
+        to++;
     }
-    s_set_stretches (self, run, rewrite.stretches, rewrite.count);
+    s_splice (self, run, from ? from - 1 : 0, to, &rewrite);
 }
 
-//  Whether a set after a step is this one.
+//  Whether a set after the change is this one.
 static bool
-s_becomes (runs_t *self, set_t set, uint32_t member, bool adding, set_t other)
+s_becomes (runs_t *self, set_t set, const change_t *change, set_t other)
 {
-    set_t after = s_step (self, set, member, adding);
+    sets_retain (self->sets, set);
+    set_t after = s_step (self, set, change);
     sets_release (self->sets, after);
     return after == other;
 }
 
 //  Where blocks at one end of a stretch change to what the neighbour has, only the border moves.
 static bool
-s_move_border (runs_t *self, run_t *run, uint32_t first, uint32_t end, uint32_t member, bool adding)
+s_move_border (runs_t *self, run_t *run, const change_t *change)
 {
-    uint32_t i = 0, start = 0;
-    for (; run->stretches [i].end <= first; i++)
-        start = run->stretches [i].end;
+    uint32_t i = runs_find_stretch (run->stretches, run->stretch_count, change->first);
+    uint32_t start = i ? run->stretches [i - 1].end : 0;
     stretch_t *each = &run->stretches [i];
-    bool is_begin = first == start && end < each->end && i > 0;
-    bool is_end = first > start && end == each->end && i + 1 < run->stretch_count;
-    if (is_begin && s_becomes (self, each->set, member, adding, each [-1].set))
-        each [-1].end = end;
-    else if (is_end && s_becomes (self, each->set, member, adding, each [1].set))
-        each->end = first;
+    bool is_begin = change->first == start && change->end < each->end && i > 0;
+    bool is_end = change->first > start && change->end == each->end && i + 1 < run->stretch_count;
+    if (is_begin && s_becomes (self, each->set, change, each [-1].set))
+        each [-1].end = change->end;
+    else if (is_end && s_becomes (self, each->set, change, each [1].set))
+        each->end = change->first;
     else
         return false;
     return true;
 }
 
 static void
-s_change (runs_t *self, uint32_t number, uint32_t first, uint32_t end, uint32_t member, bool adding)
+s_change (runs_t *self, uint32_t number, const change_t *change)
 {
     run_t *run = runs_at (self, number);
-    bool is_whole = run->stretch_count == 1 && first == 0 && end == run->count;
+    bool is_whole = run->stretch_count == 1 && change->first == 0 && change->end == run->count;
     if (is_whole)
-        run->set = adding ? sets_with (self->sets, run->set, member) : sets_without (self->sets, run->set, member);
-    else if (run->stretch_count == 1 || !s_move_border (self, run, first, end, member, adding))
-        s_rewrite (self, number, first, end, member, adding);
+        run->set = s_step (self, run->set, change);
+    else if (run->stretch_count == 1 || !s_move_border (self, run, change))
+        s_rewrite (self, run, change);
 }
 
 //  --- runs
@@ -369,7 +401,7 @@ runs_parent (const runs_t *self, place_t place)
 void
 runs_add_member (runs_t *self, uint32_t run, uint32_t first, uint32_t end, uint32_t member)
 {
-    s_change (self, run, first, end, member, true);
+    s_change (self, run, &(change_t){ first, end, member, true });
 }
 
 //  Cuts a run to its first blocks, at least one, whose stretches are right already.
@@ -425,7 +457,7 @@ runs_remove_member (runs_t *self, uint32_t run, uint32_t first, uint32_t end, ui
 {
     if (s_shorten (self, run, first, end, member))
         return;
-    s_change (self, run, first, end, member, false);
+    s_change (self, run, &(change_t){ first, end, member, false });
     s_trim (self, run);
 }
 

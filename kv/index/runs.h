@@ -16,7 +16,7 @@
 #include "kv/index/sets.h"
 #include "kv/index/shelf.h"
 
-enum { RUN_BITS = ROW_BITS, RUN_MAX = ROW_MAX, RUN_LIMIT = 1 << (32 - ROW_BITS), RUN_STEP = 2 };
+enum { RUN_BITS = ROW_BITS, RUN_MAX = ROW_MAX, RUN_LIMIT = 1 << (32 - ROW_BITS), RUN_STEP = 2, STRETCHES_FEW = 8 };
 
 typedef struct {
     uint32_t end;    //  Position behind its last block
@@ -123,15 +123,32 @@ runs_stretches (const run_t *run, stretch_t *single)
     return run->stretch_count > 1 ? run->stretches : single;
 }
 
+//  Which of `count` stretches a block is in; it is in one.
+static inline uint32_t
+runs_find_stretch (const stretch_t *stretches, uint32_t count, uint32_t offset)
+{
+    uint32_t low = 0;
+    while (count > STRETCHES_FEW)
+        if (stretches [low + count / 2 - 1].end <= offset) {
+            low += count / 2;
+            count -= count / 2;
+        } else
+            count /= 2;
+    while (stretches [low].end <= offset)
+        low++;
+    return low;
+}
+
 //  The stretch a block is in; *start is its first position.
 static inline stretch_t
 runs_stretch (const runs_t *self, place_t place, uint32_t *start)
 {
     stretch_t single;
-    const stretch_t *stretch = runs_stretches (runs_at (self, place.run), &single);
-    for (*start = 0; stretch->end <= place.offset; stretch++)
-        *start = stretch->end;
-    return *stretch;
+    const run_t *run = runs_at (self, place.run);
+    const stretch_t *stretches = runs_stretches (run, &single);
+    uint32_t number = runs_find_stretch (stretches, run->stretch_count, place.offset);
+    *start = number ? stretches [number - 1].end : 0;
+    return stretches [number];
 }
 
 //  Adds blocks in a row for a set of one, the first of which is nowhere; behind *at where that is the end of a run with

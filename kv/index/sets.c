@@ -128,8 +128,10 @@ s_member_bytes (const interned_t *interned)
     return interned->count * sizeof (uint32_t) + words * sizeof (uint64_t);
 }
 
+//  Keeps a set as bits, if that is not much larger: those of the set it was made from, but for one; `from` is NULL where that
+//  has none.
 static void
-s_add_bits (interned_t *interned)
+s_add_bits (interned_t *interned, const interned_t *from, uint32_t member)
 {
     set_view_t view = { .members = interned->members, .count = interned->count };
     uint32_t largest = view.members [view.count - 1];
@@ -137,7 +139,14 @@ s_add_bits (interned_t *interned)
     if (largest / DENSE >= view.count)
         return;
     interned->bits = memory_new (interned->words * sizeof (uint64_t));
-    s_write_bits (&view, interned->bits);
+    if (!from) {
+        s_write_bits (&view, interned->bits);
+        return;
+    }
+    uint32_t words = from->words < interned->words ? from->words : interned->words;
+    memcpy (interned->bits, from->bits, words * sizeof (uint64_t));
+    if (member / 64 < interned->words)
+        interned->bits [member / 64] ^= 1ull << member % 64;
 }
 
 void
@@ -196,7 +205,7 @@ static void
 s_fill (interned_t *interned, const set_view_t *view, uint32_t position, uint32_t member, bool adding)
 {
     interned->count = view->count + (adding ? 1 : -1);
-    interned->members = memory_new (interned->count * sizeof (uint32_t));
+    interned->members = memory_resize (NULL, interned->count * sizeof (uint32_t));
     uint32_t *behind = interned->members + position;
     memcpy (interned->members, view->members, position * sizeof (uint32_t));
     if (adding)
@@ -205,7 +214,72 @@ s_fill (interned_t *interned, const set_view_t *view, uint32_t position, uint32_
     memcpy (behind, rest, (size_t)(view->members + view->count - rest) * sizeof (uint32_t));
 }
 
-//  Finds or makes the set that is one step away, without a reference for the caller yet.
+//  The set if it is kept as bits, else NULL.
+static const interned_t *
+s_with_bits (const sets_t *self, set_t set)
+{
+    const interned_t *interned = set & INTERNED ? s_interned (self, set) : NULL;
+    return interned && interned->bits ? interned : NULL;
+}
+
+static void
+s_make (
+    sets_t *self, set_t set, const set_view_t *view, uint32_t position, uint32_t member, bool adding, uint32_t number)
+{
+    interned_t *interned = s_interned (self, number);
+    s_fill (interned, view, position, member, adding);
+    s_add_bits (interned, s_with_bits (self, set), member);
+    interned->serial = ++self->serial;
+    self->member_bytes += s_member_bytes (interned);
+}
+
+static void
+s_change_members (interned_t *interned, uint32_t position, uint32_t member, bool adding)
+{
+    uint32_t count = interned->count + (adding ? 1 : -1), behind = interned->count - position - !adding;
+    if (adding)
+        interned->members = memory_resize (interned->members, count * sizeof (uint32_t));
+    uint32_t *at = interned->members + position;
+    memmove (at + adding, at + !adding, behind * sizeof (uint32_t));
+    if (adding)
+        *at = member;
+    else
+        interned->members = memory_resize (interned->members, count * sizeof (uint32_t));
+    interned->count = count;
+}
+
+static void
+s_change_bits (interned_t *interned, uint32_t member)
+{
+    uint32_t largest = interned->members [interned->count - 1];
+    if (interned->bits && s_words (largest) == interned->words && largest / DENSE < interned->count) {
+        interned->bits [member / 64] ^= 1ull << member % 64;
+        return;
+    }
+    memory_free (interned->bits);
+    interned->bits = NULL;
+    s_add_bits (interned, NULL, 0);
+}
+
+//  Makes a set that nobody else has into the one that is one step away; its number stays.
+static void
+s_turn (sets_t *self, uint32_t number, uint32_t position, uint32_t member, bool adding, uint64_t key)
+{
+    interned_t turned = *s_interned (self, number);
+    self->member_bytes -= s_member_bytes (&turned);
+    s_change_members (&turned, position, member, adding);
+    s_change_bits (&turned, member);
+    table_remove (&self->interned, number);
+    BUG_ON (table_add (&self->interned, key) != number);    //  What was freed last is used first
+    turned.node = s_interned (self, number)->node;
+    turned.serial = ++self->serial;
+    turned.mark = 0;
+    *s_interned (self, number) = turned;
+    self->member_bytes += s_member_bytes (&turned);
+}
+
+//  Finds or makes the set that is one step away, without a reference for the caller yet.  Where nobody else has the set it is
+//  made into that.
 static set_t
 s_step (sets_t *self, set_t set, uint32_t member, bool adding)
 {
@@ -220,13 +294,12 @@ s_step (sets_t *self, set_t set, uint32_t member, bool adding)
     uint32_t number = table_find (&self->interned, key);
     while (number && !s_is_step (s_interned (self, number), &view, position, member, adding))
         number = table_next_equal (&self->interned, number);
-    if (!number) {
+    if (!number && set & INTERNED && s_interned (self, set)->references == 1) {
+        number = set & ~(uint32_t)INTERNED;
+        s_turn (self, number, position, member, adding, key);
+    } else if (!number) {
         number = table_add (&self->interned, key);
-        interned_t *interned = s_interned (self, number);
-        s_fill (interned, &view, position, member, adding);
-        interned->serial = ++self->serial;
-        s_add_bits (interned);
-        self->member_bytes += s_member_bytes (interned);
+        s_make (self, set, &view, position, member, adding, number);
     }
     return number | INTERNED;
 }
@@ -337,6 +410,11 @@ s_check_set (const interned_t *interned)
     BUG_ON (interned->count < 2 || interned->references == 0 || interned->node.key != key);
     for (uint32_t i = 1; i < interned->count; i++)
         BUG_ON (interned->members [i - 1] >= interned->members [i]);
+    uint32_t bits = 0;
+    for (uint32_t word = 0; interned->bits && word < interned->words; word++)
+        bits += (uint32_t)__builtin_popcountll (interned->bits [word]);
+    for (uint32_t i = 0; interned->bits && i < interned->count; i++)
+        BUG_ON (!(interned->bits [view.members [i] / 64] >> view.members [i] % 64 & 1) || bits != interned->count);
 }
 
 void

@@ -1,5 +1,6 @@
-//  Run by run, so that the cost is that of the index and not of the index times its holders.  Seats of cleared holders, which
-//  wait for the sweep, are left out.  A sweep between two slices does no harm: it takes away only what is left out anyway.
+//  Run by run, so that the cost is that of the index and not of the index times its holders.  A run with many members in its
+//  stretches is several records, so that none is large: each continues the one before.  Seats of cleared holders, which wait
+//  for the sweep, are left out.  A sweep between two slices does no harm: it takes away only what is left out anyway.
 
 #include "kv/index/snapshot.h"
 
@@ -7,9 +8,9 @@
 #include "kv/index/index_private.h"
 #include "kv/index/snapshot_private.h"
 
-enum { STEPS_MAX = 4096 };
+enum { STEPS_MAX = 256, MEMBERS_MAX = 512 };
 
-typedef enum { PART_HOLDERS, PART_RUNS, PART_END } part_t;
+typedef enum { PART_HOLDERS, PART_RUNS, PART_MORE, PART_END } part_t;
 
 struct index_snapshot {
     const index_t *index;    //  Borrowed
@@ -20,7 +21,8 @@ struct index_snapshot {
     bool begun;              //  Whether the header is written
     bool ended;              //  Whether the last record is
     part_t part;             //  What comes next
-    uint32_t at;             //  Next holder or run
+    uint32_t at;             //  Next holder, run or further reference
+    uint32_t offset;         //  Next block of the run
     buffer_t *bytes;         //  Where to, during a call
     size_t start;            //  Where the record under way begins there
 };
@@ -109,50 +111,44 @@ s_stretch_words (uint32_t members)
     return ((size_t)members + 3) / 2;
 }
 
-static size_t
-s_run_words (const index_t *index, const run_t *run)
+//  A part of a run, as large as a record may be.
+typedef struct {
+    uint32_t first;    //  Stretch
+    uint32_t end;      //  Behind the last
+    size_t words;      //  Of the record
+} run_part_t;
+
+//  From the block at `offset` on, with which a stretch begins.
+static run_part_t
+s_run_part (const index_t *index, const run_t *run, const stretch_t *stretches, uint32_t offset)
 {
-    stretch_t single;
-    const stretch_t *stretches = runs_stretches (run, &single);
-    size_t words = 2 + run->count;
-    for (uint32_t i = 0; i < run->stretch_count; i++) {
+    run_part_t part = { .words = 2 };
+    while (part.first < run->stretch_count && stretches [part.first].end <= offset)
+        part.first++;
+    uint32_t members = 0;
+    for (part.end = part.first; part.end < run->stretch_count && members < MEMBERS_MAX; part.end++) {
         set_view_t view;
-        sets_view (index->sets, stretches [i].set, &view);
-        words += s_stretch_words (s_count_live (index, &view));
+        sets_view (index->sets, stretches [part.end].set, &view);
+        members += view.count;
+        part.words += s_stretch_words (s_count_live (index, &view));
     }
-    return words;
+    part.words += stretches [part.end - 1].end - offset;
+    return part;
 }
 
 static void
-s_write_stretch (index_snapshot_t *self, stretch_t stretch)
+s_write_stretch (index_snapshot_t *self, stretch_t stretch, uint32_t offset)
 {
     set_view_t view;
     sets_view (self->index->sets, stretch.set, &view);
     uint32_t members = s_count_live (self->index, &view);
-    buffer_append_u32_le (self->bytes, stretch.end);
+    buffer_append_u32_le (self->bytes, stretch.end - offset);
     buffer_append_u32_le (self->bytes, members);
     for (uint32_t i = 0; i < view.count; i++)
         if (index_holder_of (self->index, view.members [i]) != HOLDER_NONE)
             buffer_append_u32_le (self->bytes, index_holder_of (self->index, view.members [i]));
     if (members % 2)
         buffer_append_u32_le (self->bytes, 0);
-}
-
-//  The further references to the blocks of one stretch.
-static void
-s_write_more (index_snapshot_t *self, uint32_t run, uint32_t first, stretch_t stretch)
-{
-    set_view_t view;
-    sets_view (self->index->sets, stretch.set, &view);
-    for (uint32_t i = 0; i < view.count; i++) {
-        uint32_t holder = index_holder_of (self->index, view.members [i]);
-        for (uint32_t offset = first; offset < stretch.end && holder != HOLDER_NONE; offset++) {
-            uint64_t hash = runs_hash (&self->index->runs, (place_t){ run, offset });
-            uint32_t more = surplus_count (&self->index->surplus, view.members [i], hash);
-            if (more)
-                s_write_record (self, RECORD_MORE, (uint64_t []){ holder, hash, more }, 3);
-        }
-    }
 }
 
 static void
@@ -164,17 +160,29 @@ s_write_run (index_snapshot_t *self, uint32_t number)
     const run_t *run = runs_at (&index->runs, number);
     stretch_t single;
     const stretch_t *stretches = runs_stretches (run, &single);
+    uint32_t offset = self->offset;
+    run_part_t part = s_run_part (index, run, stretches, offset);
+    uint32_t end = stretches [part.end - 1].end;
     const uint64_t *hashes = runs_hashes (&index->runs, (place_t){ number, 0 });
-    s_begin_record (self, RECORD_RUN, s_run_words (index, run));
-    buffer_append_u64_le (self->bytes, run->parent);
-    buffer_append_u64_le (self->bytes, run->count);
-    for (uint32_t i = 0; i < run->count; i++)
+    s_begin_record (self, RECORD_RUN, part.words);
+    buffer_append_u64_le (self->bytes, runs_parent (&index->runs, (place_t){ number, offset }));
+    buffer_append_u64_le (self->bytes, end - offset);
+    for (uint32_t i = offset; i < end; i++)
         buffer_append_u64_le (self->bytes, hashes [i]);
-    for (uint32_t i = 0; i < run->stretch_count; i++)
-        s_write_stretch (self, stretches [i]);
+    for (uint32_t i = part.first; i < part.end; i++)
+        s_write_stretch (self, stretches [i], offset);
     s_end_record (self);
-    for (uint32_t i = 0, first = 0; i < run->stretch_count && run->repeated; first = stretches [i++].end)
-        s_write_more (self, number, first, stretches [i]);
+    self->offset = end < run->count ? end : 0;
+}
+
+static void
+s_write_more (index_snapshot_t *self, uint32_t number)
+{
+    uint32_t seat, more;
+    uint64_t hash;
+    bool is_any = number && surplus_at (&self->index->surplus, number, &seat, &hash, &more);
+    if (is_any && index_holder_of (self->index, seat) != HOLDER_NONE)
+        s_write_record (self, RECORD_MORE, (uint64_t []){ index_holder_of (self->index, seat), hash, more }, 3);
 }
 
 static void
@@ -185,7 +193,7 @@ s_write_end (index_snapshot_t *self, uint32_t at)
     self->ended = true;
 }
 
-//  How many holders or runs there are to write.
+//  How many holders, runs or further references there are to write.
 static uint32_t
 s_bound (const index_snapshot_t *self)
 {
@@ -194,6 +202,8 @@ s_bound (const index_snapshot_t *self)
         return index_holder_bound (self->index);
     case PART_RUNS:
         return runs_bound (&self->index->runs);
+    case PART_MORE:
+        return surplus_bound (&self->index->surplus);
     default:
         return 1;
     }
@@ -206,10 +216,12 @@ s_step (index_snapshot_t *self)
     static void (*const write []) (index_snapshot_t * self, uint32_t at) = {
         [PART_HOLDERS] = s_write_holder,
         [PART_RUNS] = s_write_run,
+        [PART_MORE] = s_write_more,
         [PART_END] = s_write_end,
     };
     if (self->at < s_bound (self)) {
-        write [self->part](self, self->at++);
+        write [self->part](self, self->at);
+        self->at += self->offset == 0;
         return;
     }
     self->part++;

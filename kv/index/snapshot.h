@@ -9,7 +9,7 @@
 //  numbers follow), those numbers, and a check.
 //      1 holder    its number here, the holder packed (holder_pack), its digest
 //      2 run       parent, blocks, hashes [blocks]; then for each stretch: its end, members, members [...] as 32-bit numbers
-//                  of holders, filled up with zeros to a multiple of 8 bytes
+//                  of holders, filled up with zeros to a multiple of 8 bytes.  A run of ours may be several records
 //      3 more      holder, hash, references beyond the first
 //      4 end       records before this one
 //  A check is XXH3-64 of what stands between it and the check before, seeded with the check before: so nothing can be
@@ -34,15 +34,28 @@ void index_snapshot_destroy (index_snapshot_t **self_p);
 //  one was among them.  STATUS_STALE where the index has changed since the snapshot began: what was written is of no use.
 status_t index_snapshot_next (index_snapshot_t *self, buffer_t *bytes, size_t size, bool *ended);
 
+//  A run on its way into an index: done where `first` is `count`.
+typedef struct {
+    span_t words;             //  Of its record, not read yet
+    uint64_t parent;          //  Of the first block
+    const uint8_t *hashes;    //  Of the blocks
+    uint32_t count;           //  Blocks
+    uint32_t first;           //  Of the stretch under way
+    uint32_t end;             //  Behind its last block
+    uint32_t members;         //  Of it, not read yet
+    bool is_odd;              //  Whether it is filled up
+} loading_run_t;
+
 //  The reading of a snapshot.
 typedef struct {
-    index_t *index;      //  Borrowed: what it is read into
-    span_t rest;         //  Not read yet
-    uint64_t label;      //  As it was given
-    uint64_t check;      //  The last one
-    uint64_t records;    //  Read so far
-    array_t holders;     //  loaded_t by number in the snapshot
-    bool ended;          //  Whether all is read and right
+    index_t *index;       //  Borrowed: what it is read into
+    span_t rest;          //  Not read yet
+    uint64_t label;       //  As it was given
+    uint64_t check;       //  The last one
+    uint64_t records;     //  Read so far
+    array_t holders;      //  loaded_t by number in the snapshot
+    bool ended;           //  Whether all is read and right
+    loading_run_t run;    //  The record that is read in slices
 } index_load_t;
 
 //  Begins to read a snapshot into an index without holders; borrows both until index_load_fini, which is due even where this
@@ -50,8 +63,9 @@ typedef struct {
 status_t index_load_init (index_load_t *self, index_t *index, span_t bytes, error_t *error);
 void index_load_fini (index_load_t *self);
 
-//  Reads some records: `size` bytes of them, or one.  Not to be called once `ended` or failed.  STATUS_CORRUPT where they
-//  are damaged, STATUS_LIMIT where a bound of the index bites: the index is then a part of what it was, fit for index_destroy.
+//  Reads some records: about `size` bytes of them, or a part of one.  Not to be called once `ended` or failed.  STATUS_CORRUPT
+//  where they are damaged, STATUS_LIMIT where a bound of the index bites: the index is then a part of what it was, fit for
+//  index_destroy.
 status_t index_load_next (index_load_t *self, size_t size, error_t *error);
 
 #endif

@@ -129,6 +129,42 @@ test_what_is_behind_a_hole_is_still_held (void **state)
     index_destroy (&index);
 }
 
+//  A run whose blocks all have different and large sets is written as several records, and each is read in several slices.
+static void
+test_no_slice_is_as_large_as_a_run_with_many_members (void **state)
+{
+    enum { HOLDERS = 300, BLOCKS = 64, SIZE = 64, MOST = 8192, SLICES = 200 };
+    uint64_t hashes [BLOCKS];
+    buffer_t bytes = { 0 };
+    index_t *index = index_new (NULL), *copy = index_new (NULL);
+    for (size_t i = 0; i < BLOCKS; i++)
+        hashes [i] = hash_u64 (i + 1);
+    for (uint32_t i = 0; i < HOLDERS; i++) {
+        uint32_t holder = index_holder_add (index, &(holder_t){ .owner = i });
+        index_store (index, holder, INDEX_ROOT, hashes, BLOCKS, NULL);
+        index_remove (index, holder, &hashes [i % BLOCKS], 1, NULL);
+    }
+    index_snapshot_t *snapshot = index_snapshot_new (index, LABEL);
+    for (bool ended = false; !ended;) {
+        size_t before = bytes.size;
+        assert_int_equal (index_snapshot_next (snapshot, &bytes, SIZE, &ended), STATUS_OK);
+        assert_in_range (bytes.size - before, 1, MOST);
+    }
+    index_snapshot_destroy (&snapshot);
+    index_load_t load;
+    assert_int_equal (index_load_init (&load, copy, buffer_span (&bytes), NULL), STATUS_OK);
+    int slices = 0;
+    for (; !load.ended; slices++)
+        assert_int_equal (index_load_next (&load, bytes.size, NULL), STATUS_OK);
+    assert_true (slices > SLICES);
+    index_load_fini (&load);
+    index_check (copy);
+    assert_int_equal (index_digest_all (copy), index_digest_all (index));
+    buffer_fini (&bytes);
+    index_destroy (&copy);
+    index_destroy (&index);
+}
+
 static void
 test_a_change_makes_a_snapshot_stale (void **state)
 {
@@ -245,6 +281,7 @@ main (void)
         cmocka_unit_test (test_what_was_written_is_read),
         cmocka_unit_test (test_an_empty_index_is_one_too),
         cmocka_unit_test (test_what_is_behind_a_hole_is_still_held),
+        cmocka_unit_test (test_no_slice_is_as_large_as_a_run_with_many_members),
         cmocka_unit_test (test_a_change_makes_a_snapshot_stale),
         cmocka_unit_test (test_nothing_is_read_that_a_bound_would_refuse),
         cmocka_unit_test (test_damage_is_noticed),

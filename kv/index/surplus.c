@@ -71,3 +71,19 @@ surplus_count (const surplus_t *self, uint32_t seat, uint64_t hash)
     uint32_t number = s_find (self, seat, hash);
     return number ? s_count (self, number)->references : 0;
 }
+
+bool
+surplus_at (const surplus_t *self, uint32_t number, uint32_t *seat, uint64_t *hash, uint32_t *references)
+{
+    const count_t *count = s_count (self, number);
+    *seat = count->seat;
+    *hash = count->hash;
+    *references = count->references;
+    return count->node.key != 0;
+}
+
+uint32_t
+surplus_bound (const surplus_t *self)
+{
+    return table_bound (&self->counts);
+}

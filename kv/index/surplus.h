@@ -28,4 +28,8 @@ void surplus_forget (surplus_t *self, uint32_t seat, uint64_t hash);
 //  References of a pair.
 uint32_t surplus_count (const surplus_t *self, uint32_t seat, uint64_t hash);
 
+//  A pair by its number, 1 .. surplus_bound - 1, and its references; false where the number is no pair's.
+bool surplus_at (const surplus_t *self, uint32_t number, uint32_t *seat, uint64_t *hash, uint32_t *references);
+uint32_t surplus_bound (const surplus_t *self);
+
 #endif
