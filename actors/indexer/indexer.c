@@ -7,7 +7,8 @@
 #include "runtime/timer.h"
 #include "schemas/event.h"
 
-static const uint64_t SWEEP_NS = 100000000;
+//  Where there is more to sweep, the next piece waits only for what else is to do.
+static const uint64_t SWEEP_NS = 100000000, SWEEP_AGAIN_NS = 1000000;
 
 typedef struct {
     actor_t *actor;         //  Itself
@@ -80,11 +81,11 @@ s_on_sweep (void *self_, actor_t *actor, void *arg)
 {
     indexer_t *self = self_;
     catalog_stats_t stats;
-    catalog_sweep (self->catalog);
+    bool more = catalog_sweep (self->catalog);
     catalog_stats (self->catalog, &stats);
     metric_set (self->blocks, (int64_t)stats.blocks);
     metric_set (self->refused, (int64_t)stats.refused);
-    timer_start (&self->sweep, actor, SWEEP_NS, s_on_sweep, NULL);
+    timer_start (&self->sweep, actor, more ? SWEEP_AGAIN_NS : SWEEP_NS, s_on_sweep, NULL);
 }
 
 //  ---- Serving ----

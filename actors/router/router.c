@@ -14,7 +14,8 @@
 #include "schemas/event.h"
 
 enum { ACTIVE_MAX = 1000000 };
-static const uint64_t SWEEP_NS = 100000000;
+//  Where there is more to sweep, the next piece waits only for what else is to do.
+static const uint64_t SWEEP_NS = 100000000, SWEEP_AGAIN_NS = 1000000;
 
 //  What is being computed is believed in for so many times as long as it should take, and at least for so long.
 enum { PATIENCE = 4 };
@@ -143,13 +144,14 @@ s_on_sweep (void *self_, actor_t *actor, void *arg)
 {
     router_t *self = self_;
     catalog_stats_t stats;
-    catalog_sweep (self->catalog);
+    bool more;
+    metric_add (self->overdue, (int64_t)catalog_expire (self->catalog, actor_now (actor), &more));
+    more |= catalog_sweep (self->catalog);
     catalog_stats (self->catalog, &stats);
     metric_set (self->kept_out, (int64_t)stats.refused);
     sessions_expire (self->sessions, actor_now (actor));
     metric_add (self->expired, (int64_t)fleet_expire (self->fleet, actor_now (actor)));
-    metric_add (self->overdue, (int64_t)catalog_expire (self->catalog, actor_now (actor)));
-    timer_start (&self->sweep, actor, SWEEP_NS, s_on_sweep, NULL);
+    timer_start (&self->sweep, actor, more ? SWEEP_AGAIN_NS : SWEEP_NS, s_on_sweep, NULL);
 }
 
 //  ---- Deciding ----

@@ -9,8 +9,10 @@ enum {
     NAMESPACES_MAX = 4096,
     RANKS_MAX = 1024,
     PENDING_MAX = 4000000,
-    SWEEP_STEPS = 1000,
-    EXPECTED = 32,    //  Hashes of an event that are told ahead: an index fetches the others in its turn
+    SWEEP_STEPS = 100,        //  Of one call
+    EXPIRED_BLOCKS = 1024,    //  Blocks that one call forgets, about
+    LOOKS = 64,               //  Namespaces or guesses that one call looks at
+    EXPECTED = 32,            //  Hashes of an event that are told ahead: an index fetches the others in its turn
     BLOCK_BYTES = 100,
     ROOM_UNSAID = 4096    //  Blocks that an engine is guessed to have room for where it does not say
 };
@@ -84,20 +86,20 @@ catalog_destroy (catalog_t **self_p)
 
 //  ---- Namespaces and sources ----
 
-static uint64_t
-s_bytes (const namespace_entry_t *space)
+//  Adds what a namespace has to the sums, or takes it out.
+static void
+s_count (catalog_t *self, const namespace_entry_t *space, uint64_t sign)
 {
-    index_stats_t stats;
-    index_stats (space->index, &stats);
-    return stats.bytes;
-}
-
-static uint64_t
-s_pending (const namespace_entry_t *space)
-{
-    pending_stats_t stats;
-    pending_stats (space->pending, &stats);
-    return stats.blocks;
+    catalog_stats_t *sums = &self->sums;
+    index_stats_t index;
+    pending_stats_t pending;
+    index_stats (space->index, &index);
+    pending_stats (space->pending, &pending);
+    sums->blocks += sign * index.blocks;
+    sums->memberships += sign * index.memberships;
+    sums->bytes += sign * index.bytes;
+    sums->refused += sign * index.refused;
+    sums->pending += sign * pending.blocks;
 }
 
 //  A namespace is about to change: what it has is out of the sums until s_end_change.  All namespaces together keep within
@@ -106,17 +108,15 @@ static void
 s_begin_change (catalog_t *self, namespace_entry_t *space)
 {
     uint64_t limit = self->options.blocks_max * BLOCK_BYTES;
-    self->bytes -= s_bytes (space);
-    self->pending -= s_pending (space);
+    s_count (self, space, (uint64_t)-1);
     if (limit)
-        index_set_memory_limit (space->index, limit > self->bytes ? limit - self->bytes : 1);
+        index_set_memory_limit (space->index, limit > self->sums.bytes ? limit - self->sums.bytes : 1);
 }
 
 static void
 s_end_change (catalog_t *self, const namespace_entry_t *space)
 {
-    self->bytes += s_bytes (space);
-    self->pending += s_pending (space);
+    s_count (self, space, 1);
 }
 
 static namespace_entry_t *
@@ -145,15 +145,16 @@ s_namespace_of_rank (catalog_t *self, uint64_t id, uint16_t rank)
 }
 
 //  Forgets a namespace that holds nothing any more: models and tenants come and go, and the room for namespaces is bounded.
+//  What it has kept out stays counted.  False where it holds something; it is between the two ends of a change.
 static bool
 s_forget_if_empty (catalog_t *self, size_t position)
 {
     namespace_entry_t *space = catalog_namespace_at (self, position);
     index_stats_t stats;
     index_stats (space->index, &stats);
-    if (stats.blocks)
+    if (stats.blocks || !pending_is_idle (space->pending))
         return false;
-    self->refused += stats.refused;    //  What it has kept out stays counted when it goes
+    self->sums.refused += stats.refused;
     map_remove_u64 (self->by_namespace, space->id);
     s_namespace_free (space);
     array_remove (&self->namespaces, position);
@@ -252,7 +253,7 @@ catalog_stored (catalog_t *self, uint64_t source, const kv_stored_t *event)
 {
     namespace_entry_t *space = s_namespace_of_rank (self, event->namespace_id, event->rank);
     if (!space) {
-        self->refused += event->hashes.count;
+        self->sums.refused += event->hashes.count;
         return;
     }
     s_begin_change (self, space);
@@ -411,7 +412,7 @@ catalog_ticket_t
 catalog_begin_prefill (catalog_t *self, const catalog_prefill_t *prefill)
 {
     catalog_ticket_t ticket = { 0 };
-    if (prefill->hashes.count > self->options.pending_max - self->pending)
+    if (prefill->hashes.count > self->options.pending_max - self->sums.pending)
         return ticket;
     namespace_entry_t *space = s_namespace_of_rank (self, prefill->namespace_id, prefill->rank);
     if (!space)
@@ -475,31 +476,54 @@ catalog_guess (catalog_t *self, catalog_ticket_t ticket, const catalog_outcome_t
 
 //  Guesses of which nothing is left go.
 static void
-s_expire_guesses (namespace_entry_t *space, uint64_t now_ns)
+s_expire_guesses (namespace_entry_t *space, uint64_t now_ns, size_t *left)
 {
     size_t cursor = 0;
     void *value;
-    while (map_next (space->guesses, &cursor, NULL, &value)) {
+    while (*left && map_next (space->guesses, &cursor, NULL, &value)) {
         guess_stats_t stats;
-        guess_expire (value, now_ns);
+        guess_expire (value, now_ns, left);
         guess_stats (value, &stats);
-        if (stats.blocks)
-            continue;
-        s_forget_guess (space, holder_pack (index_holder (space->index, guess_holder (value))));
+        if (!stats.blocks)
+            s_forget_guess (space, holder_pack (index_holder (space->index, guess_holder (value))));
     }
 }
 
-size_t
-catalog_expire (catalog_t *self, uint64_t now_ns)
+//  The next namespace of a round; NULL where all have been looked at since the last that was left with something to do.
+static namespace_entry_t *
+s_next_in_round (const catalog_t *self, round_t *round)
 {
-    size_t expired = 0;
-    for (size_t i = 0; i < self->namespaces.count; i++) {
-        namespace_entry_t *space = catalog_namespace_at (self, i);
+    if (round->done >= self->namespaces.count)
+        return NULL;
+    round->at = round->at < self->namespaces.count ? round->at : 0;
+    return catalog_namespace_at (self, round->at);
+}
+
+//  Whether more is to be done in a round.
+static bool
+s_end_of_call (const catalog_t *self, round_t *round)
+{
+    bool more = round->done < self->namespaces.count;
+    round->done = more ? round->done : 0;
+    return more;
+}
+
+size_t
+catalog_expire (catalog_t *self, uint64_t now_ns, bool *more)
+{
+    size_t expired = 0, left = EXPIRED_BLOCKS;
+    namespace_entry_t *space;
+    for (size_t looks = LOOKS; looks && left && (space = s_next_in_round (self, &self->expiry));) {
         s_begin_change (self, space);
-        expired += pending_expire (space->pending, now_ns);
-        s_expire_guesses (space, now_ns);
+        expired += pending_expire (space->pending, now_ns, &left);
+        s_expire_guesses (space, now_ns, &left);
         s_end_change (self, space);
+        size_t looked = 1 + map_count (space->guesses);
+        looks -= looked < looks ? looked : looks;
+        self->expiry.at += left != 0;
+        self->expiry.done = left ? self->expiry.done + 1 : 0;
     }
+    *more = s_end_of_call (self, &self->expiry);
     return expired;
 }
 
@@ -564,34 +588,28 @@ catalog_digest (const catalog_t *self, uint64_t source)
 bool
 catalog_sweep (catalog_t *self)
 {
-    bool more = false;
-    size_t position = 0;
-    while (position < self->namespaces.count) {
-        namespace_entry_t *space = catalog_namespace_at (self, position);
+    size_t left = EXPIRED_BLOCKS;
+    namespace_entry_t *space;
+    for (size_t looks = LOOKS; looks && left && (space = s_next_in_round (self, &self->sweep)); looks--) {
         s_begin_change (self, space);
-        bool unfinished = index_sweep (space->index, SWEEP_STEPS);
-        more |= unfinished;
-        if (!unfinished && s_forget_if_empty (self, position))
+        bool is_dirty = index_sweep (space->index, 0);
+        if (is_dirty)
+            left = 0;    //  That is enough for a call
+        bool unfinished = is_dirty && index_sweep (space->index, SWEEP_STEPS);
+        pending_expire (space->pending, 0, &left);
+        if (!unfinished && s_forget_if_empty (self, self->sweep.at))
             continue;
         s_end_change (self, space);
-        position++;
+        self->sweep.at += !unfinished;
+        self->sweep.done = unfinished ? 0 : self->sweep.done + 1;
     }
-    return more;
+    return s_end_of_call (self, &self->sweep);
 }
 
 void
 catalog_stats (const catalog_t *self, catalog_stats_t *stats)
 {
-    *stats = (catalog_stats_t){ .namespaces = self->namespaces.count,
-        .sources = map_count (self->by_source),
-        .pending = self->pending,
-        .refused = self->refused };
-    for (size_t i = 0; i < self->namespaces.count; i++) {
-        index_stats_t index;
-        index_stats (catalog_namespace_at (self, i)->index, &index);
-        stats->blocks += index.blocks;
-        stats->memberships += index.memberships;
-        stats->bytes += index.bytes;
-        stats->refused += index.refused;
-    }
+    *stats = self->sums;
+    stats->namespaces = self->namespaces.count;
+    stats->sources = map_count (self->by_source);
 }

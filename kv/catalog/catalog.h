@@ -101,8 +101,9 @@ bool catalog_settle (catalog_t *self, catalog_ticket_t ticket);
 //  than the engine's room, and put right by what it said that it found.  False where it was pending no more.
 bool catalog_guess (catalog_t *self, catalog_ticket_t ticket, const catalog_outcome_t *outcome, uint64_t now_ns);
 
-//  Forgets the prefills that expire at now_ns or before, and guesses that nobody used for long.  Returns how many prefills.
-size_t catalog_expire (catalog_t *self, uint64_t now_ns);
+//  Forgets some of the prefills that expire at now_ns or before, and of the guesses that nobody used for long; *more: whether
+//  some are left, or not all namespaces were looked at.  Returns how many prefills.
+size_t catalog_expire (catalog_t *self, uint64_t now_ns, bool *more);
 
 //  A worker, a rank of a source, reaches what another source has in this tier and those below it: its machine's block
 //  manager, a store.  What it has itself it reaches anyway.

@@ -24,6 +24,12 @@ typedef struct {
     map_t *guesses;        //  guess_t by its packed holder, owned: engines without events
 } namespace_entry_t;
 
+//  Where a round through the namespaces is that takes several calls.
+typedef struct {
+    size_t at;      //  Next position
+    size_t done;    //  In a row without anything left to do
+} round_t;
+
 struct catalog {
     catalog_options_t options;    //  Defaults filled in
     array_t namespaces;           //  namespace_entry_t *, owned, in order of first sight
@@ -35,9 +41,9 @@ struct catalog {
     array_t hashes;               //  uint64_t, scratch
     reach_t *reach;               //  Who reaches whose holders, in all indexes
     index_match_t match;          //  Scratch
-    uint64_t bytes;               //  Of all indexes
-    uint64_t pending;             //  Blocks that are pending, in all of them
-    uint64_t refused;             //  Blocks kept out by a bound
+    catalog_stats_t sums;         //  Over all namespaces; refused: of those that went, too
+    round_t sweep;                //  Of catalog_sweep
+    round_t expiry;               //  Of catalog_expire
     list_t snapshots;             //  catalog_snapshot_t: those under way
 };
 

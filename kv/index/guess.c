@@ -4,6 +4,8 @@
 #include "kv/index/index_private.h"
 #include "kv/table.h"
 
+enum { ROW = 64 };
+
 typedef struct {
     node_t node;         //  Key: the block's hash
     uint32_t older;      //  Used before it
@@ -90,6 +92,24 @@ s_forget (guess_t *self, uint32_t number)
     index_remove (self->index, self->holder, &hash, 1, NULL);
 }
 
+//  Forgets as many blocks, those that were not used for longest: of one prompt they lie in a row.
+static void
+s_forget_oldest (guess_t *self, size_t count)
+{
+    uint64_t hashes [ROW];
+    while (count) {
+        size_t some = count < ROW ? count : ROW;
+        for (size_t i = 0; i < some; i++) {
+            uint32_t number = self->oldest;
+            hashes [i] = s_block (self, number)->node.key;
+            s_unlink (self, number);
+            table_remove (&self->blocks, number);
+        }
+        index_remove (self->index, self->holder, hashes, some, NULL);
+        count -= some;
+    }
+}
+
 //  --- what happened
 
 static void
@@ -126,8 +146,11 @@ guess_computed (guess_t *self, const uint64_t *hashes, size_t count, uint64_t no
         s_unlink (self, number);
         s_link_newest (self, number, now_ns);
     }
-    for (; self->blocks.count > self->capacity; self->counters.evicted++)
-        s_forget (self, self->oldest);
+    if (self->blocks.count <= self->capacity)
+        return;
+    size_t many = self->blocks.count - self->capacity;
+    s_forget_oldest (self, many);
+    self->counters.evicted += many;
 }
 
 void
@@ -150,21 +173,22 @@ void
 guess_clear (guess_t *self)
 {
     index_clear (self->index, self->holder, NULL);
-    while (self->oldest) {
-        uint32_t number = self->oldest;
-        s_unlink (self, number);
-        table_remove (&self->blocks, number);
-    }
+    table_fini (&self->blocks);
+    table_init (&self->blocks, sizeof (block_t));
+    self->oldest = self->newest = TABLE_NONE;
 }
 
 size_t
-guess_expire (guess_t *self, uint64_t now_ns)
+guess_expire (guess_t *self, uint64_t now_ns, size_t *left)
 {
     size_t count = 0;
-    while (self->oldest && now_ns - s_block (self, self->oldest)->used_ns >= self->lifetime_ns) {
-        s_forget (self, self->oldest);
+    for (uint32_t number = self->oldest; number && count < *left; number = s_block (self, number)->newer) {
+        if (now_ns - s_block (self, number)->used_ns < self->lifetime_ns)
+            break;
         count++;
     }
+    s_forget_oldest (self, count);
+    *left -= count;
     self->counters.expired += count;
     return count;
 }

@@ -45,8 +45,8 @@ void guess_found (guess_t *self, const uint64_t *hashes, size_t count, size_t fo
 //  The engine has nothing any more.
 void guess_clear (guess_t *self);
 
-//  Forgets what was not used for a lifetime.  Returns how many blocks.
-size_t guess_expire (guess_t *self, uint64_t now_ns);
+//  Forgets what was not used for a lifetime, at most *left blocks, which it takes from there.  Returns how many.
+size_t guess_expire (guess_t *self, uint64_t now_ns, size_t *left);
 
 void guess_stats (const guess_t *self, guess_stats_t *stats);
 

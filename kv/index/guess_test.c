@@ -22,6 +22,14 @@ s_overlap (const index_t *index, uint32_t holder, const uint64_t *hashes, size_t
     return index_explain (index, holder, hashes, count).overlap;
 }
 
+static size_t
+s_expire_at (guess_t *guess, uint64_t now_ns)
+{
+    size_t left = SIZE_MAX, before = left, expired = guess_expire (guess, now_ns, &left);
+    assert_int_equal (before - left, expired);
+    return expired;
+}
+
 static void
 test_of_prompts_the_ends_go_first_and_of_those_the_oldest (void **state)
 {
@@ -76,10 +84,10 @@ test_what_nobody_uses_is_forgotten_in_time (void **state)
     guess_t *guess = guess_new (index, &s_engine, 100, 1000);
     guess_computed (guess, s_chain, 4, 10);
     guess_computed (guess, s_branch, 2, 500);
-    assert_int_equal (guess_expire (guess, 1009), 0);
-    assert_int_equal (guess_expire (guess, 1010), 2);
+    assert_int_equal (s_expire_at (guess, 1009), 0);
+    assert_int_equal (s_expire_at (guess, 1010), 2);
     assert_int_equal (s_overlap (index, guess_holder (guess), s_chain, 6), 2);
-    assert_int_equal (guess_expire (guess, 1500), 2);
+    assert_int_equal (s_expire_at (guess, 1500), 2);
     guess_destroy (&guess);
     index_destroy (&index);
 }
@@ -174,7 +182,7 @@ s_step (world_t *world)
                 s_drop (world, s_position (world, hashes [i]));
         s_use (world, hashes, found);
     } else if (dice < 995) {
-        guess_expire (world->guess, world->now);
+        s_expire_at (world->guess, world->now);
         while (world->count && world->now - world->used [0] >= LIFETIME)
             s_drop (world, 0);
     } else {

@@ -4,27 +4,45 @@
 
 #include "base/heap.h"
 #include "base/list.h"
-#include "base/map.h"
 #include "base/memory.h"
 #include "kv/index/index_private.h"
 
-//  Prefills of a worker that an event of it is held against.
-enum { ARRIVALS_MAX = 16 };
+enum {
+    ARRIVALS_MAX = 16,        //  Prefills of a worker that an event of it is held against
+    ARRIVED_BLOCKS = 1024,    //  Blocks that it ends, about
+    PREFILL_BLOCKS = 8        //  What forgetting a prefill costs beside its blocks, in blocks
+};
+
+//  What a worker has pending.
+typedef struct {
+    list_link_t in_gone;    //  Among those of workers that are gone; first, so that the link is the work
+    list_t prefills;        //  prefill_t, oldest first
+    uint64_t blocks;        //  Of them
+    bool is_gone;           //  The index has nothing of it any more, and nobody is told of it
+} work_t;
 
 typedef struct {
     heap_entry_t expiry;     //  First, so that the heap's entry is the prefill
-    list_link_t sibling;     //  In its holder's list
+    list_link_t sibling;     //  In its worker's list
+    work_t *work;            //  Its worker's
     uint64_t id;             //  The caller's
+    uint32_t number;         //  Its node in `prefills`
     uint64_t expected_ns;    //  When it will be done
     uint32_t holder;         //  Number
     uint32_t count;          //  Blocks
     uint64_t hashes [];      //  Of them
 } prefill_t;
 
+typedef struct {
+    node_t node;           //  Key: of the id
+    prefill_t *prefill;    //  Owned
+} entry_t;
+
 struct pending {
     index_t *index;              //  Borrowed
-    array_t prefills_of;         //  list_t * by holder, of prefill_t; NULL for none
-    map_t *prefills;             //  By id
+    array_t work_of;             //  work_t * by holder; NULL for none
+    list_t gone;                 //  work_t of workers that are gone, freed step by step
+    table_t prefills;            //  entry_t by id
     heap_t expiries;             //  Of prefills
     uint32_t limit;              //  Blocks
     uint64_t last_id;            //  Given
@@ -36,42 +54,67 @@ pending_new (index_t *index, uint32_t limit)
 {
     pending_t *self = memory_new (sizeof *self);
     self->index = index;
-    array_init (&self->prefills_of, sizeof (list_t *));
-    self->prefills = map_new (0);
+    array_init (&self->work_of, sizeof (work_t *));
+    list_init (&self->gone);
+    table_init (&self->prefills, sizeof (entry_t));
     heap_init (&self->expiries);
     self->limit = limit;
     return self;
 }
 
-//  The prefills of a holder; NULL where it never had any.
-static list_t *
-s_list (const pending_t *self, uint32_t holder)
+//  What a holder has pending; NULL where it never had anything.
+static work_t *
+s_work (const pending_t *self, uint32_t holder)
 {
-    return holder < self->prefills_of.count ? *(list_t **)array_at (&self->prefills_of, holder) : NULL;
+    return holder < self->work_of.count ? *(work_t **)array_at (&self->work_of, holder) : NULL;
 }
 
-static list_t *
-s_make_list (pending_t *self, uint32_t holder)
+static work_t *
+s_make_work (pending_t *self, uint32_t holder)
 {
-    if (holder >= self->prefills_of.count)
-        array_append (&self->prefills_of, NULL, holder + 1 - self->prefills_of.count);
-    list_t **list = array_at (&self->prefills_of, holder);
-    if (!*list) {
-        *list = memory_new (sizeof **list);
-        list_init (*list);
+    if (holder >= self->work_of.count)
+        array_append (&self->work_of, NULL, holder + 1 - self->work_of.count);
+    work_t **work = array_at (&self->work_of, holder);
+    if (!*work) {
+        *work = memory_new (sizeof **work);
+        list_init (&(*work)->prefills);
     }
-    return *list;
+    return *work;
+}
+
+static entry_t *
+s_entry (const pending_t *self, uint32_t number)
+{
+    return table_at (&self->prefills, number);
+}
+
+//  NULL where it is pending no more.
+static prefill_t *
+s_find (const pending_t *self, uint64_t id)
+{
+    uint32_t number = table_find (&self->prefills, table_key_of_pair (0, id));
+    while (number && s_entry (self, number)->prefill->id != id)
+        number = table_next_equal (&self->prefills, number);
+    return number && !s_entry (self, number)->prefill->work->is_gone ? s_entry (self, number)->prefill : NULL;
 }
 
 static void
 s_forget (pending_t *self, prefill_t *prefill)
 {
-    index_remove (self->index, prefill->holder, prefill->hashes, prefill->count, NULL);
-    list_remove (s_list (self, prefill->holder), &prefill->sibling);
-    map_remove_u64 (self->prefills, prefill->id);
+    work_t *work = prefill->work;
+    if (!work->is_gone) {
+        index_remove (self->index, prefill->holder, prefill->hashes, prefill->count, NULL);
+        self->counters.blocks -= prefill->count;
+    }
+    work->blocks -= prefill->count;
+    list_remove (&work->prefills, &prefill->sibling);
+    table_remove (&self->prefills, prefill->number);
     heap_remove (&self->expiries, &prefill->expiry);
-    self->counters.blocks -= prefill->count;
     memory_free (prefill);
+    if (work->is_gone && !list_first (&work->prefills)) {
+        list_remove (&self->gone, &work->in_gone);
+        memory_free (work);
+    }
 }
 
 void
@@ -80,12 +123,13 @@ pending_destroy (pending_t **self_p)
     pending_t *self = *self_p;
     if (!self)
         return;
-    pending_expire (self, UINT64_MAX);
-    for (uint32_t holder = 0; holder < self->prefills_of.count; holder++)
-        memory_free (s_list (self, holder));
+    size_t left = SIZE_MAX;
+    pending_expire (self, UINT64_MAX, &left);
+    for (uint32_t holder = 0; holder < self->work_of.count; holder++)
+        memory_free (s_work (self, holder));
     heap_fini (&self->expiries);
-    map_destroy (&self->prefills);
-    array_fini (&self->prefills_of);
+    table_fini (&self->prefills);
+    array_fini (&self->work_of);
     memory_free (self);
     *self_p = NULL;
 }
@@ -103,12 +147,15 @@ s_prefill_new (pending_t *self, uint32_t holder, const uint64_t *hashes, size_t 
 {
     prefill_t *prefill = memory_new (sizeof *prefill + count * sizeof *hashes);
     prefill->id = ++self->last_id;
+    prefill->number = table_add (&self->prefills, table_key_of_pair (0, prefill->id));
+    s_entry (self, prefill->number)->prefill = prefill;
+    prefill->work = s_make_work (self, holder);
     prefill->holder = holder;
     prefill->count = (uint32_t)count;
     if (count)
         memcpy (prefill->hashes, hashes, count * sizeof *hashes);
-    list_append (s_make_list (self, holder), &prefill->sibling);
-    map_put_u64 (self->prefills, prefill->id, prefill);
+    list_append (&prefill->work->prefills, &prefill->sibling);
+    prefill->work->blocks += count;
     self->counters.blocks += count;
     return prefill;
 }
@@ -140,7 +187,7 @@ pending_add (pending_t *self, const holder_t *worker, const uint64_t *hashes, si
 bool
 pending_settle (pending_t *self, uint64_t id)
 {
-    prefill_t *prefill = map_get_u64 (self->prefills, id);
+    prefill_t *prefill = s_find (self, id);
     if (!prefill)
         return false;
     s_forget (self, prefill);
@@ -154,20 +201,31 @@ s_has_arrived (const pending_t *self, const prefill_t *prefill, uint32_t exact)
     return prefill->count && index_references (self->index, exact, prefill->hashes [prefill->count - 1]);
 }
 
+//  What a prefill takes of the blocks that a call may forget.
+static void
+s_charge (const prefill_t *prefill, size_t *left)
+{
+    size_t cost = PREFILL_BLOCKS + prefill->count;
+    *left -= cost < *left ? cost : *left;
+}
+
 size_t
 pending_arrived (pending_t *self, const holder_t *worker)
 {
     if (!self->counters.blocks)
         return 0;
     holder_t pending = s_pending (worker);
-    const list_t *list = s_list (self, index_holder_find (self->index, &pending));
+    const work_t *work = s_work (self, index_holder_find (self->index, &pending));
     uint32_t exact = index_holder_find (self->index, worker);
-    list_link_t *link = list ? list_first (list) : NULL;
-    size_t arrived = 0;
-    for (size_t i = 0; link && i < ARRIVALS_MAX; i++) {
+    list_link_t *link = work ? list_first (&work->prefills) : NULL;
+    size_t arrived = 0, left = ARRIVED_BLOCKS;
+    for (size_t i = 0; link && i < ARRIVALS_MAX && left; i++) {
         prefill_t *prefill = LIST_ENTRY (link, prefill_t, sibling);
-        link = list_next (list, link);
-        arrived += s_has_arrived (self, prefill, exact) && pending_settle (self, prefill->id);
+        link = list_next (&work->prefills, link);
+        if (!s_has_arrived (self, prefill, exact))
+            continue;
+        s_charge (prefill, &left);
+        arrived += pending_settle (self, prefill->id);
     }
     return arrived;
 }
@@ -175,20 +233,28 @@ pending_arrived (pending_t *self, const holder_t *worker)
 const uint64_t *
 pending_blocks (const pending_t *self, uint64_t id, uint32_t *holder, size_t *count)
 {
-    const prefill_t *prefill = map_get_u64 (self->prefills, id);
+    const prefill_t *prefill = s_find (self, id);
     *holder = prefill ? prefill->holder : HOLDER_NONE;
     *count = prefill ? prefill->count : 0;
     return prefill ? prefill->hashes : NULL;
 }
 
 size_t
-pending_expire (pending_t *self, uint64_t now_ns)
+pending_expire (pending_t *self, uint64_t now_ns, size_t *left)
 {
     size_t count = 0;
     heap_entry_t *first;
-    while ((first = heap_first (&self->expiries)) && first->at <= now_ns) {
-        s_forget (self, (prefill_t *)first);
-        count++;
+    while (*left && (first = heap_first (&self->expiries)) && first->at <= now_ns) {
+        prefill_t *prefill = (prefill_t *)first;
+        count += !prefill->work->is_gone;
+        s_charge (prefill, left);
+        s_forget (self, prefill);
+    }
+    work_t *gone;
+    while (*left && (gone = (work_t *)list_first (&self->gone))) {
+        prefill_t *prefill = LIST_ENTRY (list_first (&gone->prefills), prefill_t, sibling);
+        s_charge (prefill, left);
+        s_forget (self, prefill);
     }
     self->counters.expired += count;
     return count;
@@ -198,9 +264,10 @@ pending_expire (pending_t *self, uint64_t now_ns)
 uint64_t
 pending_expected (const pending_t *self, uint32_t holder, size_t position, uint64_t hash)
 {
-    const list_t *list = s_list (self, holder);
+    const work_t *work = s_work (self, holder);
     uint64_t earliest = 0;
-    for (list_link_t *link = list ? list_first (list) : NULL; link; link = list_next (list, link)) {
+    for (list_link_t *link = work ? list_first (&work->prefills) : NULL; link;
+         link = list_next (&work->prefills, link)) {
         const prefill_t *prefill = LIST_ENTRY (link, prefill_t, sibling);
         bool has = position < prefill->count && prefill->hashes [position] == hash;
         if (has && (!earliest || prefill->expected_ns < earliest))
@@ -214,13 +281,22 @@ pending_forget (pending_t *self, const holder_t *worker)
 {
     holder_t pending = s_pending (worker);
     uint32_t holder = index_holder_find (self->index, &pending);
-    const list_t *list = s_list (self, holder);
-    list_link_t *link;
+    work_t *work = s_work (self, holder);
     if (holder == HOLDER_NONE)
         return;
-    while (list && (link = list_first (list)))
-        s_forget (self, LIST_ENTRY (link, prefill_t, sibling));
+    if (work && list_first (&work->prefills)) {
+        work->is_gone = true;
+        self->counters.blocks -= work->blocks;
+        list_append (&self->gone, &work->in_gone);
+        *(work_t **)array_at (&self->work_of, holder) = NULL;
+    }
     index_retire (self->index, holder, NULL);
+}
+
+bool
+pending_is_idle (const pending_t *self)
+{
+    return self->prefills.count == 0;
 }
 
 void

@@ -40,21 +40,26 @@ status_t pending_add (pending_t *self, const holder_t *worker, const uint64_t *h
 bool pending_settle (pending_t *self, uint64_t id);
 
 //  A worker has said that it stored blocks: settles its prefills of which it has the last block now.  Engines compute about
-//  in the order in which they were asked, so the oldest 16 are looked at; others end otherwise.  Returns how many.
+//  in the order in which they were asked, so the oldest 16 are looked at, and some thousand blocks settled; others end with
+//  a later event or otherwise.  Returns how many.
 size_t pending_arrived (pending_t *self, const holder_t *worker);
 
 //  The blocks of a prefill, `*count` of them, and the number of its holder.  Borrowed until it is settled or expires; NULL,
 //  and 0 and HOLDER_NONE, where it is not pending.
 const uint64_t *pending_blocks (const pending_t *self, uint64_t id, uint32_t *holder, size_t *count);
 
-//  Forgets what expires at now_ns or before.  Returns how many prefills.
-size_t pending_expire (pending_t *self, uint64_t now_ns);
+//  Forgets what expires at now_ns or before, the first to expire first, and frees what is left of workers that are gone, as
+//  long as *left, a number of blocks, is not used up: what is left then, later calls do.  Returns how many prefills expired.
+size_t pending_expire (pending_t *self, uint64_t now_ns, size_t *left);
+
+//  Whether nothing is pending, nor anything left of workers that are gone.
+bool pending_is_idle (const pending_t *self);
 
 //  When the block at a position of a prompt will be there, of those that this holder (a number) has pending; 0 where it has
 //  not.  Of several prefills the earliest counts.
 uint64_t pending_expected (const pending_t *self, uint32_t holder, size_t position, uint64_t hash);
 
-//  A worker is gone, and what it computed with it: retires its holder.
+//  A worker is gone, and what it computed with it: retires its holder, whatever it had.
 void pending_forget (pending_t *self, const holder_t *worker);
 
 void pending_stats (const pending_t *self, pending_stats_t *stats);

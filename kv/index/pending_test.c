@@ -20,6 +20,13 @@ s_holder (const index_t *index, uint32_t owner)
     return index_holder_find (index, &(holder_t){ .owner = owner, .tier = TIER_DEVICE, .kind = HOLDER_PENDING });
 }
 
+static size_t
+s_expire_at (pending_t *pending, uint64_t now_ns)
+{
+    size_t left = SIZE_MAX;
+    return pending_expire (pending, now_ns, &left);
+}
+
 static uint32_t
 s_overlap (const index_t *index, uint32_t owner, const uint64_t *hashes, size_t count)
 {
@@ -63,8 +70,8 @@ test_prefills_end_once (void **state)
     assert_true (pending_settle (pending, second));
     assert_false (pending_settle (pending, second));
     assert_int_equal (s_overlap (index, 7, s_chain, 6), 2);
-    assert_int_equal (pending_expire (pending, 99), 0);
-    assert_int_equal (pending_expire (pending, 100), 1);
+    assert_int_equal (s_expire_at (pending, 99), 0);
+    assert_int_equal (s_expire_at (pending, 100), 1);
     assert_false (pending_settle (pending, first));
     pending_stats_t stats;
     pending_stats (pending, &stats);
@@ -110,6 +117,48 @@ test_a_worker_that_goes_takes_what_it_computes_with_it (void **state)
     assert_int_equal (s_holder (index, 7), HOLDER_NONE);
     assert_false (pending_settle (pending, id));
     assert_true (pending_settle (pending, other));
+    pending_destroy (&pending);
+    index_destroy (&index);
+}
+
+//  Much that expires or goes at once is forgotten step by step; what has gone is nobody's from the first moment on.
+static void
+test_much_that_ends_at_once_ends_in_steps (void **state)
+{
+    enum { PREFILLS_AT_ONCE = 100 };
+    index_t *index = index_new (NULL);
+    pending_t *pending = pending_new (index, 10000);
+    uint64_t id, calls = 0;
+    pending_stats_t stats;
+    for (int i = 0; i < PREFILLS_AT_ONCE; i++) {
+        pending_add (pending, &s_worker, s_chain, 6, 10, 100, &id, NULL);
+        pending_add (pending, &(holder_t){ .owner = 8 }, s_chain, 4, 10, 50, &id, NULL);
+    }
+    for (size_t expired = 0, left; expired < PREFILLS_AT_ONCE; calls++) {
+        left = 30;
+        size_t now = pending_expire (pending, 50, &left);
+        assert_in_range (now, 1, 3);
+        expired += now;
+    }
+    assert_int_equal (s_overlap (index, 8, s_chain, 6), 0);
+    assert_true (calls > PREFILLS_AT_ONCE / 4);
+    pending_add (pending, &s_worker, s_chain, 6, 10, 100, &id, NULL);
+    pending_forget (pending, &s_worker);
+    assert_false (pending_settle (pending, id));
+    assert_int_equal (s_holder (index, 7), HOLDER_NONE);
+    pending_stats (pending, &stats);
+    assert_int_equal (stats.blocks, 0);
+    assert_int_equal (stats.expired, PREFILLS_AT_ONCE);
+    pending_add (pending, &s_worker, s_chain, 2, 10, 1000, &id, NULL);
+    assert_false (pending_is_idle (pending));
+    for (size_t left = 0; left == 0; calls++) {
+        left = 30;
+        assert_int_equal (pending_expire (pending, 100, &left), 0);
+    }
+    assert_true (calls > PREFILLS_AT_ONCE / 2);
+    assert_int_equal (s_overlap (index, 7, s_chain, 6), 2);
+    assert_true (pending_settle (pending, id));
+    assert_true (pending_is_idle (pending));
     pending_destroy (&pending);
     index_destroy (&index);
 }
@@ -217,7 +266,7 @@ s_expire (world_t *world)
         prefill->id = 0;
         expired++;
     }
-    assert_int_equal (pending_expire (world->pending, world->now), expired);
+    assert_int_equal (s_expire_at (world->pending, world->now), expired);
 }
 
 static void
@@ -249,6 +298,7 @@ main (void)
         cmocka_unit_test (test_prefills_end_once),
         cmocka_unit_test (test_what_is_refused_is_not_pending),
         cmocka_unit_test (test_a_worker_that_goes_takes_what_it_computes_with_it),
+        cmocka_unit_test (test_much_that_ends_at_once_ends_in_steps),
         cmocka_unit_test (test_what_is_stored_is_not_pending),
         cmocka_unit_test (test_equals_a_list_of_prefills),
     };
