@@ -2,6 +2,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"log"
@@ -11,31 +12,23 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-func check(err error) {
+func must[T any](value T, err error) T {
 	if err != nil {
 		log.Fatal(err)
 	}
-}
-
-func must[T any](value T, err error) T {
-	check(err)
 	return value
 }
 
 func main() {
 	socket := must(zmq4.NewSocket(zmq4.SUB))
-	check(socket.Connect(os.Args[1]))
-	topics := os.Args[2:]
-	if len(topics) == 0 {
-		topics = []string{""}
-	}
+	must(socket, socket.Connect(os.Args[1]))
+	topics := append(os.Args[2:], "")[:max(1, len(os.Args)-2)] // all of them where none is named
 	for _, topic := range topics {
-		check(socket.SetSubscribe(topic))
+		must(topic, socket.SetSubscribe(topic))
 	}
 	for {
 		frames := must(socket.RecvMessageBytes(0))
-		var batch []any
-		check(msgpack.Unmarshal(frames[2], &batch))
+		batch := must(msgpack.NewDecoder(bytes.NewReader(frames[2])).DecodeSlice())
 		for i := 0; i+1 < len(batch); i += 2 {
 			fmt.Printf("%s %v %s\n", frames[0], batch[i], must(json.Marshal(batch[i+1])))
 		}
