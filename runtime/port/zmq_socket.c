@@ -39,9 +39,10 @@ __tsan_default_suppressions (void)
 #endif
 
 enum {
-    READ_SHARE = 256,        //  Messages a round
-    QUEUE_DEFAULT = 1000,    //  Messages
-    ENDPOINT_SIZE = 256,     //  Of an endpoint, with its NUL
+    READ_SHARE = 256,         //  Messages a round
+    READ_BYTES = 64 << 10,    //  The same in bytes, the message that passes it included
+    QUEUE_DEFAULT = 1000,     //  Messages
+    ENDPOINT_SIZE = 256,      //  Of an endpoint, with its NUL
 };
 
 //  Whoever was turned away comes again after this long.
@@ -112,9 +113,9 @@ s_fits (const port_socket_t *self, const span_t *frames, size_t count)
     return socket_message_size (self->options.kind, frames, count) <= self->options.message_max;
 }
 
-//  Receives one whole message and hands it over; false where there is none.
+//  Receives one whole message, hands it over and adds its size to `bytes`; false where there is none.
 static bool
-s_receive (port_socket_t *self)
+s_receive (port_socket_t *self, uint64_t *bytes)
 {
     size_t count = 0;
     bool more = true, surpluses = false;
@@ -124,6 +125,7 @@ s_receive (port_socket_t *self)
         if (!s_receive_part (self, part))
             break;
         more = zmq_msg_more (part);
+        *bytes += zmq_msg_size (part);
         if (part == &surplus) {
             surpluses = true;
             zmq_msg_close (part);
@@ -161,13 +163,14 @@ s_read (void *arg)
 {
     port_socket_t *self = arg;
     int left = READ_SHARE;
+    uint64_t bytes = 0;
     self->reading = true;
-    while (left && !self->closed && s_receive (self))
+    while (left && bytes < READ_BYTES && !self->closed && s_receive (self, &bytes))
         left--;
     self->reading = false;
     if (self->closed)
         s_free (self);
-    else if (!left)
+    else if (!left || bytes >= READ_BYTES)
         loop_defer (self->loop, &self->again);
 }
 
