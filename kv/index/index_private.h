@@ -31,7 +31,7 @@ struct index {
     array_t doomed;             //  uint32_t: cleared since
     place_t sweep_at;           //  Where this pass is
     uint32_t sweep_end;         //  Runs of this pass are below it
-    uint32_t clears;            //  Mark of sets seen without a cleared seat since the last clear
+    uint64_t clears;            //  Mark of sets seen without a cleared seat since the last clear
     uint64_t expected [EXPECTED];    //  First blocks of calls to come: their lines are being loaded
     uint32_t expecting;              //  The oldest of them
     uint64_t change;                 //  Number of the last change of any holder

@@ -14,9 +14,9 @@ typedef struct {
     uint32_t *members;      //  Ascending
     uint64_t *bits;         //  The same, where one in DENSE below the largest is a member; else NULL
     uint32_t words;         //  Of bits up to the largest member
-    uint64_t serial;        //  Of this set, so that a remembered step notices that the number is another's; 0: nobody's
     uint32_t references;    //  Never 0
-    uint32_t mark;          //  The caller's
+    uint64_t serial;        //  Of this set, so that a remembered step notices that the number is another's; 0: nobody's
+    uint64_t mark;          //  The caller's
 } interned_t;
 
 //  "from with (or without) member is to", while both serials still hold.
@@ -372,13 +372,13 @@ sets_prefetch_bits (const sets_t *self, set_t set)
 }
 
 bool
-sets_is_marked (const sets_t *self, set_t set, uint32_t mark)
+sets_is_marked (const sets_t *self, set_t set, uint64_t mark)
 {
     return (set & INTERNED) && s_interned (self, set)->mark == mark;
 }
 
 void
-sets_mark (sets_t *self, set_t set, uint32_t mark)
+sets_mark (sets_t *self, set_t set, uint64_t mark)
 {
     if (set & INTERNED)
         s_interned (self, set)->mark = mark;

@@ -55,8 +55,8 @@ void sets_prefetch (const sets_t *self, set_t set);
 void sets_prefetch_bits (const sets_t *self, set_t set);
 
 //  Whether somebody marked this set with this number; marks of sets of one are not kept.
-bool sets_is_marked (const sets_t *self, set_t set, uint32_t mark);
-void sets_mark (sets_t *self, set_t set, uint32_t mark);
+bool sets_is_marked (const sets_t *self, set_t set, uint64_t mark);
+void sets_mark (sets_t *self, set_t set, uint64_t mark);
 
 //  Whether the set is one that is counted in references.
 bool sets_is_interned (set_t set);
