@@ -8,16 +8,23 @@
 typedef struct {
     uint64_t blocks;    //  Counted in the runs
     uint64_t digest;    //  Summed over them
+    uint64_t swept;     //  Stretches of it where this pass of the sweep has been, or need not go
+    bool idle;          //  Nobody's: free, or dead and not swept yet
 } sums_t;
 
 static void
 s_check_stretch (const index_t *self, uint32_t run, uint32_t start, stretch_t stretch, sums_t *sums, uint64_t *repeated)
 {
     set_view_t view;
+    place_t at = self->sweep_at;
+    bool is_swept = run < at.run || run >= self->sweep_end || (run == at.run && start < at.offset);
+    bool is_clean = sets_is_marked (self->sets, stretch.set, self->clears);
     sets_view (self->sets, stretch.set, &view);
     for (uint32_t i = 0; i < view.count; i++) {
         uint32_t seat = view.members [i];
         BUG_ON (seat == 0 || seat >= self->seats.count);
+        BUG_ON (is_clean && index_holder_of (self, seat) == HOLDER_NONE);
+        sums [seat].swept += is_swept;
         for (uint32_t offset = start; offset < stretch.end; offset++) {
             uint64_t hash = runs_hash (&self->runs, (place_t){ run, offset });
             uint32_t more = surplus_count (&self->surplus, seat, hash);
@@ -29,24 +36,39 @@ s_check_stretch (const index_t *self, uint32_t run, uint32_t start, stretch_t st
     }
 }
 
+//  Seats that are nobody's, each in one list.  Returns how many.
+static size_t
+s_check_idle (const index_t *self, const array_t *seats, sums_t *sums)
+{
+    for (size_t i = 0; i < seats->count; i++) {
+        uint32_t number = *(uint32_t *)array_at (seats, i);
+        BUG_ON (number == 0 || index_holder_of (self, number) != HOLDER_NONE || sums [number].idle);
+        BUG_ON (seats == &self->free_seats && sums [number].blocks);
+        BUG_ON (seats == &self->dying && sums [number].swept);
+        sums [number].idle = true;
+    }
+    return seats->count;
+}
+
+//  Every holder has a seat, every other seat is in a list.
 static void
 s_check_seats (const index_t *self, sums_t *sums)
 {
     uint64_t memberships = 0;
-    for (uint32_t number = 1; number < self->seats.count; number++) {
-        const seat_t *seat = index_seat (self, number);
-        uint32_t holder = index_holder_of (self, number);
-        if (holder == HOLDER_NONE)
+    size_t seats = 1 + s_check_idle (self, &self->free_seats, sums) + s_check_idle (self, &self->dying, sums) +
+                   s_check_idle (self, &self->doomed, sums);
+    for (uint32_t holder = 0; holder < index_holder_bound (self); holder++) {
+        uint32_t number = index_seat_of (self, holder);
+        BUG_ON (!number != !index_holder (self, holder));
+        if (!number)
             continue;
-        BUG_ON (index_seat_of (self, holder) != number || !index_holder (self, holder));
+        const seat_t *seat = index_seat (self, number);
+        BUG_ON (index_holder_of (self, number) != holder || sums [number].idle);
         BUG_ON (seat->blocks != sums [number].blocks || seat->digest != sums [number].digest);
         memberships += seat->blocks;
+        seats++;
     }
-    BUG_ON (memberships != self->memberships);
-    for (uint32_t i = 0; i < self->free_seats.count; i++) {
-        uint32_t number = *(uint32_t *)array_at (&self->free_seats, i);
-        BUG_ON (index_holder_of (self, number) != HOLDER_NONE || sums [number].blocks);
-    }
+    BUG_ON (memberships != self->memberships || seats != self->seats.count);
 }
 
 void

@@ -367,7 +367,8 @@ lines_bytes (const lines_t *self)
 void
 lines_check (const lines_t *self)
 {
-    uint32_t count = 0, further = 0;
+    uint32_t count = 0, further = 0, unused = 0;
+    BUG_ON (self->lines > self->span || self->lines <= self->span / 2);
     for (uint32_t position = 0; position < self->lines; position++)
         for (const line_t *line = s_line (self, position); line; line = s_further (self, line->further)) {
             uint32_t used = line->used;
@@ -380,5 +381,7 @@ lines_check (const lines_t *self)
             count += used;
             further += line->further != 0;
         }
-    BUG_ON (count != self->count || further != self->further_used);
+    for (uint32_t number = self->free; number; number = s_further (self, number)->further)
+        unused++;
+    BUG_ON (count != self->count || further != self->further_used || further + unused + 1 != self->further.count);
 }

@@ -476,6 +476,7 @@ s_check_run (const runs_t *self, uint32_t number)
     uint64_t references = 0;
     uint32_t end = 0, count = run->count;
     BUG_ON (count == 0 || count > run->capacity || run->capacity > RUN_MAX);
+    BUG_ON (s_capacity_for (run->capacity) != run->capacity);
     BUG_ON (run->stretch_count == 0 || run->number != number);
     for (size_t i = 0; i < run->stretch_count; i++) {
         BUG_ON (stretches [i].end <= end || (i && stretches [i].set == stretches [i - 1].set));
@@ -492,10 +493,9 @@ s_check_run (const runs_t *self, uint32_t number)
 uint64_t
 runs_check (const runs_t *self)
 {
-    uint64_t references = 0, blocks = 0, bytes = 0, runs = 0, pieces = 0;
+    uint64_t references = 0, blocks = 0, bytes = 0, runs = 0;
+    size_t pieces [RUN_MAX / RUN_STEP + 1] = { 0 };
     lines_check (&self->blocks);
-    for (size_t steps = 1; steps <= RUN_MAX / RUN_STEP; steps++)
-        pieces += self->shelves [steps].count;
     for (uint32_t number = 0; number < runs_bound (self); number++) {
         if (!runs_has (self, number))
             continue;
@@ -503,8 +503,13 @@ runs_check (const runs_t *self)
         references += s_check_run (self, number);
         blocks += runs_count (self, number);
         runs++;
+        pieces [run->capacity / RUN_STEP]++;
         bytes += s_run_bytes (run->capacity) + s_stretch_bytes (run->stretch_count);
     }
-    BUG_ON (blocks != self->blocks.count || bytes != self->bytes || runs != pieces);
+    for (size_t steps = 1; steps <= RUN_MAX / RUN_STEP; steps++)
+        BUG_ON (pieces [steps] != self->shelves [steps].count);
+    for (size_t i = 0; i < self->free.count; i++)
+        BUG_ON (runs_has (self, *(uint32_t *)pile_at (&self->free, i)));
+    BUG_ON (blocks != self->blocks.count || bytes != self->bytes || runs + self->free.count + 1 != runs_bound (self));
     return references;
 }

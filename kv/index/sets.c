@@ -403,24 +403,49 @@ sets_bytes (const sets_t *self)
 }
 
 static void
+s_check_bits (const interned_t *interned)
+{
+    uint32_t largest = interned->members [interned->count - 1], count = 0;
+    BUG_ON (interned->words != s_words (largest) || !interned->bits != (largest / DENSE >= interned->count));
+    for (uint32_t word = 0; interned->bits && word < interned->words; word++)
+        count += (uint32_t)__builtin_popcountll (interned->bits [word]);
+    for (uint32_t i = 0; interned->bits && i < interned->count; i++)
+        BUG_ON (!(interned->bits [interned->members [i] / 64] >> interned->members [i] % 64 & 1));
+    BUG_ON (interned->bits && count != interned->count);
+}
+
+static void
 s_check_set (const interned_t *interned)
 {
     set_view_t view = { .members = interned->members, .count = interned->count };
     uint64_t key = s_key (&view);
-    BUG_ON (interned->count < 2 || interned->references == 0 || interned->node.key != key);
+    BUG_ON (interned->count < 2 || interned->references == 0 || interned->node.key != key || !interned->serial);
     for (uint32_t i = 1; i < interned->count; i++)
         BUG_ON (interned->members [i - 1] >= interned->members [i]);
-    uint32_t bits = 0;
-    for (uint32_t word = 0; interned->bits && word < interned->words; word++)
-        bits += (uint32_t)__builtin_popcountll (interned->bits [word]);
-    for (uint32_t i = 0; interned->bits && i < interned->count; i++)
-        BUG_ON (!(interned->bits [view.members [i] / 64] >> view.members [i] % 64 & 1) || bits != interned->count);
+    s_check_bits (interned);
+}
+
+//  A step that would be remembered leads where it says: one set is the other and the member.
+static void
+s_check_step (const sets_t *self, const step_t *step)
+{
+    bool known =
+        step->to && step->from_serial == s_serial (self, step->from) && step->to_serial == s_serial (self, step->to);
+    if (!known)
+        return;
+    bool adding = !sets_has (self, step->from, step->member);
+    set_t less = adding ? step->from : step->to, more = adding ? step->to : step->from;
+    set_view_t small, large;
+    sets_view (self, less, &small);
+    sets_view (self, more, &large);
+    BUG_ON (large.count != small.count + 1 || !sets_has (self, more, step->member));
+    BUG_ON (s_key_of (self, more, &large) != (s_key_of (self, less, &small) ^ hash_u64 (step->member)));
 }
 
 void
 sets_check (const sets_t *self, uint64_t references)
 {
-    uint64_t counted = 0;
+    uint64_t counted = 0, bytes = 0;
     table_check (&self->interned);
     for (uint32_t number = 1; number < table_bound (&self->interned); number++) {
         const interned_t *interned = s_interned (self, number);
@@ -428,6 +453,7 @@ sets_check (const sets_t *self, uint64_t references)
             continue;
         s_check_set (interned);
         counted += interned->references;
+        bytes += s_member_bytes (interned);
         for (uint32_t other = table_next_equal (&self->interned, number); other;
              other = table_next_equal (&self->interned, other)) {
             const interned_t *same = s_interned (self, other);
@@ -435,5 +461,7 @@ sets_check (const sets_t *self, uint64_t references)
                     !memcmp (same->members, interned->members, same->count * sizeof (uint32_t)));
         }
     }
-    BUG_ON (counted != references || counted != self->references);
+    for (size_t i = 0; i < 1 << MEMO_BITS; i++)
+        s_check_step (self, &self->memo [i]);
+    BUG_ON (counted != references || counted != self->references || bytes != self->member_bytes);
 }
