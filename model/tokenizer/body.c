@@ -103,9 +103,10 @@ body_seal (tokenizer_t *self, error_t *error)
         status = bpe_seal (&self->bpe, error);
     if (status)
         return status;
-    if (self->bpe.byte_level)
+    bool falls_apart = self->model != MODEL_WORDPIECE && !bpe_is_affixed (&self->bpe);
+    if (falls_apart && self->bpe.byte_level)
         parts_init_bytes (&self->parts, self->vocabulary);
-    else if (self->model != MODEL_WORDPIECE)
+    else if (falls_apart)
         parts_init (&self->parts, self->vocabulary);
     s_fill_cache (self);
     s_mark_tokens (self);

@@ -37,6 +37,7 @@ struct tokenizer {
     uint32_t bos;                //  Begins a text; TOKEN_NONE: nothing does
     uint32_t eos;                //  Ends it; the same
     uint8_t strip;               //  Spaces dropped at the start of what is decoded, at most
+    bool holds;                  //  A space that ends a token waits for the next one: there may be none
 
     //  Room to work in.
     cache_t cache;               //  What pieces became; from the start, the vocabulary

@@ -43,6 +43,9 @@ bpe_fini (bpe_t *self)
     array_fini (&self->wholes);
     array_fini (&self->symbols);
     array_fini (&self->queue);
+    buffer_fini (&self->prefix);
+    buffer_fini (&self->suffix);
+    buffer_fini (&self->affixed);
 }
 
 //  ---- Symbols ---------------------------------------------------------------------------------------------------------
@@ -63,13 +66,35 @@ s_has_bytes (const bpe_t *self, span_t text)
     return true;
 }
 
+bool
+bpe_is_affixed (const bpe_t *self)
+{
+    return self->prefix.size || self->suffix.size;
+}
+
+//  A symbol as tokens write it at this place of the piece.
+static span_t
+s_written (bpe_t *self, span_t piece, size_t at, size_t size)
+{
+    span_t symbol = span_slice (piece, at, size);
+    if (!bpe_is_affixed (self))
+        return symbol;
+    buffer_clear (&self->affixed);
+    if (at)
+        buffer_append (&self->affixed, buffer_span (&self->prefix));
+    buffer_append (&self->affixed, symbol);
+    if (at + size == piece.size)
+        buffer_append (&self->affixed, buffer_span (&self->suffix));
+    return buffer_span (&self->affixed);
+}
+
 //  A character that is no token. Returns whether it is an unknown one now.
 static bool
-s_add_unknown (bpe_t *self, span_t piece, size_t at, size_t size, bool after_unknown)
+s_add_unknown (bpe_t *self, span_t written, size_t at, size_t size, bool after_unknown)
 {
-    if (self->byte_fallback && s_has_bytes (self, span_slice (piece, at, size))) {
-        for (size_t i = 0; i < size; i++)
-            s_add (self, self->bytes [piece.data [at + i]], at + i, at + i + 1);
+    if (self->byte_fallback && s_has_bytes (self, written)) {
+        for (size_t i = 0; i < written.size; i++)
+            s_add (self, self->bytes [written.data [i]], at + i, at + i + 1);
         return false;
     }
     if (self->unknown == TOKEN_NONE)
@@ -87,11 +112,12 @@ s_add_characters (bpe_t *self, span_t piece)
     bool unknown = false;
     for (size_t at = 0, size; at < piece.size && self->symbols.count <= BPE_SYMBOLS_MAX; at += size) {
         span_t rest = span_slice (piece, at, piece.size);
-        size = utf8_sequence (rest);
+        size = self->byte_level ? 1 : utf8_sequence (rest);
         size = size ? size : 1;
-        uint32_t id = vocabulary_find (self->vocabulary, span_slice (rest, 0, size));
+        span_t written = s_written (self, piece, at, size);
+        uint32_t id = vocabulary_find (self->vocabulary, written);
         if (id == TOKEN_NONE && !self->score_ranks.count)
-            unknown = s_add_unknown (self, piece, at, size, unknown);
+            unknown = s_add_unknown (self, written, at, size, unknown);
         else {
             s_add (self, id, at, at + size);
             unknown = false;
@@ -452,7 +478,7 @@ bpe_merge (bpe_t *self, span_t piece, array_t *ids, error_t *error)
         return STATUS_OK;
     }
     array_cut (&self->symbols, 0);
-    if (!self->byte_level)
+    if (!self->byte_level || bpe_is_affixed (self))
         s_add_characters (self, piece);
     else if (piece.size <= BPE_SYMBOLS_MAX)
         s_add_bytes (self, piece);
@@ -504,9 +530,9 @@ bpe_seal (bpe_t *self, error_t *error)
     status_t status = merges_seal (&self->merges, error);
     if (status)
         return status;
-    if (self->byte_level)
+    self->knows_bytes = self->byte_level && !bpe_is_affixed (self);
+    if (self->knows_bytes)
         s_seal_pairs (self);
-    self->knows_bytes = self->byte_level;
     for (size_t i = 0; i < sizeof self->bytes / sizeof *self->bytes; i++)
         self->knows_bytes &= self->bytes [i] != TOKEN_NONE;
     if (!self->ignore_merges)

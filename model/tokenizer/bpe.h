@@ -10,6 +10,7 @@
 #define MODEL_TOKENIZER_BPE_H
 
 #include "base/array.h"
+#include "base/buffer.h"
 #include "base/error.h"
 #include "model/tokenizer/merges.h"
 #include "model/tokenizer/vocabulary.h"
@@ -31,10 +32,13 @@ typedef struct {
     bool ignore_merges;                //  A piece that is a token is that token, whatever the rules
     bool fuse_unknown;                 //  Unknown characters in a row are one
     uint32_t unknown;                  //  Token of an unknown character; TOKEN_NONE: it is left out
+    buffer_t prefix;                   //  Tokens have it before symbols that do not begin a piece; mostly empty
+    buffer_t suffix;                   //  And behind those that end one
     array_t pairs;                     //  uint32_t by two bytes: the rank of their rule; by bpe_seal
     array_t wholes;                    //  uint8_t by token: its text becomes it and nothing else; by bpe_seal
     array_t symbols;                   //  Room to work in
     array_t queue;                     //  Room to work in
+    buffer_t affixed;                  //  Room to work in
 } bpe_t;
 
 //  No rules, nothing known.
@@ -43,6 +47,9 @@ void bpe_fini (bpe_t *self);
 
 //  Vocabulary and rules are complete: prepares what makes new pieces fast. Once. STATUS_LIMIT where merges_seal says so.
 status_t bpe_seal (bpe_t *self, error_t *error);
+
+//  What a symbol becomes depends on whether it begins or ends its piece, which therefore does not fall apart.
+bool bpe_is_affixed (const bpe_t *self);
 
 //  The token that a piece is, where it becomes that and nothing else and a short look tells so; else TOKEN_NONE.
 uint32_t bpe_whole (const bpe_t *self, span_t piece);

@@ -57,6 +57,11 @@ s_step (const decoding_t *step, span_t text, buffer_t *out)
         buffer_append (out, span_slice (text, goes_on ? step->string.size : 0, text.size));
         return;
     }
+    if (step->kind == DECODE_APART) {
+        buffer_append_byte (out, ' ');
+        buffer_append (out, text);
+        return;
+    }
     int byte = step->kind == DECODE_BYTE ? alphabet_named_byte (text) : -1;
     if (byte >= 0)
         buffer_append_byte (out, (uint8_t)byte);

@@ -1,7 +1,7 @@
 //  decoder - what a token says
 //
 //  The decoders of tokenizer.json as far as they look at one token: applied once to every token when the file is loaded.
-//  What is left for the start of a text is how many spaces to drop.
+//  What is left for the start of a text is how many spaces to drop, and for its end whether one is.
 
 #ifndef MODEL_TOKENIZER_DECODER_H
 #define MODEL_TOKENIZER_DECODER_H
@@ -14,7 +14,8 @@ typedef enum {
     DECODE_ALPHABET,    //  Printable characters to the bytes they stand for
     DECODE_BYTE,        //  <0xXX> to its byte
     DECODE_REPLACE,     //  `string` to `content`
-    DECODE_WORD         //  A space before it, where it does not begin with `string`, which is dropped
+    DECODE_WORD,        //  A space before it, where it does not begin with `string`, which is dropped
+    DECODE_APART        //  A space before it
 } decode_t;
 
 typedef struct {
@@ -28,6 +29,7 @@ enum { DECODER_STEPS_MAX = 16 };
 typedef struct {
     array_t steps;    //  decoding_t, in order
     uint8_t strip;    //  Spaces dropped at the start of a text, at most
+    bool holds;       //  One space is dropped at its end
 } decoder_t;
 
 void decoder_init (decoder_t *self);

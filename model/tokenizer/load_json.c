@@ -61,6 +61,7 @@ typedef struct {
     decoder_t decoder;         //  What tokens say
     buffer_t bytes;            //  Room for a token's bytes
     buffer_t left;             //  Room for the left side of a rule
+    buffer_t joined;           //  Room for both, without the prefix between them
     error_t *error;            //  The caller's
 } loading_t;
 
@@ -191,14 +192,29 @@ s_side (const loading_t *self, span_t side, buffer_t *whole)
     return vocabulary_find (self->tokenizer->vocabulary, span_slice (buffer_span (whole), before, whole->size));
 }
 
+//  Both sides as one token: what continues a word has its prefix no more.
+static span_t
+s_joined (loading_t *self, size_t between)
+{
+    span_t both = buffer_span (&self->bytes);
+    size_t prefix = self->tokenizer->bpe.prefix.size;
+    if (!prefix)
+        return both;
+    buffer_clear (&self->joined);
+    buffer_append (&self->joined, span_slice (both, 0, between));
+    buffer_append (&self->joined, span_slice (both, between + prefix, both.size));
+    return buffer_span (&self->joined);
+}
+
 static bool
 s_put_rule (loading_t *self, scan_t *scan, span_t left, span_t right)
 {
     buffer_clear (&self->bytes);
     merge_t rule;
     rule.left = s_side (self, left, &self->bytes);
+    size_t between = self->bytes.size;
     rule.right = s_side (self, right, &self->bytes);
-    rule.id = vocabulary_find (self->tokenizer->vocabulary, buffer_span (&self->bytes));
+    rule.id = vocabulary_find (self->tokenizer->vocabulary, s_joined (self, between));
     if (rule.left == TOKEN_NONE || rule.right == TOKEN_NONE || rule.id == TOKEN_NONE)
         return scan_fail (scan, "a merge of what is no token, before");
     merges_put (&self->tokenizer->bpe.merges, rule);
@@ -320,14 +336,43 @@ s_load_wordpiece (loading_t *self)
     return status;
 }
 
+//  A piece is a token, or unknown.
+static status_t
+s_load_word_level (loading_t *self)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
+    buffer_t unknown = { 0 };
+    status_t status = s_scan_part (self, PART_VOCAB, s_scan_vocabulary);
+    tokenizer->model = MODEL_WORDPIECE;
+    tokenizer->wordpiece.whole = true;
+    if (!status)
+        status = s_load_string (self, PART_UNKNOWN, "<unk>", &unknown);
+    tokenizer->wordpiece.unknown = vocabulary_find (tokenizer->vocabulary, buffer_span (&unknown));
+    buffer_fini (&unknown);
+    return status;
+}
+
+//  What tokens have beside a symbol's text: as they write it in bytes, where they are of bytes.
+static status_t
+s_load_affix (loading_t *self, part_t part, buffer_t *affix)
+{
+    buffer_t text = { 0 };
+    status_t status = s_load_string (self, part, "", &text);
+    if (!self->tokenizer->bpe.byte_level || !alphabet_to_bytes (buffer_span (&text), affix))
+        buffer_append (affix, buffer_span (&text));
+    buffer_fini (&text);
+    return status;
+}
+
 static status_t
 s_load_bpe (loading_t *self)
 {
     tokenizer_t *tokenizer = self->tokenizer;
-    for (part_t part = PART_PREFIX; part <= PART_SUFFIX; part++)
-        if (self->parts [part].size > 2 && !span_equal_string (self->parts [part], "null"))
-            return error_set (self->error, STATUS_UNSUPPORTED, "a BPE model with a %s", s_parts [part].name);
-    status_t status = s_scan_part (self, PART_VOCAB, s_scan_vocabulary);
+    status_t status = s_load_affix (self, PART_PREFIX, &tokenizer->bpe.prefix);
+    if (!status)
+        status = s_load_affix (self, PART_SUFFIX, &tokenizer->bpe.suffix);
+    if (!status)
+        status = s_scan_part (self, PART_VOCAB, s_scan_vocabulary);
     if (!status)
         status = s_scan_part (self, PART_MERGES, s_scan_rules);
     buffer_t unknown = { 0 };
@@ -352,6 +397,8 @@ s_load_model (loading_t *self)
         status = s_load_unigram (self);
     else if (span_equal_string (type, "\"WordPiece\""))
         status = s_load_wordpiece (self);
+    else if (span_equal_string (type, "\"WordLevel\""))
+        status = s_load_word_level (self);
     else if (span_equal_string (type, "\"BPE\"") || (!type.size && self->parts [PART_MERGES].size))
         status = s_load_bpe (self);
     else
@@ -439,9 +486,11 @@ tokenizer_load_json (span_t file, tokenizer_t **tokenizer, error_t *error)
     decoder_init (&loading.decoder);
     status_t status = s_load (&loading);
     loading.tokenizer->strip = loading.decoder.strip;
+    loading.tokenizer->holds = loading.decoder.holds;
     decoder_fini (&loading.decoder);
     buffer_fini (&loading.bytes);
     buffer_fini (&loading.left);
+    buffer_fini (&loading.joined);
     if (!status)
         status = body_seal (loading.tokenizer, error);
     if (status) {

@@ -436,10 +436,22 @@ s_decode_words (loading_t *loading, const json_t *json)
     return status;
 }
 
+//  The suffix ends a word, and the text ends without a space.
+static status_t
+s_decode_suffix (loading_t *loading, const json_t *json)
+{
+    span_t suffix = json_string (json_get (json, "suffix"));
+    loading->decoder->holds = true;
+    return s_decode (loading, (decoding_t){ .kind = DECODE_REPLACE,
+                                  .string = body_copy (suffix.size ? suffix : SPAN ("</w>")),
+                                  .content = body_copy (SPAN (" ")) });
+}
+
 status_t
 load_decoder (const json_t *json, decoder_t *decoder, error_t *error)
 {
     static const kind_t kinds [] = {
+        { "BPEDecoder", s_decode_suffix },
         { "ByteLevel", s_decode_alphabet },
         { "ByteFallback", s_decode_byte },
         { "Replace", s_decode_replace },
@@ -452,6 +464,10 @@ load_decoder (const json_t *json, decoder_t *decoder, error_t *error)
     loading_t loading = {
         .what = "decoder", .members = "decoders", .kinds = kinds, .decoder = decoder, .error = error
     };
+    if (!json) {
+        decoder->strip = 1;    //  Without a decoder tokens stand apart
+        return s_decode (&loading, (decoding_t){ .kind = DECODE_APART });
+    }
     return s_load (&loading, json, 0);
 }
 

@@ -79,6 +79,7 @@ typedef struct {
     uint8_t strip;                   //  Leading spaces that are still to be dropped
     uint8_t pending [4];             //  Bytes of a character that is not complete
     uint8_t pending_size;            //  How many
+    bool held;                       //  A space comes before the next token
 } detokenizer_t;
 
 //  At the start of a text.

@@ -446,7 +446,7 @@ test_a_file_that_is_wrong_is_refused_with_its_place (void **state)
     s_assert_refused ("{} x", STATUS_INVALID, "tokenizer.json: something follows the value at byte 3");
     s_assert_refused ("{\"a\":1}", STATUS_INVALID, "tokenizer.json: there is no model in it");
     s_assert_refused (
-        "{\"model\":{\"type\":\"WordLevel\"}}", STATUS_UNSUPPORTED, "tokenizer.json: a model of type \"WordLevel\"");
+        "{\"model\":{\"type\":\"Morse\"}}", STATUS_UNSUPPORTED, "tokenizer.json: a model of type \"Morse\"");
     s_assert_refused ("{" MODEL ("{\"a\":\"b\"}", "[]") "}", STATUS_INVALID,
         "tokenizer.json: vocab: a whole number expected at byte 36");
     s_assert_refused ("{" MODEL ("{\"a\":0}", "[\"a b\"]") "}", STATUS_INVALID,
@@ -462,6 +462,66 @@ test_a_file_that_is_wrong_is_refused_with_its_place (void **state)
     s_assert_refused ("{\"added_tokens\":[{\"content\":\"x\"}]," MODEL ("{}", "[]") "}", STATUS_INVALID,
         "tokenizer.json: an added token without an id, or with one beyond 4194303");
     s_assert_refused ("{\"a\":\"\xff\"}", STATUS_INVALID, "tokenizer.json: not UTF-8 at byte 6");
+}
+
+#define WORDS "{\"pre_tokenizer\":{\"type\":\"WhitespaceSplit\"},\"model\":"
+
+//  Expected: Hugging Face's tokenizers.
+static const struct {
+    const char *file;     //  tokenizer.json
+    const char *text;     //  Encoded
+    uint32_t ids [12];    //  To these,
+    size_t count;         //  so many,
+    const char *said;     //  which say this
+} s_of_words [] = {
+    { WORDS "{\"type\":\"BPE\",\"unk_token\":\"<unk>\",\"continuing_subword_prefix\":\"##\",\"end_of_word_suffix\":\"</"
+            "w>\","
+            "\"vocab\":{\"<unk>\":0,\"l\":1,\"##o\":2,\"##w</w>\":3,\"lo\":4,\"low</w>\":5,\"##o</w>\":6,\"lo</"
+            "w>\":7,\"w</w>\":8,"
+            "\"##w\":9,\"low\":10,\"##er</w>\":11,\"##e\":12,\"##r</w>\":13,\"lower</w>\":14},\"merges\":[\"l "
+            "##o\",\"lo ##w</w>\","
+            "\"l ##o</w>\",\"lo ##w\",\"##e ##r</w>\",\"low "
+            "##er</w>\"]},\"decoder\":{\"type\":\"BPEDecoder\",\"suffix\":\"</w>\"}}",
+        "low lo w lower x lowlow l", { 5, 7, 8, 14, 0, 10, 0, 2, 3, 0 }, 10,
+        "low lo w lower <unk>low<unk>##o##w <unk>" },
+    { WORDS "{\"type\":\"BPE\",\"end_of_word_suffix\":\"</w>\",\"vocab\":{\"a\":0,\"a</w>\":1},\"merges\":[]},"
+            "\"decoder\":{\"type\":\"BPEDecoder\"}}",
+        "a aa", { 1, 0, 1 }, 3, "a aa" },
+    { WORDS "{\"type\":\"WordLevel\",\"unk_token\":\"[UNK]\",\"vocab\":{\"[UNK]\":0,\"to\":1,\"be\":2}}}",
+        "to be or not to be", { 1, 2, 0, 0, 1, 2 }, 6, "to be [UNK] [UNK] to be" },
+    { "{\"pre_tokenizer\":{\"type\":\"ByteLevel\",\"add_prefix_space\":false,\"use_regex\":false},\"model\":{\"type\":"
+      "\"BPE\","
+      "\"end_of_word_suffix\":\"</w>\",\"vocab\":{\"a\":0,\"b\":1,\"a</w>\":2,\"b</w>\":3,\"ab</"
+      "w>\":4,\"ab\":5,\"Ġ\":6},"
+      "\"merges\":[\"a b</w>\",\"a b\"]},\"decoder\":{\"type\":\"ByteLevel\"}}",
+        "ab aab abab a", { 5, 6, 0, 5, 6, 5, 5, 6, 2 }, 9, "ab aab abab a</w>" },
+};
+
+static void
+test_words_begin_and_end_in_tokens_of_their_own (void **state)
+{
+    for (size_t i = 0; i < sizeof s_of_words / sizeof *s_of_words; i++) {
+        tokenizer_t *tokenizer = NULL;
+        detokenizer_t detokenizer;
+        buffer_t streamed = { 0 }, said = { 0 };
+        array_t ids;
+        array_init (&ids, sizeof (uint32_t));
+        assert_int_equal (tokenizer_load_json (span_from_string (s_of_words [i].file), &tokenizer, NULL), STATUS_OK);
+        s_encode (tokenizer, span_from_string (s_of_words [i].text), true, &ids);
+        assert_int_equal (ids.count, s_of_words [i].count);
+        assert_memory_equal (ids.data, s_of_words [i].ids, ids.count * sizeof (uint32_t));
+        tokenizer_decode (tokenizer, ids.data, ids.count, false, &said);
+        detokenizer_init (&detokenizer, tokenizer, false);
+        for (size_t at = 0; at < ids.count; at++)
+            detokenizer_push (&detokenizer, *(const uint32_t *)array_at (&ids, at), &streamed);
+        detokenizer_finish (&detokenizer, &streamed);
+        assert_string_equal (buffer_string (&said), s_of_words [i].said);
+        assert_string_equal (buffer_string (&streamed), s_of_words [i].said);
+        buffer_fini (&said);
+        buffer_fini (&streamed);
+        array_fini (&ids);
+        tokenizer_destroy (&tokenizer);
+    }
 }
 
 int
@@ -481,6 +541,7 @@ main (void)
         cmocka_unit_test (test_only_tokens_that_nothing_behind_them_can_change_are_seams),
         cmocka_unit_test (test_a_text_cut_at_every_seam_is_the_whole),
         cmocka_unit_test (test_what_begins_and_ends_a_text_and_what_is_held),
+        cmocka_unit_test (test_words_begin_and_end_in_tokens_of_their_own),
         cmocka_unit_test (test_a_file_that_is_wrong_is_refused_with_its_place),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -57,10 +57,12 @@ void
 wordpiece_encode (const wordpiece_t *self, span_t piece, array_t *ids)
 {
     size_t before = ids->count, size;
-    bool fits = s_characters (piece) <= self->characters_max;
+    bool fits = self->whole || s_characters (piece) <= self->characters_max;
     for (size_t at = 0; at < piece.size && fits; at += size) {
-        uint32_t id;
-        size = s_longest (self, at ? self->goes_on : self->starts, span_slice (piece, at, piece.size), &id);
+        uint32_t id = self->whole ? vocabulary_find (self->starts, piece) : TOKEN_NONE;
+        size = id != TOKEN_NONE ? piece.size : 0;
+        if (!self->whole)
+            size = s_longest (self, at ? self->goes_on : self->starts, span_slice (piece, at, piece.size), &id);
         fits = size > 0;
         if (fits)
             array_append (ids, &id, 1);

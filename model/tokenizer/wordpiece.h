@@ -14,6 +14,7 @@ typedef struct {
     vocabulary_t *goes_on;         //  Tokens that continue one, by what stands behind their prefix
     uint32_t unknown;              //  Of a piece that nothing fits
     size_t characters_max;         //  A piece of more is unknown
+    bool whole;                    //  A piece is a token or unknown: WordLevel
     size_t longest;                //  Bytes of the longest token; by wordpiece_seal
 } wordpiece_t;
 

@@ -109,7 +109,9 @@ def bpe(normalizer, pre_tokenizer, decoder, size=600, **options):
     alphabet = pre_tokenizers.ByteLevel.alphabet() if isinstance(decoder, decoders.ByteLevel) else []
     special = [options["unk_token"]] if "unk_token" in options else []
     special += [f"<0x{byte:02X}>" for byte in range(256)] if later.get("byte_fallback") else []
+    affixes = {key: options[key] for key in ("continuing_subword_prefix", "end_of_word_suffix") if key in options}
     trainer = trainers.BpeTrainer(
+        **affixes,
         vocab_size=size + len(special),
         initial_alphabet=alphabet,
         special_tokens=special,
@@ -150,6 +152,16 @@ def wordpiece(normalizer, pre_tokenizer, **options):
     tokenizer.train_from_iterator(TEXTS * 3 + CORPUS, trainer)
     ids = [(name, tokenizer.token_to_id(name)) for name in ("[SEP]", "[CLS]")]
     return with_processor(tokenizer, processors.BertProcessing(*ids))
+
+
+def word_level(normalizer, pre_tokenizer):
+    tokenizer = Tokenizer(models.WordLevel(unk_token="[UNK]"))
+    if normalizer:
+        tokenizer.normalizer = normalizer
+    tokenizer.pre_tokenizer = pre_tokenizer
+    trainer = trainers.WordLevelTrainer(vocab_size=700, special_tokens=["[UNK]"], show_progress=False)
+    tokenizer.train_from_iterator(TEXTS * 3 + CORPUS, trainer)
+    return tokenizer
 
 
 def added(tokenizer, *tokens, special=True):
