@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/utf8.h"
+#include "model/tokenizer/letters.h"
 
 enum {
     WHOLE_MAX = 64,       //  Bytes of tokens that are looked up whole
@@ -38,6 +39,7 @@ void
 bpe_fini (bpe_t *self)
 {
     merges_fini (&self->merges);
+    firsts_fini (&self->firsts);
     array_fini (&self->score_ranks);
     array_fini (&self->pairs);
     array_fini (&self->wholes);
@@ -178,7 +180,7 @@ s_pair_all (const bpe_t *self, span_t piece, symbol_t *symbols, size_t count)
 //  found by looking at all, some at once. There is nothing that a processor must guess from one merge to the next: beyond the
 //  first and the last symbol stands one that no rule is for, so that every merge has two neighbours, and a pair without a rule has
 //  a key like any other, behind all that have one.
-enum { FEW_LOG = 7, FEW = BPE_SIDE_SIZE, KEYS_A_LOOK = 16 };
+enum { FEW_LOG = 7, FEW = BPE_SIDE_SIZE, AT_ONCE = 16 };
 
 #define KEY_NONE (INT32_MAX - (FEW - 1))    //  Keys of pairs without a rule are not below this
 
@@ -186,11 +188,11 @@ _Static_assert(FEW == 1 << FEW_LOG, "a place has as many bits");
 _Static_assert((uint64_t)MERGE_RANKS << FEW_LOG <= KEY_NONE, "a rank and a place fit into a key");
 
 typedef struct {
-    _Alignas(16) int32_t keys [FEW + 1];    //  Of the symbol and the next: rank, place
-    uint32_t ids [FEW + 1];                 //  What the symbol is; beyond the ends TOKEN_NONE
-    uint8_t next [FEW + 1];                 //  Place of the next; FEW: beyond the ends
-    uint8_t prev [FEW + 1];                 //  Place of the one before
-    size_t count;                           //  Places in use at the start
+    _Alignas(16) int32_t keys [FEW + 1];          //  Of the symbol and the next: rank, place
+    _Alignas(16) uint8_t next [FEW + AT_ONCE];    //  Place of the next; FEW: beyond the ends
+    _Alignas(16) uint8_t prev [FEW + AT_ONCE];    //  Place of the one before
+    uint32_t ids [FEW + 1];                       //  What the symbol is; beyond the ends TOKEN_NONE
+    size_t count;                                 //  Places in use at the start
 } few_t;
 
 static inline int32_t
@@ -200,6 +202,7 @@ s_few_key (uint32_t rank, size_t place)
 }
 
 typedef int32_t keys_t __attribute__ ((vector_size (16), may_alias));
+typedef uint8_t places_t __attribute__ ((vector_size (AT_ONCE), may_alias));
 
 static inline keys_t
 s_lower (keys_t a, keys_t b)
@@ -208,7 +211,7 @@ s_lower (keys_t a, keys_t b)
     return (a & is_lower) | (b & ~is_lower);
 }
 
-//  The keys are followed by such without a rule, to a multiple of KEYS_A_LOOK.
+//  The keys are followed by such without a rule, to a multiple of AT_ONCE.
 static inline int32_t
 s_few_lowest (const few_t *few)
 {
@@ -221,22 +224,22 @@ s_few_lowest (const few_t *few)
     return lowest [0];
 }
 
-//  The ids and all keys but the last are there.
+//  Links some symbols, whose keys are of pairs without a rule so far.
 static inline void
 s_few_link (few_t *few, size_t count)
 {
+    const places_t places = { 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 };
+    const keys_t none = { KEY_NONE, KEY_NONE, KEY_NONE, KEY_NONE };
     BUG_ON (count == 0 || count > FEW);
-    few->count = count;
-    few->ids [FEW] = TOKEN_NONE;
-    for (size_t i = 0; i < count; i++) {
-        few->next [i] = (uint8_t)(i + 1);
-        few->prev [i] = (uint8_t)(i - 1);
+    for (size_t i = 0; i < count; i += AT_ONCE) {
+        *(places_t *)(few->next + i) = places + (uint8_t)(i + 1);
+        *(places_t *)(few->prev + i) = places + (uint8_t)(i - 1);
+        for (size_t k = i; k < i + AT_ONCE; k += sizeof none / sizeof none [0])
+            *(keys_t *)(few->keys + k) = none;
     }
-    few->prev [0] = few->next [count - 1] = FEW;
-    size_t i = count - 1;
-    do
-        few->keys [i++] = KEY_NONE;
-    while (i % KEYS_A_LOOK);
+    few->prev [0] = few->next [count - 1] = few->next [FEW] = FEW;
+    few->ids [FEW] = TOKEN_NONE;
+    few->count = count;
 }
 
 //  Makes what stands at the place of a key and the next one symbol, if the rule is theirs.
@@ -262,9 +265,12 @@ static void
 s_few_merge (const bpe_t *self, few_t *fews, size_t count)
 {
     few_t *going [BPE_SIDE];
-    for (size_t i = 0; i < count; i++)
-        going [i] = &fews [i];
-    while (count) {
+    size_t more = 0;
+    for (size_t i = 0; i < count; i++) {
+        going [more] = &fews [i];
+        more += fews [i].count > 1;
+    }
+    for (count = more; count;) {
         size_t left = 0;
         for (size_t i = 0; i < count; i++) {
             int32_t key = s_few_lowest (going [i]);
@@ -292,11 +298,11 @@ static void
 s_few_bytes (const bpe_t *self, span_t piece, few_t *few)
 {
     const uint32_t *pairs = self->pairs.data;
+    s_few_link (few, piece.size);
     for (size_t i = 0; i < piece.size; i++)
         few->ids [i] = self->bytes [piece.data [i]];
     for (size_t i = 0; i + 1 < piece.size; i++)
         few->keys [i] = s_few_key (pairs [piece.data [i] << 8 | piece.data [i + 1]], i);
-    s_few_link (few, piece.size);
 }
 
 void
@@ -313,6 +319,89 @@ bpe_merge_side_by_side (const bpe_t *self, const span_t *pieces, size_t count, a
     }
 }
 
+//  ---- Parts -----------------------------------------------------------------------------------------------------------
+
+//  A character with all its bytes.
+typedef struct {
+    size_t size;      //  Its bytes; of what is none, one
+    uint32_t code;    //  NO_CODE: it is none
+} character_t;
+
+#define NO_CODE UINT32_MAX
+
+static inline character_t
+s_character (span_t piece, size_t at)
+{
+    const uint8_t *bytes = piece.data + at;
+    size_t left = piece.size - at, size = bytes [0] < 0xc0 ? 1 : bytes [0] < 0xe0 ? 2 : bytes [0] < 0xf0 ? 3 : 4;
+    character_t self = { 1, NO_CODE };
+    if (size > left || (bytes [0] & 0xc0) == 0x80)
+        return self;
+    for (size_t i = 1; i < size; i++)
+        if ((bytes [i] & 0xc0) != 0x80)
+            return self;
+    self.code = letters_decode (bytes, &self.size);
+    return self;
+}
+
+//  Puts what a character surely becomes, or its bytes. Returns how many symbols.
+static inline size_t
+s_few_character (const bpe_t *self, span_t piece, size_t at, character_t character, uint32_t *ids)
+{
+    first_t first = firsts_of (&self->firsts, character.code, character.size);
+    ids [0] = first.id;
+    if (firsts_hold (&self->firsts, piece, at, character.size, first))
+        return 1;
+    for (size_t i = 0; i < character.size; i++)
+        ids [i] = self->bytes [piece.data [at + i]];
+    return character.size;
+}
+
+//  Puts the part of a piece that begins at `at`. Returns its end; 0 for one of too many symbols.
+static size_t
+s_few_part (const bpe_t *self, const parts_t *parts, span_t piece, size_t at, few_t *few)
+{
+    size_t count = 0;
+    uint32_t before = NO_CODE;
+    for (character_t character; at < piece.size; at += character.size, before = character.code) {
+        character = s_character (piece, at);
+        if (before != NO_CODE && character.code != NO_CODE &&
+            !parts_join (parts, before, character.code, piece.data + at))
+            break;
+        if (count + character.size > FEW)
+            return 0;
+        count += s_few_character (self, piece, at, character, few->ids + count);
+    }
+    s_few_link (few, count);
+    for (size_t i = 0; i + 1 < count; i++)
+        few->keys [i] = s_few_key (merges_guess (&self->merges, few->ids [i], few->ids [i + 1]), i);
+    return at;
+}
+
+status_t
+bpe_merge_parts (bpe_t *self, const parts_t *parts, span_t piece, array_t *ids, error_t *error)
+{
+    status_t status = STATUS_OK;
+    few_t fews [BPE_SIDE];
+    for (size_t at = 0; at < piece.size && !status;) {
+        size_t count = 0, end = 0;
+        while (count < BPE_SIDE && at < piece.size && (end = s_few_part (self, parts, piece, at, &fews [count]))) {
+            at = end;
+            count++;
+        }
+        s_few_merge (self, fews, count);
+        for (size_t i = 0; i < count; i++)
+            s_few_append (&fews [i], ids);
+        if (end)
+            continue;
+        span_t rest = span_slice (piece, at, piece.size);
+        size_t size = parts_first_joint (parts, rest);
+        status = bpe_merge (self, span_slice (rest, 0, size), ids, error);
+        at += size;
+    }
+    return status;
+}
+
 static void
 s_few_symbols (bpe_t *self, array_t *ids)
 {
@@ -321,9 +410,9 @@ s_few_symbols (bpe_t *self, array_t *ids)
     size_t count = self->symbols.count;
     for (size_t i = 0; i < count; i++)
         few.ids [i] = symbols [i].id;
+    s_few_link (&few, count);
     for (size_t i = 0; i + 1 < count; i++)
         few.keys [i] = s_few_key (merges_guess (&self->merges, few.ids [i], few.ids [i + 1]), i);
-    s_few_link (&few, count);
     s_few_merge (self, &few, 1);
     s_few_append (&few, ids);
 }
@@ -535,6 +624,8 @@ bpe_seal (bpe_t *self, error_t *error)
         s_seal_pairs (self);
     for (size_t i = 0; i < sizeof self->bytes / sizeof *self->bytes; i++)
         self->knows_bytes &= self->bytes [i] != TOKEN_NONE;
+    if (self->knows_bytes)
+        firsts_init (&self->firsts, self->vocabulary, &self->merges, self->bytes);
     if (!self->ignore_merges)
         s_seal_wholes (self);
     return STATUS_OK;

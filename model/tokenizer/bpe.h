@@ -2,9 +2,9 @@
 //
 //  A piece becomes symbols (bytes, or characters), and the pair whose rule has the lowest rank becomes one, the leftmost
 //  first, until no rule fits. Few symbols are searched for the lowest rank each time; many stand in a heap, so that the
-//  time is n log n whatever the text. A new word mostly waits for its rules to come from memory, so some words are merged
-//  side by side. SentencePiece's models have scores instead of rules: any two neighbours whose text is a token may become
-//  that token, the best score first.
+//  time is n log n whatever the text. A new word mostly waits for its rules to come from memory, so some words, and the parts of a
+//  sentence without spaces, are merged side by side. SentencePiece's models have scores instead of rules: any two neighbours whose
+//  text is a token may become that token, the best score first.
 
 #ifndef MODEL_TOKENIZER_BPE_H
 #define MODEL_TOKENIZER_BPE_H
@@ -12,7 +12,9 @@
 #include "base/array.h"
 #include "base/buffer.h"
 #include "base/error.h"
+#include "model/tokenizer/firsts.h"
 #include "model/tokenizer/merges.h"
+#include "model/tokenizer/parts.h"
 #include "model/tokenizer/vocabulary.h"
 
 enum {
@@ -35,6 +37,7 @@ typedef struct {
     buffer_t prefix;                   //  Tokens have it before symbols that do not begin a piece; mostly empty
     buffer_t suffix;                   //  And behind those that end one
     array_t pairs;                     //  uint32_t by two bytes: the rank of their rule; by bpe_seal
+    firsts_t firsts;                   //  What characters surely become; by bpe_seal, where it knows_bytes
     array_t wholes;                    //  uint8_t by token: its text becomes it and nothing else; by bpe_seal
     array_t symbols;                   //  Room to work in
     array_t queue;                     //  Room to work in
@@ -61,5 +64,8 @@ status_t bpe_merge (bpe_t *self, span_t piece, array_t *ids, error_t *error);
 //  The same for up to BPE_SIDE pieces of 1 to BPE_SIDE_SIZE bytes, where every byte is a token (knows_bytes): what one costs is
 //  mostly waiting for its rules, which several do together. ends: for each, how many ids there are behind it.
 void bpe_merge_side_by_side (const bpe_t *self, const span_t *pieces, size_t count, array_t *ids, size_t *ends);
+
+//  The same of one that falls apart, its parts side by side, where it knows_bytes.
+status_t bpe_merge_parts (bpe_t *self, const parts_t *parts, span_t piece, array_t *ids, error_t *error);
 
 #endif

@@ -5,9 +5,8 @@
 //
 //  - A piece of at most 15 bytes that became at most 3 tokens (nearly every one) is one entry of 32 bytes, compared as two
 //    words; two of them share a cache line, and the newcomer takes the place of the one not used last.  What became more
-//    tokens has an entry that says where in the ring they lie.  Parts of pieces (model/tokenizer/parts.h) stand here too, marked
-//    as such.  A tokenizer puts its whole vocabulary here when it is loaded: most words of a new text
-//    are tokens, and are found at the first look.
+//    tokens has an entry that says where in the ring they lie.  A tokenizer puts its whole vocabulary here when it is loaded: most
+//    words of a new text are tokens, and are found at the first look.
 //  - Longer pieces, stretches of many pieces (model/tokenizer/words.h) and runs of many parts of a piece that is still longer lie
 //    one behind the other in a ring; the oldest is overwritten. An index says where; a place that has been overwritten since is
 //    recognised by its age.  A stretch or a run is put when it comes again: most never do, and the index alone remembers that they
@@ -49,9 +48,6 @@ typedef struct {
 } cache_short_t;
 
 #define CACHE_ELSEWHERE UINT32_MAX
-
-//  In `high`: the key is of a part of a piece.
-#define CACHE_PART (1ull << 60)
 
 //  In `high`: nothing has such a key.
 #define CACHE_NO_KEY UINT64_MAX

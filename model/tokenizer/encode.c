@@ -50,9 +50,9 @@ enum {
 
 static const cache_key_t s_long = { 0, CACHE_NO_KEY }, s_singles = { 1, CACHE_NO_KEY };
 
-//  The first `size` bytes of a text. what: 0, or CACHE_PART.
+//  The first `size` bytes of a text.
 static inline void
-s_look (const cache_t *cache, span_t text, size_t size, uint64_t what, look_t *look)
+s_look (const cache_t *cache, span_t text, size_t size, look_t *look)
 {
     look->bytes = (span_t){ text.data, size };
     if (size > CACHE_SHORT_SIZE) {
@@ -61,10 +61,8 @@ s_look (const cache_t *cache, span_t text, size_t size, uint64_t what, look_t *l
         look->set = cache->shorts;
         return;
     }
-    cache_key_t key = cache_key (look->bytes, text.size);
-    key.high |= what;
-    look->key = key;
-    look->set = cache_set (cache, key);
+    look->key = cache_key (look->bytes, text.size);
+    look->set = cache_set (cache, look->key);
     __builtin_prefetch (look->set, 1);
 }
 
@@ -75,19 +73,6 @@ s_look_at_singles (const cache_t *cache, span_t bytes, look_t *look)
     look->key = s_singles;
     look->set = cache->shorts;
     look->bytes = bytes;
-}
-
-//  What a short piece became; NULL where that is not known.
-static inline const uint32_t *
-s_known (const tokenizer_t *self, cache_short_t *set, cache_key_t key, uint32_t *count)
-{
-    const cache_short_t *known = cache_get_short (set, key);
-    if (!known)
-        return NULL;
-    if (known->count == CACHE_ELSEWHERE)
-        return cache_get_elsewhere (&self->cache, known, count);
-    *count = known->count;
-    return known->ids;
 }
 
 static inline bool
@@ -124,7 +109,7 @@ s_is_new (const tokenizer_t *self, const look_t *look)
         return false;
     if (look->bytes.size > CACHE_SHORT_SIZE)
         return s_is_ascii (look->bytes) && bpe_whole (&self->bpe, look->bytes) == TOKEN_NONE;
-    return look->key.high & CACHE_PART || (s_is_ascii (look->bytes) && !cache_has_lost (&self->cache, look->key));
+    return s_is_ascii (look->bytes) && !cache_has_lost (&self->cache, look->key);
 }
 
 static void
@@ -160,44 +145,6 @@ s_learn (tokenizer_t *self, const look_t *looks, size_t count)
         s_remember (self, found [i], array_at (&self->learned, start), ends [i] - start);
 }
 
-//  A part of a piece, for which the rules alone count. Short ones are remembered apart from pieces. left: parts from it on.
-static status_t
-s_encode_part (tokenizer_t *self, const look_t *look, size_t left, array_t *ids, error_t *error)
-{
-    if (look->bytes.size > CACHE_SHORT_SIZE)
-        return bpe_merge (&self->bpe, look->bytes, ids, error);
-    uint32_t count;
-    if (!cache_get_short (look->set, look->key))
-        s_learn (self, look, left);
-    const uint32_t *known = s_known (self, look->set, look->key, &count);
-    if (known) {
-        array_append (ids, known, count);
-        return STATUS_OK;
-    }
-    size_t before = ids->count;
-    status_t status = bpe_merge (&self->bpe, look->bytes, ids, error);
-    if (!status)
-        cache_put_short (&self->cache, look->key, (uint32_t *)ids->data + before, ids->count - before);
-    return status;
-}
-
-//  Some parts of a piece from *at on, which is behind them then.
-static status_t
-s_encode_some_parts (tokenizer_t *self, span_t piece, size_t *at, array_t *ids, error_t *error)
-{
-    look_t looks [LOOKS];
-    size_t count = 0;
-    for (; count < LOOKS && *at < piece.size; count++) {
-        size_t end = *at + parts_first_joint (&self->parts, span_slice (piece, *at, piece.size));
-        s_look (&self->cache, span_slice (piece, *at, piece.size), end - *at, CACHE_PART, &looks [count]);
-        *at = end;
-    }
-    status_t status = STATUS_OK;
-    for (size_t i = 0; i < count && !status; i++)
-        status = s_encode_part (self, &looks [i], count - i, ids, error);
-    return status;
-}
-
 //  A part of a long piece that falls apart at both of its ends.
 static status_t
 s_encode_run (tokenizer_t *self, span_t run, array_t *ids, error_t *error)
@@ -209,20 +156,20 @@ s_encode_run (tokenizer_t *self, span_t run, array_t *ids, error_t *error)
         array_append (ids, known, count);
         return STATUS_OK;
     }
-    status_t status = STATUS_OK;
     size_t before = ids->count;
-    for (size_t at = 0; at < run.size && !status;)
-        status = s_encode_some_parts (self, run, &at, ids, error);
+    status_t status = bpe_merge_parts (&self->bpe, &self->parts, run, ids, error);
     if (!status && ids->count > before && cache_comes_again (&self->cache, hash))
         cache_put (&self->cache, CACHE_RUN, run, hash, array_at (ids, before), ids->count - before);
     return status;
 }
 
-//  A piece in runs: it may be too long for the cache, and come again.
+//  A piece in runs, if it is too long for the cache: it may come again.
 static status_t
 s_encode_joints (tokenizer_t *self, span_t piece, array_t *ids, error_t *error)
 {
     status_t status = STATUS_OK;
+    if (piece.size <= CACHE_SIZE)
+        return bpe_merge_parts (&self->bpe, &self->parts, piece, ids, error);
     while (piece.size && !status) {
         span_t run = span_slice (piece, 0, parts_last_joint (&self->parts, piece, CACHE_SIZE));
         status = s_encode_run (self, run, ids, error);
@@ -235,14 +182,14 @@ s_encode_joints (tokenizer_t *self, span_t piece, array_t *ids, error_t *error)
 status_t
 encode_by_rules (tokenizer_t *self, span_t piece, bool may_be_whole, array_t *ids, error_t *error)
 {
-    uint32_t whole = may_be_whole ? bpe_whole (&self->bpe, piece) : TOKEN_NONE;
-    if (whole != TOKEN_NONE) {
-        array_append (ids, &whole, 1);
-        return STATUS_OK;
-    }
-    if (self->parts.pairs && !s_is_ascii (piece))
-        return s_encode_joints (self, piece, ids, error);
-    return bpe_merge (&self->bpe, piece, ids, error);
+    bool has_parts = self->bpe.knows_bytes && !s_is_ascii (piece);
+    uint32_t whole = TOKEN_NONE;
+    if (may_be_whole && (!has_parts || parts_first_joint (&self->parts, piece) == piece.size))
+        whole = bpe_whole (&self->bpe, piece);
+    if (whole == TOKEN_NONE)
+        return has_parts ? s_encode_joints (self, piece, ids, error) : bpe_merge (&self->bpe, piece, ids, error);
+    array_append (ids, &whole, 1);
+    return STATUS_OK;
 }
 
 static status_t
@@ -398,7 +345,7 @@ s_look_at_ends (const cache_t *cache, span_t text, const uint8_t *base, uint64_t
     const uint8_t *here = *start, *limit = text.data + text.size;
     for (; ends; ends &= ends - 1) {
         unsigned place = (unsigned)__builtin_ctzll (ends);
-        s_look (cache, (span_t){ here, (size_t)(limit - here) }, (size_t)(base + place - here), 0, &looks [count++]);
+        s_look (cache, (span_t){ here, (size_t)(limit - here) }, (size_t)(base + place - here), &looks [count++]);
         here = base + place;
         if ((ends >> place & singles) == SINGLES) {
             size_t run = s_run (ends >> place) - 1;
@@ -421,7 +368,7 @@ s_look_at_pieces (const tokenizer_t *self, span_t text, const cuts_t *cuts, size
     size_t count = 0, from = *at - cuts->start, to = stop - cuts->start;
     uint64_t singles = self->model == MODEL_BPE && self->bpe.knows_bytes ? SINGLES : 0;
     if (cuts->end - cuts->start > CUTS_SIZE) {
-        s_look (&cache, span_slice (text, *at, text.size), cuts->end - *at, 0, looks);
+        s_look (&cache, span_slice (text, *at, text.size), cuts->end - *at, looks);
         *at = cuts->end;
         return 1;
     }
@@ -552,7 +499,7 @@ s_encode_parts (tokenizer_t *self, span_t text, piece_t piece, array_t *ids, err
     for (size_t end; piece.start < piece.end && !status; piece.start = end) {
         look_t look;
         end = piece.start + parts_first (&self->parts, span_slice (text, piece.start, piece.end - piece.start));
-        s_look (&self->cache, span_slice (text, piece.start, text.size), end - piece.start, 0, &look);
+        s_look (&self->cache, span_slice (text, piece.start, text.size), end - piece.start, &look);
         status = s_encode_look (self, &look, 1, ids, error);
     }
     return status;

@@ -83,12 +83,6 @@ s_set_bit (uint64_t *bits, uint64_t bit)
     bits [bit / 64] |= 1ull << (bit % 64);
 }
 
-static bool
-s_has_bit (const uint64_t *bits, uint64_t bit)
-{
-    return bits [bit / 64] >> (bit % 64) & 1;
-}
-
 static uint64_t
 s_half_bit (const uint8_t *left)
 {
@@ -145,11 +139,8 @@ static bool
 s_joins_pair (const parts_t *self, span_t piece, size_t left, size_t at)
 {
     size_t size;
-    if (piece.data [left] < 0x80 && piece.data [at] < 0x80)
-        return true;
-    uint32_t before = letters_decode (piece.data + left, &size), behind = letters_decode (piece.data + at, &size);
-    return s_has_bit (self->pairs, s_pair_bit (self, before, behind)) ||
-           s_has_bit (self->halves, s_half_bit (piece.data + at - 1));
+    uint32_t before = letters_decode (piece.data + left, &size), code = letters_decode (piece.data + at, &size);
+    return parts_join (self, before, code, piece.data + at);
 }
 
 size_t

@@ -41,4 +41,15 @@ size_t parts_first_joint (const parts_t *self, span_t piece);
 //  or where the last such place is farther away.
 size_t parts_last_joint (const parts_t *self, span_t piece, size_t most);
 
+//  Whether a token may have two characters that meet in a text, not both of ASCII, side by side, or parts of them. at: where the
+//  second begins.
+static inline bool
+parts_join (const parts_t *self, uint32_t before, uint32_t code, const uint8_t *at)
+{
+    uint64_t pair = ((uint64_t)before << 21 | code) * 0x9e3779b97f4a7c15u >> (64 - self->log);
+    uint32_t half = (uint32_t)at [-1] << 8 | at [0];
+    return (before | code) < 0x80 || self->pairs [pair / 64] >> (pair % 64) & 1 ||
+           self->halves [half / 64] >> (half % 64) & 1;
+}
+
 #endif
