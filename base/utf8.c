@@ -58,10 +58,10 @@ static size_t
 s_ascii_prefix (span_t text)
 {
     size_t size = 0;
-    uint64_t word;
-    for (; size + sizeof word <= text.size; size += sizeof word) {
-        memcpy (&word, text.data + size, sizeof word);
-        if (word & 0x8080808080808080u)
+    uint64_t words [4];
+    for (; size + sizeof words <= text.size; size += sizeof words) {
+        memcpy (words, text.data + size, sizeof words);
+        if ((words [0] | words [1] | words [2] | words [3]) & 0x8080808080808080u)
             break;
     }
     while (size < text.size && text.data [size] < 0x80)
@@ -69,27 +69,26 @@ s_ascii_prefix (span_t text)
     return size;
 }
 
-static inline bool
-s_goes_on (uint8_t byte)
-{
-    return (byte & 0xc0) == 0x80;
-}
-
-//  Characters of two and three bytes whose second byte has no bounds of its own: nearly all beyond ASCII.
+//  Characters beyond ASCII, up to the last bytes of a text. What s_forms says of first and second bytes is said of their bits here;
+//  each size has a way of its own, so that the next character is looked at before this one's size is known for sure.
 static size_t
-s_plain_prefix (span_t text)
+s_long_prefix (span_t text)
 {
-    size_t size = 0;
-    while (size + 3 <= text.size) {
-        const uint8_t *at = text.data + size;
-        if (at [0] > 0xe0 && at [0] < 0xf0 && at [0] != 0xed && s_goes_on (at [1]) && s_goes_on (at [2]))
-            size += 3;
-        else if (at [0] >= 0xc2 && at [0] < 0xe0 && s_goes_on (at [1]))
-            size += 2;
+    size_t at = 0;
+    while (at + 4 <= text.size) {
+        const uint8_t *byte = text.data + at;
+        uint32_t bytes = byte [0] | (uint32_t)byte [1] << 8 | (uint32_t)byte [2] << 16 | (uint32_t)byte [3] << 24;
+        uint32_t plane = (bytes & 7) << 2 | (bytes >> 12 & 3);
+        if ((bytes & 0xc0c0f0) == 0x8080e0 && (bytes & 0x200f) != 0 && (bytes & 0x200f) != 0x200d)
+            at += 3;
+        else if ((bytes & 0xc0e0) == 0x80c0 && bytes & 0x1e)
+            at += 2;
+        else if ((bytes & 0xc0c0c0f8) == 0x808080f0 && plane >= 1 && plane <= 16)
+            at += 4;
         else
             break;
     }
-    return size;
+    return at;
 }
 
 size_t
@@ -98,7 +97,7 @@ utf8_valid_prefix (span_t text)
     span_t left = text;
     for (;;) {
         left = span_slice (left, s_ascii_prefix (left), left.size);
-        left = span_slice (left, s_plain_prefix (left), left.size);
+        left = span_slice (left, s_long_prefix (left), left.size);
         size_t size = utf8_sequence (left);
         if (size == 0)
             return text.size - left.size;

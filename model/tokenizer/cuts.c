@@ -53,7 +53,7 @@ s_class_character (const words_t *words, const uint8_t *bytes, unsigned at, clas
 {
     size_t size;
     unsigned kind = letters_at (bytes, &size);
-    uint64_t low = s_lowest (size) << at, high = at + size > 64 ? s_lowest (at + size - 64) : 0;
+    uint64_t bits = s_lowest (size), low = bits << at, high = bits >> 1 >> (63 - at);
     if (kind & LETTER_SPACE || (kind & LETTER_N && words->numbers != 1))
         return false;
     if (kind & LETTER_L || (kind & LETTER_M && words->word == WORD_MARKED)) {

@@ -169,12 +169,36 @@ static const uint8_t s_by_category [] = {
     [UTF8PROC_CATEGORY_CO] = 0,
 };
 
+//  What much text is made of needs no look into the library's tables: of each 4096 characters, the longest row of one kind.
+static const struct {
+    uint32_t first;    //  From
+    uint32_t last;     //  to
+    uint8_t bits;      //  they are all this
+} s_alike [32] = {
+    [0x0] = { 0x430, 0x45f, LOW },              //  Cyrillic
+    [0x3] = { 0x3041, 0x3096, LETTER_L },       //  Hiragana
+    [0x4] = { 0x4e00, 0x4fff, LETTER_L },       //  Chinese characters
+    [0x5] = { 0x5000, 0x5fff, LETTER_L },       //  The same
+    [0x6] = { 0x6000, 0x6fff, LETTER_L },       //  The same
+    [0x7] = { 0x7000, 0x7fff, LETTER_L },       //  The same
+    [0x8] = { 0x8000, 0x8fff, LETTER_L },       //  The same
+    [0x9] = { 0x9000, 0x9fa5, LETTER_L },       //  The same
+    [0xa] = { 0xac00, 0xafff, LETTER_L },       //  Korean syllables
+    [0xb] = { 0xb000, 0xbfff, LETTER_L },       //  The same
+    [0xc] = { 0xc000, 0xcfff, LETTER_L },       //  The same
+    [0xd] = { 0xd000, 0xd7a3, LETTER_L },       //  The same
+    [0x1f] = { 0x1f300, 0x1f6d2, LETTER_PS }    //  Emoji
+};
+
 //  White space is what separates (Z) and, beyond ASCII, NEXT LINE.
 unsigned
 letters_of (uint32_t code)
 {
     if (code < 128)
         return letters_ascii [code];
+    size_t row = code >> 12 & 31;
+    if (code >= s_alike [row].first && code <= s_alike [row].last)
+        return s_alike [row].bits;
     if (code == 0x85)
         return BLANK;
     return s_by_category [utf8proc_category ((utf8proc_int32_t)code)];
