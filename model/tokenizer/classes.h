@@ -22,7 +22,7 @@ typedef struct {
     uint64_t spaces;     //  And space
     uint64_t quotes;     //  The apostrophe
     uint64_t beyond;     //  No ASCII: parts of longer characters
-    uint64_t goes_on;    //  Of those, all but the first of each
+    uint64_t goes_on;    //  Of those, all but the first of each; by classes_find_characters
 } classes_t;
 
 typedef uint8_t classes_bytes_t __attribute__ ((vector_size (16)));
@@ -59,9 +59,19 @@ classes_of (const uint8_t *bytes)
         all.spaces |= classes_bits (spaces) << at;
         all.quotes |= classes_bits (byte == '\'') << at;
         all.beyond |= classes_bits ((classes_marks_t)byte < 0) << at;
-        all.goes_on |= classes_bits ((classes_marks_t)byte < -64) << at;
     }
     return all;
+}
+
+//  Fills in what only text beyond ASCII has.
+static inline void
+classes_find_characters (classes_t *self, const uint8_t *bytes)
+{
+    for (unsigned at = 0; at < CLASSES_BYTES; at += 16) {
+        classes_marks_t byte;
+        memcpy (&byte, bytes + at, sizeof byte);
+        self->goes_on |= classes_bits (byte < -64) << at;
+    }
 }
 
 #endif

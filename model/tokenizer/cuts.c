@@ -68,17 +68,22 @@ s_class_character (const words_t *words, const uint8_t *bytes, unsigned at, clas
 
 //  The same for all characters beyond ASCII. Returns how many bytes have a class.
 static size_t
-s_class_beyond (const words_t *words, const uint8_t *bytes, classes_t *block, classes_t *behind)
+s_class_beyond (const words_t *words, const uint8_t *bytes, classes_t *block, classes_t *spilt)
 {
+    classes_find_characters (block, bytes);
+    block->letters |= spilt->letters;
+    block->digits |= spilt->digits;
+    *spilt = (classes_t){ 0 };
     for (uint64_t left = block->beyond & ~block->goes_on; left; left &= left - 1) {
         unsigned at = (unsigned)__builtin_ctzll (left);
-        if (!s_class_character (words, bytes + at, at, block, behind))
+        if (!s_class_character (words, bytes + at, at, block, spilt))
             return at;
     }
     return CLASSES_BYTES;
 }
 
-//  A block's classes and how many of its bytes have one; spilt: of its first bytes, from the block before.
+//  A block's classes and how many of its bytes have one. spilt: those of its first bytes, from the block before; then the next
+//  one's.
 static size_t
 s_class_block (window_t *self, size_t number, classes_t *spilt)
 {
@@ -89,9 +94,6 @@ s_class_block (window_t *self, size_t number, classes_t *spilt)
         bytes = memcpy (copy, bytes, left);
     classes_t *block = &self->blocks [number];
     *block = classes_of (bytes);
-    block->letters |= spilt->letters;
-    block->digits |= spilt->digits;
-    *spilt = (classes_t){ 0 };
     size_t size = block->beyond ? s_class_beyond (self->words, bytes, block, spilt) : CLASSES_BYTES;
     return size < left ? size : left;
 }
@@ -113,12 +115,12 @@ s_class_all (window_t *self)
 
 //  What a block must know of the one before it.
 typedef struct {
-    classes_t classes;    //  Its classes
-    uint64_t signs;       //  What is none of letters, digits and blanks
-    uint64_t leads;       //  The first character of a piece that begins with a sign
-    uint64_t taken;       //  Line ends that signs take with them
-    uint64_t thirds;      //  Digits that begin a piece
-    uint64_t solids;      //  What is of ASCII and no blank
+    const classes_t *classes;    //  Its classes
+    uint64_t signs;              //  What is none of letters, digits and blanks
+    uint64_t leads;              //  The first character of a piece that begins with a sign
+    uint64_t taken;              //  Line ends that signs take with them
+    uint64_t thirds;             //  Digits that begin a piece
+    uint64_t solids;             //  What is of ASCII and no blank
 } before_t;
 
 //  Bits moved to the next byte; before: those of the block before.
@@ -162,7 +164,7 @@ s_find_reaches (window_t *self, size_t count)
 static inline uint64_t
 s_thirds (uint64_t digits, const before_t *before)
 {
-    uint64_t second = s_next (digits, before->classes.digits), third = second << 1 | before->classes.digits >> 62;
+    uint64_t second = s_next (digits, before->classes->digits), third = second << 1 | before->classes->digits >> 62;
     uint64_t fourth = digits & second & third, found = digits & ~second;
     for (uint64_t more = found | (before->thirds >> 61 & fourth); more; more = more << 3 & fourth & ~found)
         found |= more;
@@ -183,9 +185,9 @@ s_begin_blanks (const classes_t *block, uint64_t reaches, uint64_t signs, uint64
 {
     uint64_t lines = block->lines, others = block->blanks & ~lines;
     uint64_t taken = lines & ~(lines + (lines & (signs | before->taken >> 63)));
-    uint64_t first = block->blanks & ~s_next (block->blanks, before->classes.blanks) & ~taken;
+    uint64_t first = block->blanks & ~s_next (block->blanks, before->classes->blanks) & ~taken;
     uint64_t behind_taken = others & s_next (taken, before->taken);
-    uint64_t behind_lines = others & s_next (lines, before->classes.lines) & ~reaches;
+    uint64_t behind_lines = others & s_next (lines, before->classes->lines) & ~reaches;
     before->taken = taken;
     return first | behind_taken | behind_lines | (others & something);
 }
@@ -195,7 +197,7 @@ static inline uint64_t
 s_begin (const words_t *words, const classes_t *block, uint64_t reaches, uint64_t exists, uint64_t something,
     before_t *before)
 {
-    const classes_t *last = &before->classes;
+    const classes_t *last = before->classes;
     uint64_t signs = exists & ~(block->letters | block->digits | block->blanks);
     uint64_t behind_signs = s_next (signs, before->signs);
     uint64_t sign = signs & ~behind_signs & ~s_next (block->spaces, last->spaces), leads = sign;
@@ -235,7 +237,8 @@ s_cut_contractions (const window_t *self, size_t number, cuts_t *cuts)
 static void
 s_cut_window (window_t *self, cuts_t *cuts)
 {
-    before_t before = { 0 };
+    static const classes_t nothing = { 0 };
+    before_t before = { .classes = &nothing };
     size_t count = (self->size + 63) / 64;
     s_find_reaches (self, count);
     for (size_t i = 0; i < count; i++) {
@@ -246,9 +249,9 @@ s_cut_window (window_t *self, cuts_t *cuts)
         uint64_t something = s_previous (exists & ~block->blanks, behind);
         cuts->pieces [i] |= s_begin (self->words, block, self->reaches [i], exists, something, &before);
         s_cut_contractions (self, i, cuts);
-        cuts->lines [i] = cuts->pieces [i] & s_next (block->lines, before.classes.lines);
+        cuts->lines [i] = cuts->pieces [i] & s_next (block->lines, before.classes->lines);
         cuts->gaps [i] = block->spaces & s_next (solids, before.solids) & exists;
-        before.classes = *block;
+        before.classes = block;
         before.solids = solids;
     }
 }
