@@ -36,3 +36,16 @@ pile_cut (pile_t *self)
     BUG_ON (self->count == 0);
     self->count--;
 }
+
+bool
+pile_shed (pile_t *self)
+{
+    if (!self->chunks.count)
+        return false;
+    size_t last = self->chunks.count - 1;
+    memory_free (((void **)self->chunks.data) [last]);
+    array_cut (&self->chunks, last);
+    if (self->count > last << PILE_BITS)
+        self->count = last << PILE_BITS;
+    return true;
+}

@@ -6,6 +6,8 @@
 #ifndef KV_PILE_H
 #define KV_PILE_H
 
+#include <stdbool.h>
+
 #include "base/array.h"
 
 enum { PILE_BITS = 10, PILE_CHUNK = 1 << PILE_BITS };
@@ -32,5 +34,8 @@ void *pile_add (pile_t *self);
 
 //  Cuts the last element off, of which there must be one.  Its memory is kept.
 void pile_cut (pile_t *self);
+
+//  Frees the memory of the last elements: for what is about to be destroyed, a piece at a time.  False where none is left.
+bool pile_shed (pile_t *self);
 
 #endif

@@ -147,6 +147,12 @@ table_bytes (const table_t *self)
     return (uint64_t)self->count * self->nodes.element_size + self->heads.count * sizeof (uint32_t);
 }
 
+bool
+table_shed (table_t *self)
+{
+    return pile_shed (&self->nodes) || pile_shed (&self->heads);
+}
+
 void
 table_check (const table_t *self)
 {

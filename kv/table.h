@@ -61,6 +61,10 @@ uint64_t table_key_of_pair (uint32_t first, uint64_t second);
 //  Bytes of the nodes in use and of the buckets.
 uint64_t table_bytes (const table_t *self);
 
+//  Frees a piece of the memory of a table that is about to be destroyed: only this and table_fini may follow.  False where
+//  none is left.
+bool table_shed (table_t *self);
+
 //  Stops the process where a node hangs in the wrong bucket or a count is wrong.  For tests.
 void table_check (const table_t *self);
 

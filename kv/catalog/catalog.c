@@ -11,6 +11,7 @@ enum {
     PENDING_MAX = 4000000,
     SWEEP_STEPS = 100,        //  Of one call
     EXPIRED_BLOCKS = 1024,    //  Blocks that one call forgets, about
+    PIECES = 4,               //  Of memory that one call frees
     LOOKS = 64,               //  Namespaces or guesses that one call looks at
     EXPECTED = 32,            //  Hashes of an event that are told ahead: an index fetches the others in its turn
     BLOCK_BYTES = 100,
@@ -31,6 +32,8 @@ catalog_new (const catalog_options_t *options)
     array_init (&self->namespaces, sizeof (namespace_entry_t *));
     array_init (&self->sources, sizeof (source_entry_t));
     array_init (&self->free_slots, sizeof (uint32_t));
+    array_init (&self->spaces_left, sizeof (namespace_entry_t *));
+    array_init (&self->guesses_left, sizeof (guess_t *));
     array_init (&self->hashes, sizeof (uint64_t));
     self->reach = reach_new ();
     index_match_init (&self->match);
@@ -61,6 +64,27 @@ s_namespace_free (namespace_entry_t *space)
     memory_free (space);
 }
 
+//  Frees a piece of what is left of what went.  False where nothing is.
+static bool
+s_shed (catalog_t *self)
+{
+    size_t guesses = self->guesses_left.count, spaces = self->spaces_left.count;
+    if (guesses) {
+        guess_t **guess = array_at (&self->guesses_left, guesses - 1);
+        if (!guess_shed (*guess)) {
+            guess_destroy (guess);
+            array_cut (&self->guesses_left, guesses - 1);
+        }
+    } else if (spaces) {
+        namespace_entry_t *space = *(namespace_entry_t **)array_at (&self->spaces_left, spaces - 1);
+        if (!index_shed (space->index)) {
+            s_namespace_free (space);
+            array_cut (&self->spaces_left, spaces - 1);
+        }
+    }
+    return guesses || spaces;
+}
+
 void
 catalog_destroy (catalog_t **self_p)
 {
@@ -68,6 +92,8 @@ catalog_destroy (catalog_t **self_p)
     if (!self)
         return;
     catalog_snapshots_orphan (self);
+    while (s_shed (self))
+        ;
     for (size_t i = 0; i < self->namespaces.count; i++)
         s_namespace_free (catalog_namespace_at (self, i));
     for (size_t i = 0; i < self->sources.count; i++)
@@ -75,6 +101,8 @@ catalog_destroy (catalog_t **self_p)
     array_fini (&self->namespaces);
     array_fini (&self->sources);
     array_fini (&self->free_slots);
+    array_fini (&self->spaces_left);
+    array_fini (&self->guesses_left);
     array_fini (&self->hashes);
     reach_destroy (&self->reach);
     index_match_fini (&self->match);
@@ -156,7 +184,7 @@ s_forget_if_empty (catalog_t *self, size_t position)
         return false;
     self->sums.refused += stats.refused;
     map_remove_u64 (self->by_namespace, space->id);
-    s_namespace_free (space);
+    *(namespace_entry_t **)array_add (&self->spaces_left) = space;
     array_remove (&self->namespaces, position);
     return true;
 }
@@ -326,22 +354,22 @@ catalog_holders_of (const index_t *index, const source_entry_t *entry, holder_ki
 }
 
 static void
-s_forget_guess (namespace_entry_t *space, uint64_t key)
+s_forget_guess (catalog_t *self, namespace_entry_t *space, uint64_t key)
 {
-    guess_t *guess = map_get_u64 (space->guesses, key);
-    map_remove_u64 (space->guesses, key);
-    guess_destroy (&guess);
+    guess_t *guess = map_remove_u64 (space->guesses, key);
+    guess_leave (guess);
+    *(guess_t **)array_add (&self->guesses_left) = guess;
 }
 
 //  One holder, and what it has.
 static void
-s_forget_holder (namespace_entry_t *space, uint32_t number)
+s_forget_holder (catalog_t *self, namespace_entry_t *space, uint32_t number)
 {
     holder_t holder = *index_holder (space->index, number);
     if (holder.kind == HOLDER_PENDING)
         pending_forget (space->pending, &holder);
     else if (holder.kind == HOLDER_APPROXIMATE)
-        s_forget_guess (space, holder_pack (&holder));
+        s_forget_guess (self, space, holder_pack (&holder));
     else
         index_retire (space->index, number, NULL);
 }
@@ -358,7 +386,7 @@ s_forget_kinds (catalog_t *self, const source_entry_t *entry, holder_kind_t firs
         for (int kind = first; kind <= (int)last; kind++) {
             catalog_holders_of (space->index, entry, (holder_kind_t)kind, &numbers);
             for (size_t k = 0; k < numbers.count; k++)
-                s_forget_holder (space, *(uint32_t *)array_at (&numbers, k));
+                s_forget_holder (self, space, *(uint32_t *)array_at (&numbers, k));
         }
         s_end_change (self, space);
     }
@@ -476,7 +504,7 @@ catalog_guess (catalog_t *self, catalog_ticket_t ticket, const catalog_outcome_t
 
 //  Guesses of which nothing is left go.
 static void
-s_expire_guesses (namespace_entry_t *space, uint64_t now_ns, size_t *left)
+s_expire_guesses (catalog_t *self, namespace_entry_t *space, uint64_t now_ns, size_t *left)
 {
     size_t cursor = 0;
     void *value;
@@ -485,7 +513,7 @@ s_expire_guesses (namespace_entry_t *space, uint64_t now_ns, size_t *left)
         guess_expire (value, now_ns, left);
         guess_stats (value, &stats);
         if (!stats.blocks)
-            s_forget_guess (space, holder_pack (index_holder (space->index, guess_holder (value))));
+            s_forget_guess (self, space, holder_pack (index_holder (space->index, guess_holder (value))));
     }
 }
 
@@ -516,7 +544,7 @@ catalog_expire (catalog_t *self, uint64_t now_ns, bool *more)
     for (size_t looks = LOOKS; looks && left && (space = s_next_in_round (self, &self->expiry));) {
         s_begin_change (self, space);
         expired += pending_expire (space->pending, now_ns, &left);
-        s_expire_guesses (space, now_ns, &left);
+        s_expire_guesses (self, space, now_ns, &left);
         s_end_change (self, space);
         size_t looked = 1 + map_count (space->guesses);
         looks -= looked < looks ? looked : looks;
@@ -589,7 +617,10 @@ bool
 catalog_sweep (catalog_t *self)
 {
     size_t left = EXPIRED_BLOCKS;
+    bool shedding = true;
     namespace_entry_t *space;
+    for (int pieces = PIECES; pieces && shedding; pieces--)
+        shedding = s_shed (self);
     for (size_t looks = LOOKS; looks && left && (space = s_next_in_round (self, &self->sweep)); looks--) {
         s_begin_change (self, space);
         bool is_dirty = index_sweep (space->index, 0);
@@ -603,7 +634,7 @@ catalog_sweep (catalog_t *self)
         self->sweep.at += !unfinished;
         self->sweep.done = unfinished ? 0 : self->sweep.done + 1;
     }
-    return s_end_of_call (self, &self->sweep);
+    return s_end_of_call (self, &self->sweep) || shedding;
 }
 
 void

@@ -44,6 +44,8 @@ struct catalog {
     catalog_stats_t sums;         //  Over all namespaces; refused: of those that went, too
     round_t sweep;                //  Of catalog_sweep
     round_t expiry;               //  Of catalog_expire
+    array_t spaces_left;          //  namespace_entry_t *, owned: empty ones, whose memory is freed piece by piece
+    array_t guesses_left;         //  guess_t *, owned: those of workers that are gone, likewise
     list_t snapshots;             //  catalog_snapshot_t: those under way
 };
 

@@ -14,7 +14,7 @@ typedef struct {
 } block_t;
 
 struct guess {
-    index_t *index;            //  Borrowed
+    index_t *index;            //  Borrowed; NULL once it has left
     uint32_t holder;           //  Number
     uint32_t capacity;         //  Blocks
     uint64_t lifetime_ns;      //  Of what nobody uses
@@ -44,10 +44,24 @@ guess_destroy (guess_t **self_p)
     guess_t *self = *self_p;
     if (!self)
         return;
-    index_retire (self->index, self->holder, NULL);
+    if (self->index)
+        guess_leave (self);
     table_fini (&self->blocks);
     memory_free (self);
     *self_p = NULL;
+}
+
+void
+guess_leave (guess_t *self)
+{
+    index_retire (self->index, self->holder, NULL);
+    self->index = NULL;
+}
+
+bool
+guess_shed (guess_t *self)
+{
+    return table_shed (&self->blocks);
 }
 
 uint32_t

@@ -31,6 +31,12 @@ guess_t *guess_new (index_t *index, const holder_t *holder, uint32_t capacity, u
 //  Takes the holder out of the index.
 void guess_destroy (guess_t **self_p);
 
+//  Takes the holder out of the index, which is borrowed no more: only guess_shed and guess_destroy may follow.
+void guess_leave (guess_t *self);
+
+//  Frees a piece of the memory of a guess that has left.  False where little is left.
+bool guess_shed (guess_t *self);
+
 //  Number of the holder.
 uint32_t guess_holder (const guess_t *self);
 

@@ -84,6 +84,12 @@ index_destroy (index_t **self_p)
     *self_p = NULL;
 }
 
+bool
+index_shed (index_t *self)
+{
+    return runs_shed (&self->runs) || sets_shed (self->sets) || table_shed (&self->surplus.counts);
+}
+
 //  --- seats and holders
 
 uint32_t

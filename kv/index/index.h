@@ -107,6 +107,10 @@ typedef struct {
 index_t *index_new (const index_options_t *options);
 void index_destroy (index_t **self_p);
 
+//  Frees a piece of the memory of an index that holds no blocks and is about to be destroyed: only this and index_destroy may
+//  follow.  False where little is left.
+bool index_shed (index_t *self);
+
 //  Another bound of the memory; what is there stays.
 void index_set_memory_limit (index_t *self, uint64_t bytes);
 

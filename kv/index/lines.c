@@ -53,6 +53,17 @@ lines_fini (lines_t *self)
     pile_fini (&self->rows);
 }
 
+bool
+lines_shed (lines_t *self)
+{
+    size_t slabs = self->slab_memory.count;
+    if (!slabs)
+        return pile_shed (&self->further) || pile_shed (&self->rows);
+    memory_free (((void **)self->slab_memory.data) [slabs - 1]);
+    array_cut (&self->slab_memory, slabs - 1);
+    return true;
+}
+
 static line_t *
 s_line (const lines_t *self, uint32_t position)
 {

@@ -48,6 +48,10 @@ void lines_init (lines_t *self);
 //  Frees the lines and forgets the rows.
 void lines_fini (lines_t *self);
 
+//  Frees a piece of the memory of lines that are about to be destroyed: only this and lines_fini may follow.  False where none
+//  is left.
+bool lines_shed (lines_t *self);
+
 //  Where the hashes of a row lie.
 static inline const uint64_t **
 lines_row (const lines_t *self, uint32_t row)

@@ -123,6 +123,10 @@ s_splice (runs_t *self, run_t *run, size_t from, size_t to, const rewrite_t *rew
     stretch_t single, all [RUN_MAX];
     const stretch_t *old = runs_stretches (run, &single);
     size_t behind = run->stretch_count - to, count = from + rewrite->count;
+    if (rewrite->count == to - from && run->stretch_count > 1) {
+        memcpy (run->stretches + from, rewrite->stretches, rewrite->count * sizeof *all);
+        return;
+    }
     memcpy (all, old, from * sizeof *all);
     memcpy (all + from, rewrite->stretches, rewrite->count * sizeof *all);
     memcpy (all + count, old + to, behind * sizeof *all);
@@ -274,6 +278,13 @@ runs_fini (runs_t *self)
 }
 
 //  Moves a run to where there is room for more blocks, or fewer.
+bool
+runs_shed (runs_t *self)
+{
+    BUG_ON (self->blocks.count);
+    return pile_shed (&self->free) || lines_shed (&self->blocks);
+}
+
 static run_t *
 s_resize_run (runs_t *self, uint32_t number, size_t capacity)
 {

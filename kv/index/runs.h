@@ -57,6 +57,10 @@ void runs_init (runs_t *self, sets_t *sets);
 //  Releases all sets.
 void runs_fini (runs_t *self);
 
+//  Frees a piece of the memory of runs that are about to be destroyed and of which there are none: only this and runs_fini may
+//  follow.  False where none is left.
+bool runs_shed (runs_t *self);
+
 //  Where a block lies; false where nobody has it, and place is as it was.
 bool runs_find (const runs_t *self, uint64_t hash, place_t *place);
 

@@ -68,6 +68,12 @@ sets_destroy (sets_t **self_p)
     *self_p = NULL;
 }
 
+bool
+sets_shed (sets_t *self)
+{
+    return table_shed (&self->interned);
+}
+
 void
 sets_view (const sets_t *self, set_t set, set_view_t *view)
 {
@@ -104,6 +110,8 @@ sets_has (const sets_t *self, set_t set, uint32_t member)
     if (!(set & INTERNED))
         return set == member;
     const interned_t *interned = s_interned (self, set);
+    if (interned->bits)    //  One look, not ten
+        return member / 64 < interned->words && interned->bits [member / 64] >> member % 64 & 1;
     uint32_t position = s_position (interned->members, interned->count, member);
     return position < interned->count && interned->members [position] == member;
 }

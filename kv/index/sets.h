@@ -31,6 +31,10 @@ typedef struct sets sets_t;
 sets_t *sets_new (void);
 void sets_destroy (sets_t **self_p);
 
+//  Frees a piece of the memory of sets that are about to be destroyed and of which there are none: only this and sets_destroy
+//  may follow.  False where none is left.
+bool sets_shed (sets_t *self);
+
 //  The set with one more member (1..SETS_MEMBER_MAX), which it must not have.
 set_t sets_with (sets_t *self, set_t set, uint32_t member);
 
