@@ -139,7 +139,7 @@ typedef struct {
     holder_kind_t last;      //  Kinds behind it do not count
     uint32_t position;       //  The block that is looked at: the first of a segment
     size_t going;            //  Workers whose overlap has not ended
-    array_t *overlaps;       //  Those that have
+    array_t *overlaps;       //  The answer
 } race_t;
 
 static uint32_t

@@ -1,0 +1,170 @@
+//  What an indexer answers to whoever asks who has a prompt.
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+#include <string.h>
+
+#include "actors/indexer/indexer.h"
+#include "runtime/call.h"
+#include "schemas/kv.h"
+#include "tests/stage_broker.h"
+
+enum { CHAIN = 10, NAMESPACE = 5, ROWS_MAX = 8, NAME_BYTES = 32 };
+
+static uint8_t s_chain [CHAIN * HASH128_SIZE];
+static stage_t *s_stage;
+
+//  ---- Who has blocks: leading ones, by tier ----
+
+typedef struct {
+    size_t leading [TIER_REMOTE + 1];    //  Blocks
+} holdings_t;
+
+static status_t
+s_holder_init (void *self, actor_t *actor, const void *options, error_t *error)
+{
+    const holdings_t *holdings = options;
+    for (unsigned tier = 0; tier <= TIER_REMOTE; tier++) {
+        kv_stored_t event = {
+            .namespace_id = NAMESPACE, .tier = (tier_t)tier, .hashes = { s_chain, holdings->leading [tier] }
+        };
+        if (event.hashes.count)
+            actor_publish (actor, &kv_stored_message, &event);
+    }
+    return STATUS_OK;
+}
+
+static const actor_handler_t s_no_handlers [] = { HANDLERS_END };
+
+static const actor_class_t s_holder_class = {
+    .name = "worker", .state_size = 1, .init = s_holder_init, .handlers = s_no_handlers
+};
+
+//  ---- Who asks ----
+
+typedef struct {
+    char owner [NAME_BYTES];    //  Address
+    tier_t tier;                //  Where
+    uint32_t blocks;            //  How many
+} row_t;
+
+typedef struct {
+    call_t call;              //  To the indexer
+    row_t rows [ROWS_MAX];    //  Its answer
+    size_t count;             //  Of them
+} asker_t;
+
+static void
+s_on_matched (void *self_, void *arg, call_result_t result, const void *reply_)
+{
+    asker_t *self = self_;
+    const match_prefix_reply_t *reply = reply_;
+    assert_int_equal (result, CALL_REPLIED);
+    assert_true (reply->overlaps_count <= ROWS_MAX);
+    for (self->count = 0; self->count < reply->overlaps_count; self->count++) {
+        const holder_overlap_t *overlap = &reply->overlaps [self->count];
+        row_t *row = &self->rows [self->count];
+        span_copy_string (overlap->owner, row->owner, sizeof row->owner);
+        row->tier = overlap->tier;
+        row->blocks = overlap->blocks;
+    }
+}
+
+static void
+s_asker_fini (void *self, actor_t *actor)
+{
+    call_drop (&((asker_t *)self)->call);
+}
+
+static const actor_class_t s_asker_class = {
+    .name = "asker", .state_size = sizeof (asker_t), .fini = s_asker_fini, .handlers = s_no_handlers
+};
+
+static const asker_t *
+s_ask (void)
+{
+    asker_t *asker = actor_state (stage_find (s_stage, "asker/0"));
+    match_prefix_t query = { .namespace_id = NAMESPACE, .hashes = { s_chain, CHAIN } };
+    call_start (&asker->call, stage_find (s_stage, "asker/0"), SPAN ("indexer/0"), &match_prefix_message, &query,
+        REALM_SECOND, s_on_matched, NULL);
+    stage_run (s_stage, REALM_SECOND);
+    return asker;
+}
+
+static void
+s_add_holder (const char *instance, const holdings_t *holdings)
+{
+    stage_add (s_stage,
+        &(stage_actor_t){ .class = &s_holder_class, .instance = instance, .machine = instance, .options = holdings });
+}
+
+static int
+s_set_up (void **state)
+{
+    static const indexer_options_t options = { .blocks_max = 100000 };
+    for (uint64_t i = 0; i < CHAIN; i++)
+        hash128_to_bytes ((hash128_t){ 1000 + i, i }, s_chain + i * HASH128_SIZE);
+    s_stage = stage_new (11);
+    stage_add (s_stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &stage_broker_options });
+    stage_add (s_stage, &(stage_actor_t){ .class = &indexer_class, .instance = "0", .options = &options });
+    stage_add (s_stage, &(stage_actor_t){ .class = &s_asker_class, .instance = "0" });
+    return 0;
+}
+
+static int
+s_tear_down (void **state)
+{
+    stage_destroy (&s_stage);
+    return 0;
+}
+
+static void
+s_assert_rows (const asker_t *asker, const row_t *rows, size_t count)
+{
+    assert_int_equal (asker->count, count);
+    for (size_t i = 0; i < count; i++) {
+        assert_string_equal (asker->rows [i].owner, rows [i].owner);
+        assert_int_equal (asker->rows [i].tier, rows [i].tier);
+        assert_int_equal (asker->rows [i].blocks, rows [i].blocks);
+    }
+}
+
+//  A worker that has a block in two tiers has it once, in the faster; the most comes first.
+static void
+test_an_answer_says_what_each_worker_reaches_by_tier (void **state)
+{
+    static const holdings_t some = { { [TIER_DEVICE] = 3, [TIER_HOST] = 8 } }, more = { { [TIER_DEVICE] = 6 } };
+    static const row_t rows [] = { { "worker/b", TIER_DEVICE, 6 }, { "worker/a", TIER_HOST, 5 },
+        { "worker/a", TIER_DEVICE, 3 } };
+    s_add_holder ("a", &some);
+    s_add_holder ("b", &more);
+    stage_run (s_stage, 3 * REALM_SECOND);
+    s_assert_rows (s_ask (), rows, 3);
+}
+
+//  What it says is that of those who are there to serve it.
+static void
+test_an_answer_names_nobody_who_is_away (void **state)
+{
+    static const holdings_t some = { { [TIER_DEVICE] = 3 } }, more = { { [TIER_DEVICE] = 6 } };
+    static const row_t rows [] = { { "worker/a", TIER_DEVICE, 3 } };
+    s_add_holder ("a", &some);
+    s_add_holder ("b", &more);
+    stage_run (s_stage, 3 * REALM_SECOND);
+    assert_int_equal (s_ask ()->count, 2);
+    stage_crash (s_stage, "worker/b");
+    stage_run (s_stage, 7 * REALM_SECOND);
+    s_assert_rows (s_ask (), rows, 1);
+}
+
+int
+main (void)
+{
+    const struct CMUnitTest tests [] = {
+        cmocka_unit_test_setup_teardown (test_an_answer_says_what_each_worker_reaches_by_tier, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_an_answer_names_nobody_who_is_away, s_set_up, s_tear_down),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}
