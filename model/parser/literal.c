@@ -97,7 +97,7 @@ s_word_value (span_t word, buffer_t *out)
 {
     static const char *const words [][2] = { { "True", "true" }, { "False", "false" }, { "None", "null" },
         { "true", "true" }, { "false", "false" }, { "null", "null" } };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (size_t i = 0; word.data [0] > '9' && i < sizeof words / sizeof *words; i++)
         if (span_equal_string (word, words [i][0])) {
             buffer_append_string (out, words [i][1]);
             return;

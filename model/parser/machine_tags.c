@@ -167,7 +167,7 @@ s_types_by_attribute (span_t attributes, schema_types_t *types)
         schema_types_t types;    //  What it says; 0: JSON
     } says [] = { { "string=\"true\"", SCHEMA_STRING }, { "string=\"false\"", 0 }, { "type=\"string\"", SCHEMA_STRING },
         { "type=\"", 0 }, { "arg_type>string<", SCHEMA_STRING }, { "arg_type>", 0 } };
-    for (size_t i = 0; i < sizeof says / sizeof *says; i++)
+    for (size_t i = 0; attributes.size && i < sizeof says / sizeof *says; i++)
         if (text_find (attributes, says [i].text) != SIZE_MAX) {
             *types = says [i].types;
             return true;

@@ -62,7 +62,7 @@ machine_is_name (span_t name)
 bool
 machine_begin_call (parser_t *self, span_t name, span_t id)
 {
-    const json_t *tool = schema_find_tool (self->options.tools, name);
+    const json_t *tool = schema_is_tool (self->tool, name) ? self->tool : schema_find_tool (self->options.tools, name);
     if (!machine_is_name (name) || (self->guarded && self->options.tools && !tool))
         return false;
     self->end_owed = self->end_owed || self->channel == TO_REASONING;

@@ -17,12 +17,18 @@ s_function (const json_t *tool)
     return function ? function : tool;
 }
 
+bool
+schema_is_tool (const json_t *tool, span_t name)
+{
+    return tool && name.size && span_equal (json_string (json_get (tool, "name")), name);
+}
+
 const json_t *
 schema_find_tool (const json_t *tools, span_t name)
 {
     for (size_t i = 0; i < json_count (tools); i++) {
         const json_t *function = s_function (json_at (tools, i));
-        if (name.size && span_equal (json_string (json_get (function, "name")), name))
+        if (schema_is_tool (function, name))
             return function;
     }
     return NULL;
