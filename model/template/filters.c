@@ -397,6 +397,8 @@ s_abs (render_t *render, value_t self, const args_t *args)
 {
     if (self.kind == VALUE_UNDEFINED)
         return render_undefined_error (render, self);
+    if (self.kind == VALUE_NATURAL)
+        return self;
     if (!value_is_number (self))
         return value_fail (&render->heap, "TypeError: bad operand type for abs(): '%s'", value_type_name (self));
     if (self.kind == VALUE_FLOAT)
@@ -483,7 +485,7 @@ s_int (render_t *render, value_t self, const args_t *args)
     if (self.kind == VALUE_UNDEFINED)
         return render_undefined_error (render, self);
     value_t otherwise = args_or (args, 0, "default", value_int (0));
-    if (self.kind == VALUE_INT)
+    if (self.kind == VALUE_INT || self.kind == VALUE_NATURAL)
         return self;
     if (self.kind == VALUE_BOOL)
         return value_int (self.as.truth);
@@ -506,6 +508,8 @@ s_float (render_t *render, value_t self, const args_t *args)
         return self;
     if (self.kind == VALUE_INT)
         return value_float ((double)self.as.integer);
+    if (self.kind == VALUE_NATURAL)
+        return value_float ((double)self.as.natural);
     if (self.kind == VALUE_BOOL)
         return value_float (self.as.truth);
     if (self.kind == VALUE_STRING && s_parse_float (self.as.text, &real))
@@ -598,6 +602,8 @@ s_round (render_t *render, value_t self, const args_t *args)
         return value_fail (&render->heap, "FilterArgumentError: method must be common, ceil or floor");
     if (self.kind == VALUE_UNDEFINED)
         return render_undefined_error (render, self);
+    if (self.kind == VALUE_NATURAL)
+        return value_fail (&render->heap, "a whole number leaves 64 bits");
     if (!value_is_number (self))
         return value_fail (&render->heap, "TypeError: type %s doesn't define __round__ method", value_type_name (self));
     if (none && !common)

@@ -110,17 +110,16 @@ s_print_number (buffer_t *out, const spec_t *spec, bool negative, const char *pr
 }
 
 static void
-s_print_whole (buffer_t *out, const spec_t *spec, int64_t value)
+s_print_whole (buffer_t *out, const spec_t *spec, bool negative, uint64_t rest)
 {
     char digits [72];
     char *at = digits + sizeof digits;
-    uint64_t rest = value < 0 ? 0 - (uint64_t)value : (uint64_t)value;
     unsigned base = s_is (spec->type, "xX") ? 16 : spec->type == 'o' ? 8 : spec->type == 'b' ? 2 : 10;
     char prefix [3] = { '0', spec->type, 0 };
     do
         *--at = (spec->type == 'X' ? "0123456789ABCDEF" : "0123456789abcdef") [rest % base];
     while (rest /= base);
-    s_print_number (out, spec, value < 0, spec->alternate && base != 10 ? prefix : "",
+    s_print_number (out, spec, negative, spec->alternate && base != 10 ? prefix : "",
         span_of (at, (size_t)(digits + sizeof digits - at)));
 }
 
@@ -181,15 +180,19 @@ s_print_value (render_t *render, buffer_t *out, const spec_t *spec, value_t valu
 {
     bool whole = value.kind == VALUE_INT || value.kind == VALUE_BOOL;
     int64_t integer = value.kind == VALUE_BOOL ? value.as.truth : value.as.integer;
+    bool natural = value.kind == VALUE_NATURAL, negative = whole && integer < 0;
+    uint64_t magnitude = natural ? value.as.natural : negative ? 0 - (uint64_t)integer : (uint64_t)integer;
+    double real = natural ? (double)magnitude : (double)integer;
+    whole |= natural;
     if (value.kind == VALUE_STRING && (!spec->type || spec->type == 's') && value_scan (&render->heap, value.as.text))
         s_print_text (out, spec, value.as.text);
     else if (whole && (!spec->type || s_is (spec->type, "dnboxX")))
-        s_print_whole (out, spec, integer);
+        s_print_whole (out, spec, negative, magnitude);
     else if (whole && s_is (spec->type, "eEfFgG%"))
-        s_print_real (render, out, spec, (double)integer);
+        s_print_real (render, out, spec, real);
     else if (value.kind == VALUE_FLOAT && (!spec->type || s_is (spec->type, "eEfFgGn%")))
         s_print_real (render, out, spec, value.as.real);
-    else if (value.kind == VALUE_STRING || value_is_number (value))
+    else if (value.kind == VALUE_STRING || value_is_numeric (value))
         s_refuse (render, spec, value);
     else
         value_fail (
@@ -439,7 +442,7 @@ static void
 s_print_as_number (render_t *render, buffer_t *out, spec_t *spec, value_t value)
 {
     bool whole = s_is (spec->type, "diuxXo");
-    if (!value_is_number (value) || (value.kind == VALUE_FLOAT && s_is (spec->type, "xXo"))) {
+    if (!value_is_numeric (value) || (value.kind == VALUE_FLOAT && s_is (spec->type, "xXo"))) {
         value_fail (&render->heap, "TypeError: %%%c format: a real number is required, not %s", spec->type,
             value_type_name (value));
         return;

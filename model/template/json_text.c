@@ -108,7 +108,7 @@ s_key (printer_t *self, value_t key)
         s_text (self, key.as.text);
         return;
     }
-    if (!value_is_number (key) && key.kind != VALUE_NONE) {
+    if (!value_is_numeric (key) && key.kind != VALUE_NONE) {
         value_fail (&self->render->heap, "TypeError: keys must be str, int, float, bool or None, not %s",
             value_type_name (key));
         return;
@@ -183,6 +183,9 @@ s_value (printer_t *self, value_t value)
         break;
     case VALUE_INT:
         buffer_print (self->out, "%" PRId64, value.as.integer);
+        break;
+    case VALUE_NATURAL:
+        buffer_print (self->out, "%" PRIu64, value.as.natural);
         break;
     case VALUE_FLOAT:
         s_real (self, value.as.real);

@@ -305,6 +305,8 @@ render_binary (render_t *self, op_t op, value_t a, value_t b)
         return s_format (self, a, b);
     if (a.kind == VALUE_UNDEFINED || b.kind == VALUE_UNDEFINED)
         return render_undefined_error (self, a.kind == VALUE_UNDEFINED ? a : b);
+    if (a.kind == VALUE_NATURAL || b.kind == VALUE_NATURAL)
+        return value_fail (&self->heap, "a whole number leaves 64 bits");
     if (s_is_whole (a) && s_is_whole (b))
         return s_integers (self, op, s_int (a), s_int (b));
     if (value_is_number (a) && value_is_number (b))

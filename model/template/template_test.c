@@ -511,6 +511,8 @@ static const struct {
     { "{{ range(*5) }}{{ dict(**{1: 2}) }}", STATUS_INVALID },
     { "{{ dict(**[1]) }}", STATUS_INVALID },
     { "{{ 9223372036854775807 + 1 }}", STATUS_INVALID },
+    { "{{ big + 1 }}", STATUS_INVALID },
+    { "{{ -big }}", STATUS_INVALID },
     { "{{ 1 // 0 }}", STATUS_INVALID },
     { "{{ ''.__class__.__mro__ }}", STATUS_INVALID },
     { "{{ '%*d' % 3 }}", STATUS_INVALID },
@@ -529,7 +531,7 @@ test_harm_is_bounded_and_named (void **state)
     for (size_t i = 0; i < sizeof s_harm / sizeof *s_harm; i++) {
         buffer_t out = { 0 };
         error_t error = { 0 };
-        status_t status = s_render (s_harm [i].source, "{}", &out, &error);
+        status_t status = s_render (s_harm [i].source, "{\"big\":18446744073709551615}", &out, &error);
         if (status != s_harm [i].status)
             fail_msg ("%s: %s, %s", s_harm [i].source, status_name (status), error.text);
         assert_true (span_starts_with (span_from_string (error.text), SPAN ("line 1: ")));

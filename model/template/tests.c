@@ -49,13 +49,13 @@ s_iterable (render_t *render, value_t value, const args_t *args)
 static bool
 s_number (render_t *render, value_t value, const args_t *args)
 {
-    return value_is_number (value);
+    return value_is_numeric (value);
 }
 
 static bool
 s_integer (render_t *render, value_t value, const args_t *args)
 {
-    return value.kind == VALUE_INT;
+    return value.kind == VALUE_INT || value.kind == VALUE_NATURAL;
 }
 
 static bool

@@ -405,14 +405,15 @@ value_dict_get_text (value_heap_t *self, const value_dict_t *dict, span_t key)
 }
 
 static value_t
-s_number_from_json (value_heap_t *self, const json_t *json)
+s_number_from_json (const json_t *json)
 {
     int64_t integer = 0;
+    uint64_t natural = 0;
     double real = 0;
     if (json_kind (json) == JSON_INTEGER && json_to_i64 (json, &integer))
         return value_int (integer);
-    if (json_kind (json) == JSON_INTEGER)
-        return value_fail (self, "a whole number leaves 64 bits");
+    if (json_kind (json) == JSON_INTEGER && json_to_u64 (json, &natural))
+        return (value_t){ .kind = VALUE_NATURAL, .as.natural = natural };
     json_to_double (json, &real);
     return value_float (real);
 }
@@ -448,7 +449,7 @@ value_from_json (value_heap_t *self, const json_t *json)
         return value_bool (json_is_true (json));
     case JSON_INTEGER:
     case JSON_REAL:
-        return s_number_from_json (self, json);
+        return s_number_from_json (json);
     case JSON_STRING:
         return value_copy_text (self, json_string (json));
     case JSON_ARRAY:
@@ -465,6 +466,12 @@ bool
 value_is_number (value_t value)
 {
     return value.kind == VALUE_INT || value.kind == VALUE_FLOAT || value.kind == VALUE_BOOL;
+}
+
+bool
+value_is_numeric (value_t value)
+{
+    return value_is_number (value) || value.kind == VALUE_NATURAL;
 }
 
 bool
@@ -513,6 +520,7 @@ value_is_true (value_t value)
         return value.as.list->count != 0;
     case VALUE_DICT:
         return value.as.dict->count != 0;
+    case VALUE_NATURAL:
     case VALUE_NAMESPACE:
     case VALUE_ITERATOR:
     case VALUE_FUNCTION:
@@ -536,9 +544,36 @@ s_integer (value_t value)
     return value.kind == VALUE_BOOL ? value.as.truth : value.as.integer;
 }
 
+//  Of a NATURAL and any number: exact, so that 2^64 is not its neighbour.
+static int
+s_order_natural (uint64_t natural, value_t other)
+{
+    uint64_t whole = other.kind == VALUE_NATURAL ? other.as.natural : 0;
+    if (other.kind == VALUE_FLOAT && other.as.real >= 0x1p64)
+        return -1;
+    if (other.kind == VALUE_FLOAT && other.as.real >= 0x1p63)
+        whole = (uint64_t)other.as.real;
+    return (natural > whole) - (natural < whole);
+}
+
+//  < of numbers as -1, 0, 1.
+static int
+s_order_numbers (value_t a, value_t b)
+{
+    if (a.kind == VALUE_NATURAL)
+        return s_order_natural (a.as.natural, b);
+    if (b.kind == VALUE_NATURAL)
+        return -s_order_natural (b.as.natural, a);
+    if (a.kind == VALUE_FLOAT || b.kind == VALUE_FLOAT)
+        return (s_real (a) > s_real (b)) - (s_real (a) < s_real (b));
+    return (s_integer (a) > s_integer (b)) - (s_integer (a) < s_integer (b));
+}
+
 static bool
 s_equal_numbers (value_t a, value_t b)
 {
+    if (a.kind == VALUE_NATURAL || b.kind == VALUE_NATURAL)
+        return s_order_numbers (a, b) == 0;
     if (a.kind == VALUE_FLOAT || b.kind == VALUE_FLOAT)
         return s_real (a) == s_real (b);
     return s_integer (a) == s_integer (b);
@@ -600,7 +635,7 @@ value_same_text (value_heap_t *self, span_t a, span_t b)
 bool
 value_equal (value_heap_t *self, value_t a, value_t b)
 {
-    if (value_is_number (a) && value_is_number (b))
+    if (value_is_numeric (a) && value_is_numeric (b))
         return s_equal_numbers (a, b);
     if (a.kind != b.kind)
         return false;
@@ -655,11 +690,8 @@ value_compare (value_heap_t *self, value_t a, value_t b, int *order)
         value_fail (self, "UndefinedError: %.*s", SPAN_ARG (sentence));
         return false;
     }
-    if (value_is_number (a) && value_is_number (b)) {
-        if (a.kind == VALUE_FLOAT || b.kind == VALUE_FLOAT)
-            *order = (s_real (a) > s_real (b)) - (s_real (a) < s_real (b));
-        else
-            *order = (s_integer (a) > s_integer (b)) - (s_integer (a) < s_integer (b));
+    if (value_is_numeric (a) && value_is_numeric (b)) {
+        *order = s_order_numbers (a, b);
         return true;
     }
     if (a.kind == VALUE_STRING && b.kind == VALUE_STRING) {
@@ -673,47 +705,6 @@ value_compare (value_heap_t *self, value_t a, value_t b, int *order)
     value_fail (self, "TypeError: '<' not supported between instances of '%s' and '%s'", value_type_name (a),
         value_type_name (b));
     return false;
-}
-
-const char *
-value_type_name (value_t value)
-{
-    static const char *const names [] = { [VALUE_UNDEFINED] = "Undefined",
-        [VALUE_NONE] = "NoneType",
-        [VALUE_BOOL] = "bool",
-        [VALUE_INT] = "int",
-        [VALUE_FLOAT] = "float",
-        [VALUE_STRING] = "str",
-        [VALUE_LIST] = "list",
-        [VALUE_TUPLE] = "tuple",
-        [VALUE_RANGE] = "range",
-        [VALUE_DICT] = "dict",
-        [VALUE_NAMESPACE] = "Namespace",
-        [VALUE_ITERATOR] = "generator",
-        [VALUE_FUNCTION] = "function",
-        [VALUE_LOOP] = "LoopContext" };
-    return value.kind == VALUE_VIEW ? ((const value_view_t *)value.as.list)->name : names [value.kind];
-}
-
-const char *
-value_object_name (value_t value)
-{
-    static const char *const names [] = { [VALUE_UNDEFINED] = "undefined",
-        [VALUE_NONE] = "None",
-        [VALUE_BOOL] = "bool object",
-        [VALUE_INT] = "int object",
-        [VALUE_FLOAT] = "float object",
-        [VALUE_STRING] = "str object",
-        [VALUE_LIST] = "list object",
-        [VALUE_TUPLE] = "tuple object",
-        [VALUE_RANGE] = "range object",
-        [VALUE_VIEW] = "dict view object",
-        [VALUE_DICT] = "dict object",
-        [VALUE_NAMESPACE] = "namespace object",
-        [VALUE_ITERATOR] = "generator object",
-        [VALUE_FUNCTION] = "function object",
-        [VALUE_LOOP] = "LoopContext object" };
-    return names [value.kind];
 }
 
 static bool

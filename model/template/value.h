@@ -5,7 +5,8 @@
 //  UTF-8 spans; lists and dicts are shared when copied, as in Python.  Dicts keep the order of insertion.
 //
 //  Python semantics that decide about bytes stand here: truth, equality, order, str() and repr(), and the shortest text of
-//  a float.  Whole numbers have 64 bits; an operation that would leave them is an error.
+//  a float.  Whole numbers have 64 bits; an operation that would leave them is an error.  Those of JSON from 2^63 to 2^64 - 1 are
+//  printed, compared and counted as keys.
 
 #ifndef MODEL_TEMPLATE_VALUE_H
 #define MODEL_TEMPLATE_VALUE_H
@@ -21,6 +22,7 @@ typedef enum {
     VALUE_NONE,         //  None
     VALUE_BOOL,         //  True, False
     VALUE_INT,          //  64 bits
+    VALUE_NATURAL,      //  A whole number that needs the 64th bit: JSON brings it, and nothing is computed with it
     VALUE_FLOAT,        //  A double
     VALUE_STRING,       //  UTF-8
     VALUE_LIST,         //  Grows; shared
@@ -46,6 +48,7 @@ struct value {
     union {
         bool truth;                    //  BOOL
         int64_t integer;               //  INT
+        uint64_t natural;              //  NATURAL: 2^63 and more
         double real;                   //  FLOAT
         span_t text;                   //  STRING; UNDEFINED: the sentence for using it
         value_list_t *list;            //  LIST, TUPLE, RANGE, VIEW, ITERATOR
@@ -191,7 +194,8 @@ value_t value_from_json (value_heap_t *self, const json_t *json);
 
 //  ---- Asking ----
 
-bool value_is_number (value_t value);      //  INT, FLOAT or BOOL
+bool value_is_number (value_t value);      //  INT, FLOAT or BOOL: what may be computed with
+bool value_is_numeric (value_t value);     //  The same and NATURAL
 bool value_is_sequence (value_t value);    //  LIST, TUPLE
 bool value_is_indexed (value_t value);     //  LIST, TUPLE, RANGE
 bool value_has_items (value_t value);      //  What has as.list

@@ -235,6 +235,9 @@ value_print_repr (value_heap_t *self, value_t value, buffer_t *out)
     case VALUE_INT:
         buffer_print (out, "%" PRId64, value.as.integer);
         break;
+    case VALUE_NATURAL:
+        buffer_print (out, "%" PRIu64, value.as.natural);
+        break;
     case VALUE_FLOAT:
         value_step (self, FLOAT_STEPS);
         value_print_float (value.as.real, out);
@@ -282,4 +285,47 @@ value_to_text (value_heap_t *self, value_t value)
     buffer_t text = { 0 };
     value_print (self, value, &text);
     return value_take_buffer (self, &text);
+}
+
+const char *
+value_type_name (value_t value)
+{
+    static const char *const names [] = { [VALUE_UNDEFINED] = "Undefined",
+        [VALUE_NONE] = "NoneType",
+        [VALUE_BOOL] = "bool",
+        [VALUE_INT] = "int",
+        [VALUE_NATURAL] = "int",
+        [VALUE_FLOAT] = "float",
+        [VALUE_STRING] = "str",
+        [VALUE_LIST] = "list",
+        [VALUE_TUPLE] = "tuple",
+        [VALUE_RANGE] = "range",
+        [VALUE_DICT] = "dict",
+        [VALUE_NAMESPACE] = "Namespace",
+        [VALUE_ITERATOR] = "generator",
+        [VALUE_FUNCTION] = "function",
+        [VALUE_LOOP] = "LoopContext" };
+    return value.kind == VALUE_VIEW ? ((const value_view_t *)value.as.list)->name : names [value.kind];
+}
+
+const char *
+value_object_name (value_t value)
+{
+    static const char *const names [] = { [VALUE_UNDEFINED] = "undefined",
+        [VALUE_NONE] = "None",
+        [VALUE_BOOL] = "bool object",
+        [VALUE_INT] = "int object",
+        [VALUE_NATURAL] = "int object",
+        [VALUE_FLOAT] = "float object",
+        [VALUE_STRING] = "str object",
+        [VALUE_LIST] = "list object",
+        [VALUE_TUPLE] = "tuple object",
+        [VALUE_RANGE] = "range object",
+        [VALUE_VIEW] = "dict view object",
+        [VALUE_DICT] = "dict object",
+        [VALUE_NAMESPACE] = "namespace object",
+        [VALUE_ITERATOR] = "generator object",
+        [VALUE_FUNCTION] = "function object",
+        [VALUE_LOOP] = "LoopContext object" };
+    return names [value.kind];
 }
