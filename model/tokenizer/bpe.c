@@ -180,7 +180,7 @@ s_pair_all (const bpe_t *self, span_t piece, symbol_t *symbols, size_t count)
 //  found by looking at all, some at once. There is nothing that a processor must guess from one merge to the next: beyond the
 //  first and the last symbol stands one that no rule is for, so that every merge has two neighbours, and a pair without a rule has
 //  a key like any other, behind all that have one.
-enum { FEW_LOG = 7, FEW = BPE_SIDE_SIZE, AT_ONCE = 16 };
+enum { FEW_LOG = 7, FEW = BPE_SIDE_SIZE, AT_ONCE = 16, BATCH = 512 };
 
 #define KEY_NONE (INT32_MAX - (FEW - 1))    //  Keys of pairs without a rule are not below this
 
@@ -357,9 +357,18 @@ s_few_character (const bpe_t *self, span_t piece, size_t at, character_t charact
     return character.size;
 }
 
-//  Puts the part of a piece that begins at `at`. Returns its end; 0 for one of too many symbols.
+//  Some parts of a piece, one behind the other.
+typedef struct {
+    uint32_t ids [BATCH];          //  Their tokens, and TOKEN_NONE; of parts that are still to be merged, room
+    size_t count;                  //  How many
+    few_t fews [BPE_SIDE];         //  Parts of more than two symbols; and one more to fill
+    uint32_t *rooms [BPE_SIDE];    //  Where in ids their tokens go
+    size_t few_count;              //  How many
+} batch_t;
+
+//  Puts the symbols of the part of a piece that begins at `at`. Returns its end; 0 for one of too many symbols.
 static size_t
-s_few_part (const bpe_t *self, const parts_t *parts, span_t piece, size_t at, few_t *few)
+s_part_symbols (const bpe_t *self, const parts_t *parts, span_t piece, size_t at, uint32_t *ids, size_t *count_p)
 {
     size_t count = 0;
     uint32_t before = NO_CODE;
@@ -370,29 +379,93 @@ s_few_part (const bpe_t *self, const parts_t *parts, span_t piece, size_t at, fe
             break;
         if (count + character.size > FEW)
             return 0;
-        count += s_few_character (self, piece, at, character, few->ids + count);
+        count += s_few_character (self, piece, at, character, ids + count);
     }
+    *count_p = count;
+    return at;
+}
+
+//  Two symbols need no more than a look.
+static void
+s_merge_two (const bpe_t *self, uint32_t *ids)
+{
+    uint32_t rank = merges_find (&self->merges, ids [0], ids [1]);
+    if (rank == MERGE_NONE)
+        return;
+    ids [0] = merges_rule (&self->merges, rank)->id;
+    ids [1] = TOKEN_NONE;
+}
+
+//  Adds the part of some symbols that the next of the fews has.
+static void
+s_batch_add (const bpe_t *self, batch_t *batch, size_t count)
+{
+    few_t *few = &batch->fews [batch->few_count];
+    uint32_t *ids = batch->ids + batch->count;
+    batch->count += count;
+    if (count <= 2) {
+        for (size_t i = 0; i < count; i++)
+            ids [i] = few->ids [i];
+        if (count == 2)
+            s_merge_two (self, ids);
+        return;
+    }
+    batch->rooms [batch->few_count++] = ids;
     s_few_link (few, count);
     for (size_t i = 0; i + 1 < count; i++)
         few->keys [i] = s_few_key (merges_guess (&self->merges, few->ids [i], few->ids [i + 1]), i);
+}
+
+//  Merges what is long, and appends all in the order of the parts.
+static void
+s_batch_append (const bpe_t *self, batch_t *batch, array_t *ids)
+{
+    s_few_merge (self, batch->fews, batch->few_count);
+    for (size_t i = 0; i < batch->few_count; i++) {
+        const few_t *few = &batch->fews [i];
+        uint32_t *out = batch->rooms [i], *end = out + few->count;
+        for (size_t at = 0; at != FEW; at = few->next [at])
+            *out++ = few->ids [at];
+        while (out < end)
+            *out++ = TOKEN_NONE;
+    }
+    uint32_t *out = array_append (ids, NULL, batch->count);
+    size_t count = 0;
+    for (size_t i = 0; i < batch->count; i++) {
+        out [count] = batch->ids [i];
+        count += batch->ids [i] != TOKEN_NONE;
+    }
+    array_cut (ids, ids->count - batch->count + count);
+}
+
+//  Adds parts from `at` on while there is room for any. Returns the end of the last. *too_long: the next has too many symbols.
+static size_t
+s_batch_fill (const bpe_t *self, const parts_t *parts, span_t piece, size_t at, batch_t *batch, bool *too_long)
+{
+    *too_long = false;
+    batch->count = batch->few_count = 0;
+    while (at < piece.size && batch->count + FEW <= BATCH && batch->few_count < BPE_SIDE) {
+        size_t count, end = s_part_symbols (self, parts, piece, at, batch->fews [batch->few_count].ids, &count);
+        if (!end) {
+            *too_long = true;
+            break;
+        }
+        s_batch_add (self, batch, count);
+        at = end;
+    }
     return at;
 }
 
 status_t
 bpe_merge_parts (bpe_t *self, const parts_t *parts, span_t piece, array_t *ids, error_t *error)
 {
+    batch_t batch;
+    bool too_long;
     status_t status = STATUS_OK;
-    few_t fews [BPE_SIDE];
     for (size_t at = 0; at < piece.size && !status;) {
-        size_t count = 0, end = 0;
-        while (count < BPE_SIDE && at < piece.size && (end = s_few_part (self, parts, piece, at, &fews [count]))) {
-            at = end;
-            count++;
-        }
-        s_few_merge (self, fews, count);
-        for (size_t i = 0; i < count; i++)
-            s_few_append (&fews [i], ids);
-        if (end)
+        at = s_batch_fill (self, parts, piece, at, &batch, &too_long);
+        s_batch_append (self, &batch, ids);
+        if (!too_long)
             continue;
         span_t rest = span_slice (piece, at, piece.size);
         size_t size = parts_first_joint (parts, rest);

@@ -101,15 +101,15 @@ s_is_known (const tokenizer_t *self, const look_t *look)
     return cache_get (&self->cache, CACHE_PIECE, look->bytes, look->hash, &count);
 }
 
-//  Whether a piece is not known and can be merged as it is: it is no token, and does not fall apart.
+//  Whether a piece that is not known can be merged as it is: it is no token, and does not fall apart.
 static inline bool
-s_is_new (const tokenizer_t *self, const look_t *look)
+s_stays_whole (const tokenizer_t *self, const look_t *look)
 {
-    if (look->bytes.size > BPE_SIDE_SIZE || s_is_known (self, look))
+    if (look->bytes.size > BPE_SIDE_SIZE || !s_is_ascii (look->bytes))
         return false;
     if (look->bytes.size > CACHE_SHORT_SIZE)
-        return s_is_ascii (look->bytes) && bpe_whole (&self->bpe, look->bytes) == TOKEN_NONE;
-    return s_is_ascii (look->bytes) && !cache_has_lost (&self->cache, look->key);
+        return bpe_whole (&self->bpe, look->bytes) == TOKEN_NONE;
+    return !cache_has_lost (&self->cache, look->key);
 }
 
 static void
@@ -125,17 +125,17 @@ s_remember (tokenizer_t *self, const look_t *look, const uint32_t *ids, size_t c
 
 //  ---- New pieces ------------------------------------------------------------------------------------------------------
 
-//  If the first of some pieces is new, puts what it and some new ones behind it become into the cache.
+//  If the first of some pieces, which is not known, can be merged as it is, puts what it and others like it become into the cache.
 static void
 s_learn (tokenizer_t *self, const look_t *looks, size_t count)
 {
     const look_t *found [BPE_SIDE];
     span_t pieces [BPE_SIDE];
     size_t ends [BPE_SIDE], news = 0, start = 0;
-    if (!self->bpe.knows_bytes || !s_is_new (self, looks))
+    if (!self->bpe.knows_bytes || !s_stays_whole (self, looks))
         return;
     for (size_t i = 0; i < count && news < BPE_SIDE; i++)
-        if (i == 0 || s_is_new (self, &looks [i])) {
+        if (i == 0 || (!s_is_known (self, &looks [i]) && s_stays_whole (self, &looks [i]))) {
             pieces [news] = looks [i].bytes;
             found [news++] = &looks [i];
         }
