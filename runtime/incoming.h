@@ -34,7 +34,8 @@ void incoming_fail (incoming_t *self, status_t status, const char *format, ...) 
 uint64_t incoming_credit (const incoming_t *self);
 uint64_t incoming_position (const incoming_t *self);
 
-//  Stream: sends an item of `count` elements at the current position, which moves on by as many.  Borrows it.
+//  Stream: sends an item of `count` elements at the current position, which moves on by as many.  Borrows it.  It leaves by
+//  the end of the turn, in one message with those of other streams to the same peer where the caller takes them so.
 //  The caller of this function keeps within the credit (BUG_ON); count may be 0 for items that carry no element.
 void incoming_send (incoming_t *self, uint64_t count, const void *item);
 

@@ -501,17 +501,15 @@ s_take_items (link_t *self, const wire_message_t *message)
         actor_count (self->actor, COUNT_MALFORMED);
         return;
     }
-    span_t rest = gathered.items;
+    span_t body, rest = gathered.items;
+    wire_message_t item = { .header.kind = FRAME_KIND_ITEM, .body = &body, .body_count = 1 };
     for (size_t i = 0; i < gathered.ids.count && !list_link_is_linked (&self->in_doomed); i++) {
-        span_t body = span_slice (rest, 0, column_u32 (gathered.sizes, i));
-        wire_message_t item = { .header = { .kind = FRAME_KIND_ITEM,
-                                    .id = column_u64 (gathered.ids, i),
-                                    .position = column_u64 (gathered.positions, i) },
-            .body = &body,
-            .body_count = 1 };
+        item.header.id = column_u64 (gathered.ids, i);
+        item.header.position = column_u64 (gathered.positions, i);
+        body = span_slice (rest, 0, column_u32 (gathered.sizes, i));
+        rest = span_slice (rest, body.size, rest.size - body.size);
         arena_clear (&self->actor->scratch);
         s_take (self, &item);
-        rest = span_slice (rest, body.size, rest.size - body.size);
     }
 }
 

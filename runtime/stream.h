@@ -25,15 +25,15 @@ typedef struct {
         idle_timeout_ns;    //  Nothing heard for this long although there is credit: CALL_DEADLINE; PORT_NEVER: none
 } stream_options_t;
 
-//  The fields belong to the runtime.
+//  The fields belong to the runtime.  What each item needs lies together.
 typedef struct stream {
-    call_t call;                 //  Its opening; carries link, id, type and deadline
     stream_options_t options;    //  As given
     uint64_t position;           //  Of the next element
     uint64_t credit;             //  Granted so far
     uint64_t heard_ns;           //  When the callee was heard or asked last
     uint64_t waits_ns;           //  Since when it has had credit and said nothing
     void *arg;                   //  For both functions
+    call_t call;                 //  Its opening; carries link, id, type and deadline
 } stream_t;
 
 //  Opens `type` (kind stream) at an address.  Borrows request and options.
