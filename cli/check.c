@@ -45,7 +45,8 @@ static const char s_default_head [] =
     "#\n"
     "#  Sizes are written 64MiB or 2GB, durations 250ms, 30s, 20min. ${NAME} and ${NAME:-default} are replaced by "
     "environment\n"
-    "#  variables, except in single quotes. Every key outside a list is a flag too: router.mode is --router-mode.\n"
+    "#  variables, except in single quotes. Every key outside a list is a flag too: router.mode is --router-mode,\n"
+    "#  where no other flag is said.\n"
     "#  `stator check FILE` says what is wrong with a file. This one is printed by `stator check --print-default`.\n"
     "\n";
 
@@ -69,7 +70,8 @@ static const char s_manual_head [] = "# Configuration\n"
                                      "`${NAME}` and `${NAME:-default}` are replaced by environment variables, except "
                                      "in single quotes; `$${` writes `${`. A secret may\n"
                                      "be `file:PATH`. Every key outside a list is a flag too: `router.mode` is "
-                                     "`--router-mode`. Anchors, aliases and tags are refused.\n"
+                                     "`--router-mode`, where no other flag is said.\n"
+                                     "Anchors, aliases and tags are refused.\n"
                                      "\n"
                                      "This page is printed by `stator check --print-manual`.\n";
 

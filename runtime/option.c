@@ -249,6 +249,13 @@ s_flag_name (const char *prefix, const char *name, char *out, size_t size)
             *c = '-';
 }
 
+//  What a row with a value is called on the command line.
+static const char *
+s_long_flag (const option_t *row, const char *path)
+{
+    return row->flag ? row->flag : path;
+}
+
 static bool
 s_flag_is (const flag_t *flag, const char *name)
 {
@@ -263,16 +270,16 @@ s_flag_is (const flag_t *flag, const char *name)
     return true;
 }
 
-//  The row of a flag; offers the names of others to `suggest`.
+//  The row of a flag.
 static const option_t *
-s_find_flag (option_target_t target, const flag_t *flag, const char *prefix, suggest_t *suggest, void **field)
+s_find_flag (option_target_t target, const flag_t *flag, const char *prefix, void **field)
 {
     for (const option_t *row = target.table; row->name; row++) {
         char name [PATH_MAX_SIZE];
         s_flag_name (prefix, row->type == OPTION_INCLUDE ? "" : row->name, name, sizeof name);
         if (row->type == OPTION_SECTION || row->type == OPTION_INCLUDE) {
             const option_t *found =
-                s_find_flag (s_inside (target, row), flag, row->type == OPTION_INCLUDE ? prefix : name, suggest, field);
+                s_find_flag (s_inside (target, row), flag, row->type == OPTION_INCLUDE ? prefix : name, field);
             if (found)
                 return found;
         }
@@ -280,15 +287,13 @@ s_find_flag (option_target_t target, const flag_t *flag, const char *prefix, sug
             continue;
         *field = s_field (target, row);
         if (flag->short_form ? row->letter && (char)flag->name.data [0] == row->letter
-                             : s_flag_is (flag, name) || (row->flag && s_flag_is (flag, row->flag)))
+                             : s_flag_is (flag, s_long_flag (row, name)))
             return row;
-        if (row->flag)
-            suggest_offer (suggest, row->flag);
     }
     return NULL;
 }
 
-//  The long names live in no table, so the closest is looked for in a pass of its own, into `best`.
+//  The closest name of a flag goes into `best`; most stand in no table.  Who says where a row stands is told its flag.
 static void
 s_offer_flags (const option_t *table, const char *prefix, span_t word, size_t *distance, char best [PATH_MAX_SIZE])
 {
@@ -303,23 +308,20 @@ s_offer_flags (const option_t *table, const char *prefix, span_t word, size_t *d
         suggest_t suggest;
         suggest_init (&suggest, word);
         suggest_offer (&suggest, name);
+        suggest_offer (&suggest, s_long_flag (row, name));
         if (suggest_best (&suggest) && suggest.distance < *distance) {
             *distance = suggest.distance;
-            memcpy (best, name, sizeof name);
+            snprintf (best, PATH_MAX_SIZE, "%s", s_long_flag (row, name));
         }
     }
 }
 
 static void
-s_complain_flag (const option_target_t *targets, size_t count, const char *word, const flag_t *flag,
-    const suggest_t *known, option_context_t *context)
+s_complain_flag (
+    const option_target_t *targets, size_t count, const char *word, const flag_t *flag, option_context_t *context)
 {
     char best [PATH_MAX_SIZE] = "";
     size_t distance = SIZE_MAX;
-    if (suggest_best (known)) {
-        distance = known->distance;
-        snprintf (best, sizeof best, "%s", suggest_best (known));
-    }
     for (size_t i = 0; i < count && !flag->short_form; i++)
         s_offer_flags (targets [i].table, "", flag->name, &distance, best);
     complaints_add (context->complaints, (place_t){ 0 }, "unknown flag '%.100s'%s%s%s", word,
@@ -348,17 +350,17 @@ s_take_apart (const char *word, flag_t *flag)
 
 //  Finds the row of a flag in any of the targets, `--no-` put aside where only that helps.
 static const option_t *
-s_lookup (const option_target_t *targets, size_t count, flag_t *flag, suggest_t *suggest, void **field)
+s_lookup (const option_target_t *targets, size_t count, flag_t *flag, void **field)
 {
     for (size_t i = 0; i < count; i++) {
-        const option_t *row = s_find_flag (targets [i], flag, "", suggest, field);
+        const option_t *row = s_find_flag (targets [i], flag, "", field);
         if (row)
             return row;
     }
     if (flag->short_form || flag->negated || flag->value || !span_starts_with (flag->name, SPAN ("no-")))
         return NULL;
     flag_t positive = { .name = span_slice (flag->name, 3, SIZE_MAX), .negated = true };
-    const option_t *row = s_lookup (targets, count, &positive, suggest, field);
+    const option_t *row = s_lookup (targets, count, &positive, field);
     if (!row || row->type != OPTION_BOOL)
         return NULL;
     *flag = positive;
@@ -371,12 +373,10 @@ s_read_flag (const option_target_t *targets, size_t target_count, const char *co
     flag_t *flag, option_context_t *context)
 {
     const char *word = words [*at];
-    suggest_t suggest;
-    suggest_init (&suggest, flag->name);
     void *field = NULL;
-    const option_t *row = s_lookup (targets, target_count, flag, &suggest, &field);
+    const option_t *row = s_lookup (targets, target_count, flag, &field);
     if (!row) {
-        s_complain_flag (targets, target_count, word, flag, &suggest, context);
+        s_complain_flag (targets, target_count, word, flag, context);
         return;
     }
     const char *value = flag->value;

@@ -61,7 +61,7 @@ struct option {
     const char *const *words;    //  OPTION_ENUM: the words, NULL-terminated
     const option_t *table;       //  Section, list, include: the rows inside
     size_t size;                 //  List: bytes of one element
-    const char *flag;            //  Another name on the command line, "port"; NULL: only the long one
+    const char *flag;            //  Its name on the command line, "port"; NULL: where it stands, "frontend-port"
     char letter;                 //  One-letter flag, 'o'; 0: none
     uint8_t traits;              //  OPTION_REQUIRED, OPTION_LIVE, OPTION_HIDDEN
     const char *doc;             //  What it does: one sentence
@@ -106,8 +106,8 @@ void option_read_section (
     option_target_t target, const config_node_t *node, const char *path, option_context_t *context);
 
 //  Sets the fields that flags name: `--router-mode kv`, `--router-mode=kv`, `--json`, `--no-json`; a row `mode` of the
-//  section `router` is `--router-mode`, a row in a list has no flag.  Words that are no flags, and all behind `--`, go
-//  to `rest` (const char *).  words: borrowed as long as the fields are used.
+//  section `router` is `--router-mode` unless it says another flag, a row in a list has none.  Words that are no flags, and
+//  all behind `--`, go to `rest` (const char *).  words: borrowed as long as the fields are used.
 void option_read_arguments (const option_target_t *targets, size_t target_count, const char *const *words, size_t count,
     array_t *rest, option_context_t *context);
 

@@ -86,15 +86,13 @@ s_print_flag (const option_t *row, const char *prefix, buffer_t *out)
 {
     buffer_t head = { 0 }, text = { 0 };
     buffer_append_string (&head, "  --");
-    s_print_flag_name (prefix, &head);
-    s_print_flag_name (row->name, &head);
+    s_print_flag_name (row->flag ? "" : prefix, &head);
+    s_print_flag_name (row->flag ? row->flag : row->name, &head);
     buffer_append_string (&head, s_placeholder (row));
     if (row->type == OPTION_ENUM)
         option_value_describe (row, &head);
     if (row->letter)
         buffer_print (&head, ", -%c", row->letter);
-    if (row->flag)
-        buffer_print (&head, ", --%s", row->flag);
     buffer_append_string (&text, row->doc);
     if (row->fallback && row->type != OPTION_BOOL)
         buffer_print (&text, " [%s]", row->fallback);
@@ -158,6 +156,8 @@ s_print_comment (const option_t *row, const style_t *style, buffer_t *out)
         buffer_print (&text, " %s", row->advice);
     if (row->traits & OPTION_LIVE)
         buffer_append_string (&text, " A reload changes it.");
+    if (row->flag)
+        buffer_print (&text, " Its flag is --%s.", row->flag);
     if (s_is_value (row)) {
         buffer_append_string (&text, " [");
         option_value_describe (row, &text);
@@ -370,7 +370,11 @@ s_print_manual_row (const option_t *row, buffer_t *out)
         buffer_append_byte (out, ' ');
         s_print_cell (row->advice, out);
     }
-    buffer_print (out, "%s |\n", row->traits & OPTION_LIVE ? " A reload changes it." : "");
+    if (row->traits & OPTION_LIVE)
+        buffer_append_string (out, " A reload changes it.");
+    if (row->flag)
+        buffer_print (out, " Its flag is `--%s`.", row->flag);
+    buffer_append_string (out, " |\n");
 }
 
 static void

@@ -73,6 +73,7 @@ static const option_t s_gate [] = {
         .type = OPTION_SIZE,
         .fallback = "64MiB",
         .offset = offsetof (gate_t, room),
+        .flag = "gate-size",
         .doc = "How much fits in." },
     { .name = "open",
         .type = OPTION_BOOL,
@@ -362,6 +363,8 @@ static const flags_t s_bad_flags [] = {
     { { "--gate-wiat=1s" }, "zoo.yaml: unknown flag '--gate-wiat=1s'; did you mean '--gate-wait'?\n" },
     { { "--port" }, "zoo.yaml: '--port' needs a value\n" },
     { { "--port", "x" }, "zoo.yaml: --port: 'x' is not a whole number from 0 to 65535\n" },
+    { { "--gate-sise=1KiB" }, "zoo.yaml: unknown flag '--gate-sise=1KiB'; did you mean '--gate-size'?\n" },
+    { { "--gate-room=1KiB" }, "zoo.yaml: unknown flag '--gate-room=1KiB'; did you mean '--gate-size'?\n" },
     { { "-x" }, "zoo.yaml: unknown flag '-x'\n" },
     { { "--no-port" }, "zoo.yaml: unknown flag '--no-port'\n" },
     { { "--animals", "1" }, "zoo.yaml: unknown flag '--animals'\n" },
@@ -382,7 +385,7 @@ s_read_flags (reading_t *self, const char *const *words, array_t *rest)
 static void
 test_flags_reach_into_sections (void **state)
 {
-    const char *const words [] = { "first", "--gate-wait", "10ms", "--gate_room=1KiB", "--no-gate-open", "--colour",
+    const char *const words [] = { "first", "--gate-wait", "10ms", "--gate_size=1KiB", "--no-gate-open", "--colour",
         "dark-blue", "-p7", "--command", "run 'a b'", "--extra-wait", "1s", "-", "--", "--port", NULL };
     array_t rest;
     array_init (&rest, sizeof (const char *));
