@@ -1,10 +1,12 @@
 //  Feeds bytes to the index as a stream of operations by a few holders on a small tree of blocks, and checks what must hold
-//  between its parts.  The first byte chooses the bounds; then each operation is a byte for what and who, and its operands.
+//  between its parts, and what workers reach.  The first byte chooses the bounds; then each operation is a byte for what and
+//  who, and its operands.
 
 #include <stdbool.h>
 
+#include "base/bug.h"
 #include "base/hash.h"
-#include "kv/index/index.h"
+#include "kv/index/reach.h"
 #include "tests/fuzz/fuzz.h"
 
 enum { HOLDERS = 8, BLOCKS = 64, RUN_MAX = 16 };
@@ -38,6 +40,42 @@ s_take_hashes (input_t *input, uint64_t *hashes)
     return count;
 }
 
+//  What a worker reaches; 0 for one that is not in the answer.
+static uint32_t
+s_total (const array_t *reached, uint32_t owner)
+{
+    for (size_t i = 0; i < reached->count; i++) {
+        const reach_overlap_t *each = array_at (reached, i);
+        if (each->owner == owner)
+            return each->total;
+    }
+    return 0;
+}
+
+//  A worker reaches at least what each of its holders has, and each block in one tier.
+static void
+s_reach (const index_t *index, const index_match_t *match, const array_t *overlaps)
+{
+    reach_t *reach = reach_new ();
+    array_t reached;
+    array_init (&reached, sizeof (reach_overlap_t));
+    reach_add (reach, 0, 0, 1, TIER_HOST);
+    reach_overlaps (reach, index, match, HOLDER_PENDING, &reached);
+    for (size_t i = 0; i < reached.count; i++) {
+        const reach_overlap_t *each = array_at (&reached, i);
+        uint32_t blocks = 0;
+        for (unsigned tier = 0; tier < TIER_COUNT; tier++)
+            blocks += each->blocks [tier];
+        BUG_ON (!blocks || blocks != each->total);
+    }
+    for (size_t i = 0; i < overlaps->count; i++) {
+        const index_overlap_t *each = array_at (overlaps, i);
+        BUG_ON (s_total (&reached, index_holder (index, each->holder)->owner) < each->blocks);
+    }
+    array_fini (&reached);
+    reach_destroy (&reach);
+}
+
 static void
 s_match (const index_t *index, const uint64_t *hashes, size_t count, uint8_t holder)
 {
@@ -47,6 +85,7 @@ s_match (const index_t *index, const uint64_t *hashes, size_t count, uint8_t hol
     array_init (&overlaps, sizeof (index_overlap_t));
     index_match (index, hashes, count, &match);
     index_overlaps (index, &match, &overlaps);
+    s_reach (index, &match, &overlaps);
     index_explain (index, holder, hashes, count);
     array_fini (&overlaps);
     index_match_fini (&match);
@@ -70,7 +109,7 @@ s_operate (index_t *index, input_t *input)
     uint8_t what = s_take (input), holder = what >> 3 & (HOLDERS - 1);
     operation_t operation = what & 7;
     if (what & 0x40)
-        index_holder_add (index, &(holder_t){ .owner = holder, .tier = holder % TIER_COUNT });
+        index_holder_add (index, &(holder_t){ .owner = holder / 2, .tier = holder % TIER_COUNT });
     size_t count = s_take_hashes (input, hashes);
     if (operation == STORE)
         index_store (index, holder, hash_u64 (s_take (input) % BLOCKS), hashes, count, NULL);
