@@ -20,8 +20,8 @@ s_check_stretch (const index_t *self, uint32_t run, uint32_t start, stretch_t st
     bool is_swept = run < at.run || run >= self->sweep_end || (run == at.run && start < at.offset);
     bool is_clean = sets_is_marked (self->sets, stretch.set, self->clears);
     sets_view (self->sets, stretch.set, &view);
-    for (uint32_t i = 0; i < view.count; i++) {
-        uint32_t seat = view.members [i];
+    while (view.left) {
+        uint32_t seat = sets_next (&view);
         BUG_ON (seat == 0 || seat >= self->seats.count);
         BUG_ON (is_clean && index_holder_of (self, seat) == HOLDER_NONE);
         sums [seat].swept += is_swept;

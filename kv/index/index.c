@@ -183,8 +183,8 @@ index_set_is_live (const index_t *self, set_t set)
         return true;
     set_view_t view;
     sets_view (self->sets, set, &view);
-    for (uint32_t i = 0; i < view.count; i++)
-        if (index_holder_of (self, view.members [i]) != HOLDER_NONE)
+    while (view.left)
+        if (index_holder_of (self, sets_next (&view)) != HOLDER_NONE)
             return true;
     return false;
 }
@@ -528,12 +528,13 @@ index_retire (index_t *self, uint32_t holder, error_t *error)
 //  --- sweep
 
 static uint32_t
-s_dead_member (const index_t *self, const set_view_t *view)
+s_dead_member (const index_t *self, set_view_t view)
 {
-    for (uint32_t i = 0; i < view->count; i++)
-        if (index_holder_of (self, view->members [i]) == HOLDER_NONE)
-            return view->members [i];
-    return 0;
+    uint32_t seat;
+    do
+        seat = sets_next (&view);
+    while (seat && index_holder_of (self, seat) != HOLDER_NONE);
+    return seat;
 }
 
 static void
@@ -562,7 +563,7 @@ s_sweep_stretch (index_t *self)
     set_view_t view;
     sets_view (self->sets, stretch.set, &view);
     size_t cost = 1 + view.count / MEMBERS_A_PART;    //  Before the view goes
-    uint32_t seat = s_dead_member (self, &view);
+    uint32_t seat = s_dead_member (self, view);
     sets_mark (self->sets, stretch.set, seat ? 0 : self->clears);
     if (!seat) {
         self->sweep_at.offset = stretch.end;

@@ -127,8 +127,8 @@ index_segment_holders (const index_t *self, const index_segment_t *segment, arra
 {
     set_view_t view;
     sets_view (self->sets, segment->set, &view);
-    for (uint32_t i = 0; i < view.count; i++) {
-        uint32_t holder = index_holder_of (self, view.members [i]);
+    while (view.left) {
+        uint32_t holder = index_holder_of (self, sets_next (&view));
         if (holder != HOLDER_NONE)
             *(uint32_t *)array_add (holders) = holder;
     }
@@ -205,11 +205,11 @@ index_overlaps (const index_t *self, index_match_t *match, array_t *overlaps)
         return;
     sets_view (self->sets, first->set, &view);    //  Whoever has an overlap has its beginning
     index_overlap_t *start = array_append (overlaps, NULL, view.count), *next = start;
-    if (match->segments.count > 1)
+    if (match->segments.count > 1 || view.bits)
         next = s_race (self, match, next);
     else
-        for (uint32_t i = 0; i < view.count; i++)
-            next = s_write_overlap (self, view.members [i], first->end, next);
+        while (view.left)
+            next = s_write_overlap (self, sets_next (&view), first->end, next);
     array_cut (overlaps, overlaps->count - view.count + (size_t)(next - start));
 }
 

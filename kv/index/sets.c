@@ -6,14 +6,16 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-enum { INTERNED = 0x40000000, MEMO_BITS = 10, DENSE = 32 };
+enum { INTERNED = 0x40000000, MEMO_BITS = 10 };
 
 typedef struct {
-    node_t node;            //  Key: xor of the mixed members
-    uint32_t count;         //  Members, at least 2
-    uint32_t *members;      //  Ascending
-    uint64_t *bits;         //  The same, where one in DENSE below the largest is a member; else NULL
-    uint32_t words;         //  Of bits up to the largest member
+    node_t node;       //  Key: xor of the mixed members
+    uint32_t count;    //  Members, at least 2
+    union {
+        uint32_t *members;    //  Ascending
+        uint64_t *bits;       //  Up to the largest member, where that takes no more room
+    };
+    uint32_t words;         //  Of bits; 0 where there are members
     uint32_t references;    //  Never 0
     uint64_t serial;        //  Of this set, so that a remembered step notices that the number is another's; 0: nobody's
     uint64_t mark;          //  The caller's
@@ -30,9 +32,11 @@ typedef struct {
 
 struct sets {
     table_t interned;                //  interned_t
-    uint64_t member_bytes;           //  Of all rows of members
+    uint64_t member_bytes;           //  Of all members and bits
     uint64_t references;             //  To interned sets, all together
     uint64_t serial;                 //  Last one given
+    array_t words;                   //  uint64_t: bits of a set that is being made
+    array_t row;                     //  uint32_t: its members
     step_t memo [1 << MEMO_BITS];    //  By a hash of (from, member)
 };
 
@@ -41,6 +45,8 @@ sets_new (void)
 {
     sets_t *self = memory_new (sizeof *self);
     table_init (&self->interned, sizeof (interned_t));
+    array_init (&self->words, sizeof (uint64_t));
+    array_init (&self->row, sizeof (uint32_t));
     return self;
 }
 
@@ -58,11 +64,11 @@ sets_destroy (sets_t **self_p)
         return;
     for (uint32_t number = 1; number < table_bound (&self->interned); number++) {
         interned_t *each = s_interned (self, number);
-        if (!each->node.key)
-            continue;
-        memory_free (each->bits);
-        memory_free (each->members);
+        if (each->node.key)
+            memory_free (each->members);
     }
+    array_fini (&self->row);
+    array_fini (&self->words);
     table_fini (&self->interned);
     memory_free (self);
     *self_p = NULL;
@@ -74,18 +80,25 @@ sets_shed (sets_t *self)
     return table_shed (&self->interned);
 }
 
+static void
+s_view (const interned_t *interned, set_view_t *view)
+{
+    *view = (set_view_t){ .count = interned->count, .left = interned->count };
+    if (interned->words)
+        view->bits = interned->bits;
+    else
+        view->members = interned->members;
+}
+
 void
 sets_view (const sets_t *self, set_t set, set_view_t *view)
 {
     if (set & INTERNED) {
-        const interned_t *interned = s_interned (self, set);
-        view->members = interned->members;
-        view->count = interned->count;
-    } else {
-        view->single = set;
-        view->members = &view->single;
-        view->count = set != SETS_EMPTY;
+        s_view (s_interned (self, set), view);
+        return;
     }
+    uint32_t count = set != SETS_EMPTY;
+    *view = (set_view_t){ .count = count, .left = count, .members = &view->single, .single = set };
 }
 
 //  Position of the first member that is not below this one.
@@ -104,57 +117,36 @@ s_position (const uint32_t *members, uint32_t count, uint32_t member)
     return low;
 }
 
-bool
-sets_has (const sets_t *self, set_t set, uint32_t member)
-{
-    if (!(set & INTERNED))
-        return set == member;
-    const interned_t *interned = s_interned (self, set);
-    if (interned->bits)    //  One look, not ten
-        return member / 64 < interned->words && interned->bits [member / 64] >> member % 64 & 1;
-    uint32_t position = s_position (interned->members, interned->count, member);
-    return position < interned->count && interned->members [position] == member;
-}
-
 static uint32_t
 s_words (uint32_t member)
 {
     return member / 64 + 1;
 }
 
-static void
-s_write_bits (const set_view_t *view, uint64_t *words)
+bool
+sets_has (const sets_t *self, set_t set, uint32_t member)
 {
-    for (uint32_t i = 0; i < view->count; i++)
-        words [view->members [i] / 64] |= 1ull << view->members [i] % 64;
+    if (!(set & INTERNED))
+        return set == member;
+    const interned_t *interned = s_interned (self, set);
+    if (interned->words)
+        return s_words (member) <= interned->words && interned->bits [member / 64] >> member % 64 & 1;
+    uint32_t position = s_position (interned->members, interned->count, member);
+    return position < interned->count && interned->members [position] == member;
 }
 
-static uint64_t
-s_member_bytes (const interned_t *interned)
+static void
+s_write_bits (set_view_t view, uint64_t *words)
 {
-    uint32_t words = interned->bits ? interned->words : 0;
-    return interned->count * sizeof (uint32_t) + words * sizeof (uint64_t);
+    for (uint32_t member; (member = sets_next (&view)) != 0;)
+        words [member / 64] |= 1ull << member % 64;
 }
 
-//  Keeps a set as bits, if that is not much larger: those of the set it was made from, but for one; `from` is NULL where that
-//  has none.
-static void
-s_add_bits (interned_t *interned, const interned_t *from, uint32_t member)
+//  Bytes of its bits or members.
+static size_t
+s_bytes (const interned_t *interned)
 {
-    set_view_t view = { .members = interned->members, .count = interned->count };
-    uint32_t largest = view.members [view.count - 1];
-    interned->words = s_words (largest);
-    if (largest / DENSE >= view.count)
-        return;
-    interned->bits = memory_new (interned->words * sizeof (uint64_t));
-    if (!from) {
-        s_write_bits (&view, interned->bits);
-        return;
-    }
-    uint32_t words = from->words < interned->words ? from->words : interned->words;
-    memcpy (interned->bits, from->bits, words * sizeof (uint64_t));
-    if (member / 64 < interned->words)
-        interned->bits [member / 64] ^= 1ull << member % 64;
+    return interned->words ? interned->words * sizeof (uint64_t) : interned->count * sizeof (uint32_t);
 }
 
 void
@@ -175,115 +167,123 @@ sets_release (sets_t *self, set_t set)
     self->references--;
     if (--interned->references)
         return;
-    self->member_bytes -= s_member_bytes (interned);
+    self->member_bytes -= s_bytes (interned);
     interned->serial = 0;
-    memory_free (interned->bits);
     memory_free (interned->members);
     table_remove (&self->interned, set & ~(uint32_t)INTERNED);
 }
 
 static uint64_t
-s_key (const set_view_t *view)
+s_key (set_view_t view)
 {
     uint64_t key = 0;
-    for (uint32_t i = 0; i < view->count; i++)
-        key ^= hash_u64 (view->members [i]);
+    for (uint32_t member; (member = sets_next (&view)) != 0;)
+        key ^= hash_u64 (member);
     return key;
 }
 
-static uint64_t
-s_key_of (const sets_t *self, set_t set, const set_view_t *view)
+//  --- making a set that is one step away, in memory that is kept for it
+
+//  From bits: as bits, but for one.
+static void
+s_flip (sets_t *self, const interned_t *from, uint32_t member, interned_t *made)
 {
-    return set & INTERNED ? s_interned (self, set)->node.key : s_key (view);
+    uint32_t words = from->words > s_words (member) ? from->words : s_words (member);
+    array_cut (&self->words, 0);
+    made->bits = array_append (&self->words, NULL, words);
+    memcpy (made->bits, from->bits, from->words * sizeof (uint64_t));
+    made->bits [member / 64] ^= 1ull << member % 64;
+    while (!made->bits [words - 1])
+        words--;
+    made->words = words;
 }
 
-//  Whether `interned` is the view plus the member, or (where it has it) less the member.
+//  From members: as members, with one more or one less.
+static void
+s_insert (sets_t *self, const uint32_t *members, uint32_t count, uint32_t member, interned_t *made)
+{
+    uint32_t position = s_position (members, count, member);
+    bool adding = made->count > count;
+    array_cut (&self->row, 0);
+    array_append (&self->row, members, position);
+    array_append (&self->row, &member, adding);
+    array_append (&self->row, members + position + !adding, count - position - !adding);
+    made->members = self->row.data;
+    made->words = 0;
+}
+
+//  Members as bits.
+static void
+s_pack (sets_t *self, interned_t *made, uint32_t words)
+{
+    set_view_t view;
+    s_view (made, &view);
+    array_cut (&self->words, 0);
+    made->bits = array_append (&self->words, NULL, words);
+    made->words = words;
+    s_write_bits (view, made->bits);
+}
+
+//  Bits as members.
+static void
+s_unpack (sets_t *self, interned_t *made)
+{
+    set_view_t view;
+    s_view (made, &view);
+    array_cut (&self->row, 0);
+    uint32_t *next = array_append (&self->row, NULL, made->count);
+    made->members = next;
+    made->words = 0;
+    while (view.left)
+        *next++ = sets_next (&view);
+}
+
+//  Makes the set, in the form that takes less room; its count is set.
+static void
+s_make (sets_t *self, set_t set, uint32_t member, interned_t *made)
+{
+    const interned_t *from = set & INTERNED ? s_interned (self, set) : NULL;
+    if (from && from->words)
+        s_flip (self, from, member, made);
+    else
+        s_insert (self, from ? from->members : &set, from ? from->count : 1, member, made);
+    uint32_t words = made->words ? made->words : s_words (made->members [made->count - 1]);
+    bool are_bits = words * sizeof (uint64_t) <= made->count * sizeof (uint32_t);
+    if (are_bits && !made->words)
+        s_pack (self, made, words);
+    else if (!are_bits && made->words)
+        s_unpack (self, made);
+}
+
 static bool
-s_is_step (const interned_t *interned, const set_view_t *view, uint32_t position, uint32_t member, bool adding)
+s_is_equal (const interned_t *a, const interned_t *b)
 {
-    const set_view_t now = { .members = interned->members, .count = interned->count };
-    const set_view_t *large = adding ? &now : view, *small = adding ? view : &now;
-    return large->count == small->count + 1 && large->members [position] == member &&
-           !memcmp (large->members, small->members, position * sizeof (uint32_t)) &&
-           !memcmp (
-               large->members + position + 1, small->members + position, (small->count - position) * sizeof (uint32_t));
+    return a->count == b->count && a->words == b->words && !memcmp (a->members, b->members, s_bytes (a));
 }
 
+//  Gives a node what was made.
 static void
-s_fill (interned_t *interned, const set_view_t *view, uint32_t position, uint32_t member, bool adding)
-{
-    interned->count = view->count + (adding ? 1 : -1);
-    interned->members = memory_resize (NULL, interned->count * sizeof (uint32_t));
-    uint32_t *behind = interned->members + position;
-    memcpy (interned->members, view->members, position * sizeof (uint32_t));
-    if (adding)
-        *behind++ = member;
-    const uint32_t *rest = view->members + position + !adding;
-    memcpy (behind, rest, (size_t)(view->members + view->count - rest) * sizeof (uint32_t));
-}
-
-//  The set if it is kept as bits, else NULL.
-static const interned_t *
-s_with_bits (const sets_t *self, set_t set)
-{
-    const interned_t *interned = set & INTERNED ? s_interned (self, set) : NULL;
-    return interned && interned->bits ? interned : NULL;
-}
-
-static void
-s_make (
-    sets_t *self, set_t set, const set_view_t *view, uint32_t position, uint32_t member, bool adding, uint32_t number)
+s_keep (sets_t *self, uint32_t number, const interned_t *made)
 {
     interned_t *interned = s_interned (self, number);
-    s_fill (interned, view, position, member, adding);
-    s_add_bits (interned, s_with_bits (self, set), member);
+    interned->count = made->count;
+    interned->words = made->words;
+    interned->members = memcpy (memory_resize (NULL, s_bytes (made)), made->members, s_bytes (made));
     interned->serial = ++self->serial;
-    self->member_bytes += s_member_bytes (interned);
+    self->member_bytes += s_bytes (made);
 }
 
+//  Another node in the place of that of a set that only the caller has, with its number and references.
 static void
-s_change_members (interned_t *interned, uint32_t position, uint32_t member, bool adding)
+s_replace (sets_t *self, uint32_t number, uint64_t key)
 {
-    uint32_t count = interned->count + (adding ? 1 : -1), behind = interned->count - position - !adding;
-    if (adding)
-        interned->members = memory_resize (interned->members, count * sizeof (uint32_t));
-    uint32_t *at = interned->members + position;
-    memmove (at + adding, at + !adding, behind * sizeof (uint32_t));
-    if (adding)
-        *at = member;
-    else
-        interned->members = memory_resize (interned->members, count * sizeof (uint32_t));
-    interned->count = count;
-}
-
-static void
-s_change_bits (interned_t *interned, uint32_t member)
-{
-    uint32_t largest = interned->members [interned->count - 1];
-    if (interned->bits && s_words (largest) == interned->words && largest / DENSE < interned->count) {
-        interned->bits [member / 64] ^= 1ull << member % 64;
-        return;
-    }
-    memory_free (interned->bits);
-    interned->bits = NULL;
-    s_add_bits (interned, NULL, 0);
-}
-
-//  Makes a set that nobody else has into the one that is one step away; its number stays.
-static void
-s_turn (sets_t *self, uint32_t number, uint32_t position, uint32_t member, bool adding, uint64_t key)
-{
-    interned_t turned = *s_interned (self, number);
-    self->member_bytes -= s_member_bytes (&turned);
-    s_change_members (&turned, position, member, adding);
-    s_change_bits (&turned, member);
+    interned_t *interned = s_interned (self, number);
+    uint32_t references = interned->references;
+    self->member_bytes -= s_bytes (interned);
+    memory_free (interned->members);
     table_remove (&self->interned, number);
     BUG_ON (table_add (&self->interned, key) != number);    //  What was freed last is used first
-    turned.node = s_interned (self, number)->node;
-    turned.serial = ++self->serial;
-    turned.mark = 0;
-    *s_interned (self, number) = turned;
-    self->member_bytes += s_member_bytes (&turned);
+    interned->references = references;
 }
 
 //  Finds or makes the set that is one step away, without a reference for the caller yet.  Where nobody else has the set it is
@@ -293,22 +293,25 @@ s_step (sets_t *self, set_t set, uint32_t member, bool adding)
 {
     set_view_t view;
     sets_view (self, set, &view);
-    uint32_t position = s_position (view.members, view.count, member);
     if (view.count + adding == 1)
         return member;
-    if (!adding && view.count == 2)
-        return view.members [!position];
-    uint64_t key = s_key_of (self, set, &view) ^ hash_u64 (member);
-    uint32_t number = table_find (&self->interned, key);
-    while (number && !s_is_step (s_interned (self, number), &view, position, member, adding))
-        number = table_next_equal (&self->interned, number);
-    if (!number && set & INTERNED && s_interned (self, set)->references == 1) {
-        number = set & ~(uint32_t)INTERNED;
-        s_turn (self, number, position, member, adding, key);
-    } else if (!number) {
-        number = table_add (&self->interned, key);
-        s_make (self, set, &view, position, member, adding, number);
+    if (!adding && view.count == 2) {
+        uint32_t first = sets_next (&view);
+        return first == member ? sets_next (&view) : first;
     }
+    interned_t made = { .count = view.count + (adding ? 1 : -1) };
+    s_make (self, set, member, &made);
+    uint64_t key = (set & INTERNED ? s_interned (self, set)->node.key : s_key (view)) ^ hash_u64 (member);
+    uint32_t number = table_find (&self->interned, key);
+    while (number && !s_is_equal (s_interned (self, number), &made))
+        number = table_next_equal (&self->interned, number);
+    if (number)
+        return number | INTERNED;
+    if (set & INTERNED && s_interned (self, set)->references == 1)
+        s_replace (self, number = set & ~(uint32_t)INTERNED, key);
+    else
+        number = table_add (&self->interned, key);
+    s_keep (self, number, &made);
     return number | INTERNED;
 }
 
@@ -354,14 +357,15 @@ sets_without (sets_t *self, set_t set, uint32_t member)
 const uint64_t *
 sets_bits (const sets_t *self, set_t set, uint64_t *words, uint32_t *count)
 {
-    const interned_t *interned = set & INTERNED ? s_interned (self, set) : NULL;
-    *count = interned ? interned->words : set == SETS_EMPTY ? 0 : s_words (set);
-    if (interned && interned->bits)
-        return interned->bits;
     set_view_t view;
     sets_view (self, set, &view);
+    if (view.bits) {
+        *count = s_interned (self, set)->words;
+        return view.bits;
+    }
+    *count = view.count ? s_words (view.members [view.count - 1]) : 0;
     memset (words, 0, *count * sizeof *words);
-    s_write_bits (&view, words);
+    s_write_bits (view, words);
     return words;
 }
 
@@ -411,26 +415,29 @@ sets_bytes (const sets_t *self)
 }
 
 static void
-s_check_bits (const interned_t *interned)
+s_check_bits (const interned_t *interned, uint32_t largest)
 {
-    uint32_t largest = interned->members [interned->count - 1], count = 0;
-    BUG_ON (interned->words != s_words (largest) || !interned->bits != (largest / DENSE >= interned->count));
-    for (uint32_t word = 0; interned->bits && word < interned->words; word++)
+    uint32_t count = 0;
+    BUG_ON ((interned->words != 0) != (s_words (largest) * 2 <= interned->count));
+    for (uint32_t word = 0; word < interned->words; word++)
         count += (uint32_t)__builtin_popcountll (interned->bits [word]);
-    for (uint32_t i = 0; interned->bits && i < interned->count; i++)
-        BUG_ON (!(interned->bits [interned->members [i] / 64] >> interned->members [i] % 64 & 1));
-    BUG_ON (interned->bits && count != interned->count);
+    BUG_ON (interned->words && (count != interned->count || interned->words != s_words (largest)));
 }
 
 static void
 s_check_set (const interned_t *interned)
 {
-    set_view_t view = { .members = interned->members, .count = interned->count };
-    uint64_t key = s_key (&view);
-    BUG_ON (interned->count < 2 || interned->references == 0 || interned->node.key != key || !interned->serial);
-    for (uint32_t i = 1; i < interned->count; i++)
-        BUG_ON (interned->members [i - 1] >= interned->members [i]);
-    s_check_bits (interned);
+    set_view_t view;
+    s_view (interned, &view);
+    BUG_ON (
+        interned->count < 2 || interned->references == 0 || interned->node.key != s_key (view) || !interned->serial);
+    uint32_t last = 0;
+    while (view.left) {
+        uint32_t member = sets_next (&view);
+        BUG_ON (member <= last);
+        last = member;
+    }
+    s_check_bits (interned, last);
 }
 
 //  A step that would be remembered leads where it says: one set is the other and the member.
@@ -447,7 +454,7 @@ s_check_step (const sets_t *self, const step_t *step)
     sets_view (self, less, &small);
     sets_view (self, more, &large);
     BUG_ON (large.count != small.count + 1 || !sets_has (self, more, step->member));
-    BUG_ON (s_key_of (self, more, &large) != (s_key_of (self, less, &small) ^ hash_u64 (step->member)));
+    BUG_ON (s_key (large) != (s_key (small) ^ hash_u64 (step->member)));
 }
 
 void
@@ -461,12 +468,11 @@ sets_check (const sets_t *self, uint64_t references)
             continue;
         s_check_set (interned);
         counted += interned->references;
-        bytes += s_member_bytes (interned);
+        bytes += s_bytes (interned);
         for (uint32_t other = table_next_equal (&self->interned, number); other;
              other = table_next_equal (&self->interned, other)) {
             const interned_t *same = s_interned (self, other);
-            BUG_ON (same->count == interned->count &&
-                    !memcmp (same->members, interned->members, same->count * sizeof (uint32_t)));
+            BUG_ON (s_is_equal (same, interned));
         }
     }
     for (size_t i = 0; i < 1 << MEMO_BITS; i++)

@@ -1,10 +1,10 @@
 //  sets - sets of numbers, each stored once
 //
 //  Thousands of blocks in a row have the same holders, so a block does not keep its set but the set's number.  The empty
-//  set and sets of one are their own numbers; larger ones are interned: a sorted row of members, counted references, found
-//  by the xor of the mixed members, which is one step away from that of a neighbour set.  Where that is not much larger, it is
-//  kept as bits too, for those who look at many sets.  What "this set with that member"
-//  was last time is remembered, so that only the first block of a run pays for making the set.
+//  set and sets of one are their own numbers; larger ones are interned: counted references, found by the xor of the mixed
+//  members, which is one step away from that of a neighbour set.  They are kept as bits, or as a sorted row of members where
+//  that takes less room.  What "this set with that member" was last time is remembered, so that only the first block of a run
+//  pays for making the set.
 //
 //  A number that is kept holds a reference; sets_with and sets_without take the caller's and give one on the result.
 
@@ -19,9 +19,14 @@ enum { SETS_MEMBER_MAX = 0x3FFFFFFF, SETS_EMPTY = 0 };
 
 typedef uint32_t set_t;    //  At most 31 bits
 
+//  A set that is being read.
 typedef struct {
-    const uint32_t *members;    //  Ascending
-    uint32_t count;             //  Of them
+    uint32_t count;             //  Members
+    uint32_t left;              //  Of them to come
+    const uint32_t *members;    //  Those, ascending; NULL where there are bits
+    const uint64_t *bits;       //  Words to come
+    uint64_t word;              //  Bits to come of the one before
+    uint32_t base;              //  Which its first bit is
     uint32_t single;            //  What `members` points to for a set of one
 } set_view_t;
 
@@ -47,8 +52,24 @@ void sets_release (sets_t *self, set_t set);
 
 bool sets_has (const sets_t *self, set_t set, uint32_t member);
 
-//  Borrowed while the set has references and the view stays where it is.
+//  Begins to read a set.  Borrowed while the set has references and the view stays where it is.
 void sets_view (const sets_t *self, set_t set, set_view_t *view);
+
+//  The next member, ascending; 0 behind the last.
+static inline uint32_t
+sets_next (set_view_t *view)
+{
+    if (view->left == 0)
+        return 0;
+    view->left--;
+    if (view->members)
+        return *view->members++;
+    for (; !view->word; view->base += 64)
+        view->word = *view->bits++;
+    uint32_t member = view->base - 64 + (uint32_t)__builtin_ctzll (view->word);
+    view->word &= view->word - 1;
+    return member;
+}
 
 //  The set as bits: member m is bit m % 64 of word m / 64.  Returns words that are there (borrowed like a view) or were
 //  written to `words`, and in *count how many: at most what the largest member needs, for which there must be room.

@@ -97,11 +97,11 @@ s_write_holder (index_snapshot_t *self, uint32_t number)
 
 //  Members of a set that are somebody's.
 static uint32_t
-s_count_live (const index_t *index, const set_view_t *view)
+s_count_live (const index_t *index, set_view_t view)
 {
     uint32_t live = 0;
-    for (uint32_t i = 0; i < view->count; i++)
-        live += index_holder_of (index, view->members [i]) != HOLDER_NONE;
+    while (view.left)
+        live += index_holder_of (index, sets_next (&view)) != HOLDER_NONE;
     return live;
 }
 
@@ -130,7 +130,7 @@ s_run_part (const index_t *index, const run_t *run, const stretch_t *stretches, 
         set_view_t view;
         sets_view (index->sets, stretches [part.end].set, &view);
         members += view.count;
-        part.words += s_stretch_words (s_count_live (index, &view));
+        part.words += s_stretch_words (s_count_live (index, view));
     }
     part.words += stretches [part.end - 1].end - offset;
     return part;
@@ -141,12 +141,14 @@ s_write_stretch (index_snapshot_t *self, stretch_t stretch, uint32_t offset)
 {
     set_view_t view;
     sets_view (self->index->sets, stretch.set, &view);
-    uint32_t members = s_count_live (self->index, &view);
+    uint32_t members = s_count_live (self->index, view);
     buffer_append_u32_le (self->bytes, stretch.end - offset);
     buffer_append_u32_le (self->bytes, members);
-    for (uint32_t i = 0; i < view.count; i++)
-        if (index_holder_of (self->index, view.members [i]) != HOLDER_NONE)
-            buffer_append_u32_le (self->bytes, index_holder_of (self->index, view.members [i]));
+    while (view.left) {
+        uint32_t holder = index_holder_of (self->index, sets_next (&view));
+        if (holder != HOLDER_NONE)
+            buffer_append_u32_le (self->bytes, holder);
+    }
     if (members % 2)
         buffer_append_u32_le (self->bytes, 0);
 }
