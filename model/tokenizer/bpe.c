@@ -242,6 +242,15 @@ s_few_link (few_t *few, size_t count)
     few->count = count;
 }
 
+//  Links some symbols and looks for the rules of all pairs.
+static inline void
+s_few_begin (const bpe_t *self, few_t *few, size_t count)
+{
+    s_few_link (few, count);
+    for (size_t i = 0; i + 1 < count; i++)
+        few->keys [i] = s_few_key (merges_guess (&self->merges, few->ids [i], few->ids [i + 1]), i);
+}
+
 //  Makes what stands at the place of a key and the next one symbol, if the rule is theirs.
 static inline void
 s_few_join (const bpe_t *self, few_t *few, int32_t key)
@@ -293,33 +302,7 @@ s_few_append (const few_t *few, array_t *ids)
     array_cut (ids, ids->count - few->count + count);
 }
 
-//  Two bytes have a table of their own, small enough to stay near.
-static void
-s_few_bytes (const bpe_t *self, span_t piece, few_t *few)
-{
-    const uint32_t *pairs = self->pairs.data;
-    s_few_link (few, piece.size);
-    for (size_t i = 0; i < piece.size; i++)
-        few->ids [i] = self->bytes [piece.data [i]];
-    for (size_t i = 0; i + 1 < piece.size; i++)
-        few->keys [i] = s_few_key (pairs [piece.data [i] << 8 | piece.data [i + 1]], i);
-}
-
-void
-bpe_merge_side_by_side (const bpe_t *self, const span_t *pieces, size_t count, array_t *ids, size_t *ends)
-{
-    few_t fews [BPE_SIDE];
-    BUG_ON (!self->knows_bytes || count > BPE_SIDE);
-    for (size_t i = 0; i < count; i++)
-        s_few_bytes (self, pieces [i], &fews [i]);
-    s_few_merge (self, fews, count);
-    for (size_t i = 0; i < count; i++) {
-        s_few_append (&fews [i], ids);
-        ends [i] = ids->count;
-    }
-}
-
-//  ---- Parts -----------------------------------------------------------------------------------------------------------
+//  ---- Characters ------------------------------------------------------------------------------------------------------
 
 //  A character with all its bytes.
 typedef struct {
@@ -357,16 +340,8 @@ s_few_character (const bpe_t *self, span_t piece, size_t at, character_t charact
     return character.size;
 }
 
-//  Some parts of a piece, one behind the other.
-typedef struct {
-    uint32_t ids [BATCH];          //  Their tokens, and TOKEN_NONE; of parts that are still to be merged, room
-    size_t count;                  //  How many
-    few_t fews [BPE_SIDE];         //  Parts of more than two symbols; and one more to fill
-    uint32_t *rooms [BPE_SIDE];    //  Where in ids their tokens go
-    size_t few_count;              //  How many
-} batch_t;
-
-//  Puts the symbols of the part of a piece that begins at `at`. Returns its end; 0 for one of too many symbols.
+//  Puts the symbols of the part of a piece that begins at `at`, of all the rest where no parts are asked for. Returns its end; 0
+//  for one of too many symbols.
 static size_t
 s_part_symbols (const bpe_t *self, const parts_t *parts, span_t piece, size_t at, uint32_t *ids, size_t *count_p)
 {
@@ -374,7 +349,7 @@ s_part_symbols (const bpe_t *self, const parts_t *parts, span_t piece, size_t at
     uint32_t before = NO_CODE;
     for (character_t character; at < piece.size; at += character.size, before = character.code) {
         character = s_character (piece, at);
-        if (before != NO_CODE && character.code != NO_CODE &&
+        if (parts && before != NO_CODE && character.code != NO_CODE &&
             !parts_join (parts, before, character.code, piece.data + at))
             break;
         if (count + character.size > FEW)
@@ -384,6 +359,56 @@ s_part_symbols (const bpe_t *self, const parts_t *parts, span_t piece, size_t at
     *count_p = count;
     return at;
 }
+
+//  ---- Side by side ----------------------------------------------------------------------------------------------------
+
+//  Two bytes have a table of their own, small enough to stay near.
+static void
+s_few_bytes (const bpe_t *self, span_t piece, few_t *few)
+{
+    const uint32_t *pairs = self->pairs.data;
+    s_few_link (few, piece.size);
+    for (size_t i = 0; i < piece.size; i++)
+        few->ids [i] = self->bytes [piece.data [i]];
+    for (size_t i = 0; i + 1 < piece.size; i++)
+        few->keys [i] = s_few_key (pairs [piece.data [i] << 8 | piece.data [i + 1]], i);
+}
+
+static void
+s_few_characters (const bpe_t *self, span_t piece, few_t *few)
+{
+    size_t count;
+    BUG_ON (!s_part_symbols (self, NULL, piece, 0, few->ids, &count));
+    s_few_begin (self, few, count);
+}
+
+void
+bpe_merge_side_by_side (const bpe_t *self, const span_t *pieces, size_t count, array_t *ids, size_t *ends)
+{
+    few_t fews [BPE_SIDE];
+    BUG_ON (!self->knows_bytes || count > BPE_SIDE);
+    for (size_t i = 0; i < count; i++)
+        if (letters_are_ascii (pieces [i]))
+            s_few_bytes (self, pieces [i], &fews [i]);
+        else
+            s_few_characters (self, pieces [i], &fews [i]);
+    s_few_merge (self, fews, count);
+    for (size_t i = 0; i < count; i++) {
+        s_few_append (&fews [i], ids);
+        ends [i] = ids->count;
+    }
+}
+
+//  ---- Parts -----------------------------------------------------------------------------------------------------------
+
+//  Some parts of a piece, one behind the other.
+typedef struct {
+    uint32_t ids [BATCH];          //  Their tokens, and TOKEN_NONE; of parts that are still to be merged, room
+    size_t count;                  //  How many
+    few_t fews [BPE_SIDE];         //  Parts of more than two symbols; and one more to fill
+    uint32_t *rooms [BPE_SIDE];    //  Where in ids their tokens go
+    size_t few_count;              //  How many
+} batch_t;
 
 //  Two symbols need no more than a look.
 static void
@@ -411,9 +436,7 @@ s_batch_add (const bpe_t *self, batch_t *batch, size_t count)
         return;
     }
     batch->rooms [batch->few_count++] = ids;
-    s_few_link (few, count);
-    for (size_t i = 0; i + 1 < count; i++)
-        few->keys [i] = s_few_key (merges_guess (&self->merges, few->ids [i], few->ids [i + 1]), i);
+    s_few_begin (self, few, count);
 }
 
 //  Merges what is long, and appends all in the order of the parts.
@@ -483,9 +506,7 @@ s_few_symbols (bpe_t *self, array_t *ids)
     size_t count = self->symbols.count;
     for (size_t i = 0; i < count; i++)
         few.ids [i] = symbols [i].id;
-    s_few_link (&few, count);
-    for (size_t i = 0; i + 1 < count; i++)
-        few.keys [i] = s_few_key (merges_guess (&self->merges, few.ids [i], few.ids [i + 1]), i);
+    s_few_begin (self, &few, count);
     s_few_merge (self, &few, 1);
     s_few_append (&few, ids);
 }

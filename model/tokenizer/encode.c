@@ -5,6 +5,7 @@
 #include "base/bug.h"
 #include "model/tokenizer/body.h"
 #include "model/tokenizer/cuts.h"
+#include "model/tokenizer/letters.h"
 
 //  How it is done
 //
@@ -44,9 +45,10 @@ typedef struct {
 } look_t;
 
 enum {
-    LOOKS = 256,
-    SINGLES = 0x1f
-};    //  Bits of pieces that end one byte behind the other, where some are taken together
+    LOOKS = 256,        //  Pieces that are looked at before the first is encoded, at most
+    SINGLES = 0x1f,     //  Bits of pieces that end one byte behind the other, where some are taken together
+    JOINED_SIZE = 32    //  Bytes of what is merged beside other pieces though it may fall apart, at most
+};
 
 static const cache_key_t s_long = { 0, CACHE_NO_KEY }, s_singles = { 1, CACHE_NO_KEY };
 
@@ -81,15 +83,6 @@ s_are_singles (const look_t *look)
     return look->key.high == s_singles.high && look->key.low == s_singles.low;
 }
 
-static bool
-s_is_ascii (span_t piece)
-{
-    uint8_t any = 0;
-    for (size_t i = 0; i < piece.size; i++)
-        any |= piece.data [i];
-    return any < 0x80;
-}
-
 static inline bool
 s_is_known (const tokenizer_t *self, const look_t *look)
 {
@@ -101,13 +94,14 @@ s_is_known (const tokenizer_t *self, const look_t *look)
     return cache_get (&self->cache, CACHE_PIECE, look->bytes, look->hash, &count);
 }
 
-//  Whether a piece that is not known can be merged as it is: it is no token, and does not fall apart.
+//  Whether a piece that is not known is best merged as it is: it is no token, and what may fall apart is short.
 static inline bool
 s_stays_whole (const tokenizer_t *self, const look_t *look)
 {
-    if (look->bytes.size > BPE_SIDE_SIZE || !s_is_ascii (look->bytes))
+    size_t size = look->bytes.size;
+    if (size > BPE_SIDE_SIZE || (size > JOINED_SIZE && !letters_are_ascii (look->bytes)))
         return false;
-    if (look->bytes.size > CACHE_SHORT_SIZE)
+    if (size > CACHE_SHORT_SIZE)
         return bpe_whole (&self->bpe, look->bytes) == TOKEN_NONE;
     return !cache_has_lost (&self->cache, look->key);
 }
@@ -182,7 +176,7 @@ s_encode_joints (tokenizer_t *self, span_t piece, array_t *ids, error_t *error)
 status_t
 encode_by_rules (tokenizer_t *self, span_t piece, bool may_be_whole, array_t *ids, error_t *error)
 {
-    bool has_parts = self->bpe.knows_bytes && !s_is_ascii (piece);
+    bool has_parts = self->bpe.knows_bytes && !letters_are_ascii (piece);
     uint32_t whole = TOKEN_NONE;
     if (may_be_whole && (!has_parts || parts_first_joint (&self->parts, piece) == piece.size))
         whole = bpe_whole (&self->bpe, piece);

@@ -46,6 +46,16 @@ letters_decode (const uint8_t *text, size_t *size)
     return (text [0] & 7u) << 18 | (text [1] & 0x3fu) << 12 | (text [2] & 0x3fu) << 6 | (text [3] & 0x3fu);
 }
 
+//  Whether all characters of a text are ASCII.
+static inline bool
+letters_are_ascii (span_t text)
+{
+    uint8_t any = 0;
+    for (size_t i = 0; i < text.size; i++)
+        any |= text.data [i];
+    return any < 0x80;
+}
+
 //  Whether a code point is punctuation (P).
 bool letters_is_punctuation (uint32_t code);
 
