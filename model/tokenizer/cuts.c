@@ -53,9 +53,11 @@ s_class_character (const words_t *words, const uint8_t *bytes, unsigned at, clas
 {
     size_t size;
     unsigned kind = letters_at (bytes, &size);
-    uint64_t bits = s_lowest (size), low = bits << at, high = bits >> 1 >> (63 - at);
     if (kind & LETTER_SPACE || (kind & LETTER_N && words->numbers != 1))
         return false;
+    if (!(kind & (LETTER_L | LETTER_M | LETTER_N)))
+        return true;
+    uint64_t bits = s_lowest (size), low = bits << at, high = bits >> 1 >> (63 - at);
     if (kind & LETTER_L || (kind & LETTER_M && words->word == WORD_MARKED)) {
         block->letters |= low;
         behind->letters |= high;

@@ -169,12 +169,7 @@ static const uint8_t s_by_category [] = {
     [UTF8PROC_CATEGORY_CO] = 0,
 };
 
-//  What much text is made of needs no look into the library's tables: of each 4096 characters, the longest row of one kind.
-static const struct {
-    uint32_t first;    //  From
-    uint32_t last;     //  to
-    uint8_t bits;      //  they are all this
-} s_alike [32] = {
+const letters_row_t letters_alike [32] = {
     [0x0] = { 0x430, 0x45f, LOW },              //  Cyrillic
     [0x3] = { 0x3041, 0x3096, LETTER_L },       //  Hiragana
     [0x4] = { 0x4e00, 0x4fff, LETTER_L },       //  Chinese characters
@@ -196,9 +191,6 @@ letters_of (uint32_t code)
 {
     if (code < 128)
         return letters_ascii [code];
-    size_t row = code >> 12 & 31;
-    if (code >= s_alike [row].first && code <= s_alike [row].last)
-        return s_alike [row].bits;
     if (code == 0x85)
         return BLANK;
     return s_by_category [utf8proc_category ((utf8proc_int32_t)code)];

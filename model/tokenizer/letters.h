@@ -23,6 +23,14 @@ enum {
 //  The bits of the 128 characters of ASCII.
 extern const uint8_t letters_ascii [128];
 
+//  What much text is made of needs no look into the library's tables: of each 4096 characters, the longest row of one kind.
+typedef struct {
+    uint32_t first;    //  From
+    uint32_t last;     //  to
+    uint8_t bits;      //  they are all this
+} letters_row_t;
+extern const letters_row_t letters_alike [32];
+
 //  The bits of any code point; 0 for one that is none of it.
 unsigned letters_of (uint32_t code);
 
@@ -73,7 +81,9 @@ letters_at (const uint8_t *text, size_t *size)
         *size = 1;
         return letters_ascii [text [0]];
     }
-    return letters_of (letters_decode (text, size));
+    uint32_t code = letters_decode (text, size);
+    const letters_row_t *row = &letters_alike [code >> 12 & 31];
+    return code >= row->first && code <= row->last ? row->bits : letters_of (code);
 }
 
 #endif
