@@ -139,31 +139,31 @@ s_run_without (span_t text, size_t at, unsigned bits)
 
 //  ---- The parts of a grammar ------------------------------------------------------------------------------------------
 
-//  Whether a letter stands at `at`, in any case where `any`; LATIN SMALL LETTER LONG S is an s in another case.
-static size_t
-s_letter (span_t text, size_t at, uint8_t letter, bool any)
+//  The small letter that stands at `at`, in any case where `any`; 0 where none does. size: its bytes. LATIN SMALL LETTER LONG S is
+//  an s in another case.
+static uint8_t
+s_small_letter (span_t text, size_t at, bool any, size_t *size)
 {
-    if (at >= text.size)
-        return 0;
-    if (text.data [at] == letter || (any && text.data [at] == letter - 'a' + 'A'))
-        return 1;
-    return any && letter == 's' && at + 1 < text.size && text.data [at] == 0xc5 && text.data [at + 1] == 0xbf ? 2 : 0;
+    *size = 1;
+    uint8_t byte = at < text.size ? text.data [at] : 0;
+    if (byte == 0xc5 && any && at + 1 < text.size && text.data [at + 1] == 0xbf) {
+        *size = 2;
+        return 's';
+    }
+    return any && byte >= 'A' && byte <= 'Z' ? byte - 'A' + 'a' : byte;
 }
 
 size_t
 words_contraction (span_t text, size_t at, bool any)
 {
-    static const char contractions [][3] = { "s", "t", "re", "ve", "m", "ll", "d" };
+    size_t first, second;
     if (at >= text.size || text.data [at] != '\'')
         return at;
-    for (size_t i = 0; i < sizeof contractions / sizeof *contractions; i++) {
-        size_t end = at + 1, size = 1;
-        for (const char *letter = contractions [i]; *letter && size; letter++, end += size)
-            size = s_letter (text, end, (uint8_t)*letter, any);
-        if (size)
-            return end;
-    }
-    return at;
+    uint8_t letter = s_small_letter (text, at + 1, any, &first);
+    if (letter == 's' || letter == 't' || letter == 'm' || letter == 'd')
+        return at + 1 + first;
+    uint8_t wanted = letter == 'r' || letter == 'v' ? 'e' : letter == 'l' ? 'l' : 0;
+    return wanted && s_small_letter (text, at + 1 + first, any, &second) == wanted ? at + 1 + first + second : at;
 }
 
 static size_t
