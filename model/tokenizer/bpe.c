@@ -315,15 +315,10 @@ typedef struct {
 static inline character_t
 s_character (span_t piece, size_t at)
 {
-    const uint8_t *bytes = piece.data + at;
-    size_t left = piece.size - at, size = bytes [0] < 0xc0 ? 1 : bytes [0] < 0xe0 ? 2 : bytes [0] < 0xf0 ? 3 : 4;
-    character_t self = { 1, NO_CODE };
-    if (size > left || (bytes [0] & 0xc0) == 0x80)
-        return self;
-    for (size_t i = 1; i < size; i++)
-        if ((bytes [i] & 0xc0) != 0x80)
-            return self;
-    self.code = letters_decode (bytes, &self.size);
+    character_t self = { letters_whole ((span_t){ piece.data + at, piece.size - at }), NO_CODE };
+    if (!self.size)
+        return (character_t){ 1, NO_CODE };
+    self.code = letters_decode (piece.data + at, &self.size);
     return self;
 }
 

@@ -8,28 +8,14 @@
 
 enum { EDGES = 1 << 16, BYTES_MAX = 4 };
 
-static bool
-s_goes_on (uint8_t byte)
-{
-    return (byte & 0xc0) == 0x80;
-}
-
 //  Bytes that go on with a character, from the first on.
 static size_t
 s_going_on (span_t bytes)
 {
     size_t count = 0;
-    while (count < bytes.size && s_goes_on (bytes.data [count]))
+    while (count < bytes.size && letters_goes_on (bytes.data [count]))
         count++;
     return count;
-}
-
-//  The bytes of a character, by its first; 0 for one that begins none.
-static size_t
-s_size (uint8_t byte)
-{
-    static const uint8_t sizes [16] = { 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 2, 2, 3, 4 };
-    return sizes [byte >> 4];
 }
 
 //  Whether a character may begin with bytes and have more, or be this one.
@@ -37,7 +23,7 @@ static bool
 s_may_begin (span_t bytes)
 {
     size_t going_on = s_going_on (span_slice (bytes, 1, bytes.size));
-    return bytes.size == 1 || (bytes.size < s_size (bytes.data [0]) && going_on == bytes.size - 1);
+    return bytes.size == 1 || (bytes.size < letters_size (bytes.data [0]) && going_on == bytes.size - 1);
 }
 
 static bool
@@ -103,7 +89,7 @@ s_learn_characters (firsts_t *self, const vocabulary_t *vocabulary, const merges
 {
     for (uint32_t id = 0; id < vocabulary_size (vocabulary); id++) {
         span_t text = vocabulary_bytes (vocabulary, id);
-        if (!text.size || text.size > BYTES_MAX || s_size (text.data [0]) != text.size || !utf8_is_valid (text))
+        if (!text.size || text.size > BYTES_MAX || letters_size (text.data [0]) != text.size || !utf8_is_valid (text))
             continue;
         size_t size;
         uint32_t code = letters_decode (text.data, &size);

@@ -24,11 +24,10 @@ typedef struct {
     uint32_t rank;    //  The highest of the rules that make it; MERGE_NONE: they do not make one token
 } first_t;
 
-//  Where two bytes meet that may be of different characters.
+//  Where two bytes meet: the lowest ranks of rules across.
 typedef struct {
-    uint32_t
-        before;    //  The lowest rank of a rule across, of which a character has the second byte, and no byte before it
-    uint32_t behind;    //  Of one of which it has the first byte, and none behind it
+    uint32_t before;    //  Of rules whose right side is the second byte, or what a character begins with from that on
+    uint32_t behind;    //  Of rules whose left side is the first byte, or what a character ends with up to that
 } edge_t;
 
 typedef struct {

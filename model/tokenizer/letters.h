@@ -54,6 +54,31 @@ letters_decode (const uint8_t *text, size_t *size)
     return (text [0] & 7u) << 18 | (text [1] & 0x3fu) << 12 | (text [2] & 0x3fu) << 6 | (text [3] & 0x3fu);
 }
 
+//  Whether a byte goes on with a character.
+static inline bool
+letters_goes_on (uint8_t byte)
+{
+    return (byte & 0xc0) == 0x80;
+}
+
+//  Bytes of the character that a byte begins; 0 where it begins none.
+static inline size_t
+letters_size (uint8_t byte)
+{
+    static const uint8_t sizes [16] = { 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 2, 2, 3, 4 };
+    return sizes [byte >> 4];
+}
+
+//  Bytes of the character at the start of some that are not empty and may be no text; 0 where it is not whole.
+static inline size_t
+letters_whole (span_t bytes)
+{
+    size_t size = letters_size (bytes.data [0]), have = 1;
+    while (have < size && have < bytes.size && letters_goes_on (bytes.data [have]))
+        have++;
+    return have == size ? size : 0;
+}
+
 //  Whether all characters of a text are ASCII.
 static inline bool
 letters_are_ascii (span_t text)

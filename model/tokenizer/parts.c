@@ -54,23 +54,6 @@ parts_first (const parts_t *self, span_t piece)
 
 //  ---- Characters of byte-level vocabularies ---------------------------------------------------------------------------
 
-static bool
-s_goes_on (uint8_t byte)
-{
-    return (byte & 0xc0) == 0x80;
-}
-
-//  The bytes of the character at the start of some that are not empty; 0 where it is not whole.
-static size_t
-s_character (span_t bytes)
-{
-    static const uint8_t sizes [16] = { 1, 1, 1, 1, 1, 1, 1, 1, 0, 0, 0, 0, 2, 2, 3, 4 };
-    size_t size = sizes [bytes.data [0] >> 4], have = 1;
-    while (have < size && have < bytes.size && s_goes_on (bytes.data [have]))
-        have++;
-    return have == size ? size : 0;
-}
-
 static uint64_t
 s_pair_bit (const parts_t *self, uint32_t left, uint32_t right)
 {
@@ -93,11 +76,11 @@ s_half_bit (const uint8_t *left)
 static void
 s_learn (parts_t *self, span_t token)
 {
-    size_t size = 0, left = token.size && !s_goes_on (token.data [0]) ? s_character (token) : 0;
+    size_t size = 0, left = token.size && !letters_goes_on (token.data [0]) ? letters_whole (token) : 0;
     for (size_t start = 0, at = 1; at < token.size; at++) {
-        if (s_goes_on (token.data [at]))
+        if (letters_goes_on (token.data [at]))
             continue;
-        size_t right = s_character (span_slice (token, at, token.size));
+        size_t right = letters_whole (span_slice (token, at, token.size));
         if (left == at - start && left && right)
             s_set_bit (self->pairs,
                 s_pair_bit (self, letters_decode (token.data + start, &size), letters_decode (token.data + at, &size)));
@@ -146,9 +129,9 @@ s_joins_pair (const parts_t *self, span_t piece, size_t left, size_t at)
 size_t
 parts_first_joint (const parts_t *self, span_t piece)
 {
-    size_t left = 0, size = s_goes_on (piece.data [0]) ? 0 : s_character (piece);
+    size_t left = 0, size = letters_goes_on (piece.data [0]) ? 0 : letters_whole (piece);
     for (size_t at = size; size && at < piece.size; at += size) {
-        size = s_goes_on (piece.data [at]) ? 0 : s_character (span_slice (piece, at, piece.size));
+        size = letters_goes_on (piece.data [at]) ? 0 : letters_whole (span_slice (piece, at, piece.size));
         if (size && !s_joins_pair (self, piece, left, at))
             return at;
         left = at;
@@ -160,8 +143,8 @@ parts_first_joint (const parts_t *self, span_t piece)
 static bool
 s_is_joint (const parts_t *self, span_t piece, size_t left, size_t at)
 {
-    return !s_goes_on (piece.data [left]) && s_character (span_slice (piece, left, at - left)) == at - left &&
-           !s_goes_on (piece.data [at]) && s_character (span_slice (piece, at, piece.size)) &&
+    return !letters_goes_on (piece.data [left]) && letters_whole (span_slice (piece, left, at - left)) == at - left &&
+           !letters_goes_on (piece.data [at]) && letters_whole (span_slice (piece, at, piece.size)) &&
            !s_joins_pair (self, piece, left, at);
 }
 
@@ -169,7 +152,7 @@ size_t
 parts_last_joint (const parts_t *self, span_t piece, size_t most)
 {
     for (size_t at = most < piece.size ? most : 0, left; at; at = left) {
-        for (left = at - 1; left && s_goes_on (piece.data [left]);)
+        for (left = at - 1; left && letters_goes_on (piece.data [left]);)
             left--;
         if (s_is_joint (self, piece, left, at))
             return at;
