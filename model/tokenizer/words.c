@@ -96,11 +96,20 @@ words_at (size_t number, const char *const **expressions)
 
 //  ---- Characters ------------------------------------------------------------------------------------------------------
 
-//  DeepSeek cuts numbers and these out first: to the other rules they are ends of text.
-static bool
-s_is_ideograph (uint32_t code)
+//  DeepSeek cuts numbers out first, then runs of a range of characters, not all of which are letters. Its last expression cuts each
+//  run of one of these sides, and sees no more of the text.
+typedef enum { SIDE_END, SIDE_NUMBER, SIDE_RANGE, SIDE_OTHER } side_t;
+
+static side_t
+s_side (span_t text, size_t at)
 {
-    return (code >= 0x4e00 && code <= 0x9fa5) || (code >= 0x3040 && code <= 0x30ff);
+    size_t size;
+    if (at == text.size)
+        return SIDE_END;
+    uint32_t code = letters_decode (text.data + at, &size);
+    if ((code >= 0x4e00 && code <= 0x9fa5) || (code >= 0x3040 && code <= 0x30ff))
+        return SIDE_RANGE;
+    return letters_at (text.data + at, &size) & LETTER_N ? SIDE_NUMBER : SIDE_OTHER;
 }
 
 //  The kind of the character at `at`; 0 bytes at the end of the text.
@@ -422,39 +431,37 @@ s_next_plain (const words_t *self, span_t text, size_t at)
     return s_blanks (self, text, at, NULL);
 }
 
+//  Whether blanks end at `at` as at the end of the text.
 static bool
 s_is_edge (span_t text, size_t at)
 {
-    size_t size;
-    return s_kind (text, at, &size) & LETTER_N || s_is_ideograph (letters_decode (text.data + at, &size));
+    return s_side (text, at) != SIDE_OTHER;
 }
 
-//  The kind of a character to the last of DeepSeek's expressions: 0 bytes at an edge, which is an end of text to it.
+//  The kind of the character at `at`; 0 bytes where it is on another side.
 static unsigned
-s_signed_kind (span_t text, size_t at, size_t *size)
+s_signed_kind (span_t text, size_t at, side_t side, size_t *size)
 {
-    unsigned kind = s_kind (text, at, size);
-    if (*size && s_is_edge (text, at))
-        kind = *size = 0;
-    return kind;
+    *size = 0;
+    return s_side (text, at) == side ? s_kind (text, at, size) : 0;
 }
 
 static size_t
-s_signed_run (span_t text, size_t at, unsigned bits)
+s_signed_run (span_t text, size_t at, side_t side, unsigned bits)
 {
     size_t size;
-    while (s_signed_kind (text, at, &size) & bits)
+    while (s_signed_kind (text, at, side, &size) & bits)
         at += size;
     return at;
 }
 
-//  What the last of DeepSeek's expressions matches at `at`, which is no edge; 0 for nothing.
+//  What the last of DeepSeek's expressions matches at `at`, which is on a side; 0 for nothing.
 static size_t
-s_match_signed (const words_t *self, span_t text, size_t at)
+s_match_signed (const words_t *self, span_t text, size_t at, side_t side)
 {
     size_t size, second;
     unsigned kind = s_kind (text, at, &size);
-    unsigned next = s_signed_kind (text, at + size, &second);
+    unsigned next = s_signed_kind (text, at + size, side, &second);
     if (size == 1 && kind & LETTER_PS && second == 1 && next & LETTER_L) {
         size_t end = at + 1;
         while (end < text.size && text.data [end] < 0x80 && letters_ascii [text.data [end]] & LETTER_L)
@@ -462,11 +469,13 @@ s_match_signed (const words_t *self, span_t text, size_t at)
         return end;
     }
     if (kind & (LETTER_L | LETTER_M))
-        return s_signed_run (text, at, LETTER_L | LETTER_M);
+        return s_signed_run (text, at, side, LETTER_L | LETTER_M);
     if (!(kind & (LETTER_LINE | LETTER_PS)) && next & (LETTER_L | LETTER_M))
-        return s_signed_run (text, at + size, LETTER_L | LETTER_M);
-    if (kind & LETTER_PS || (text.data [at] == ' ' && next & LETTER_PS))
-        return s_tail (self, text, s_signed_run (text, at + size, LETTER_PS));
+        return s_signed_run (text, at + size, side, LETTER_L | LETTER_M);
+    if (kind & LETTER_PS || (text.data [at] == ' ' && next & LETTER_PS)) {
+        size_t end = s_signed_run (text, at + size, side, LETTER_PS);
+        return side == SIDE_OTHER ? s_tail (self, text, end) : end;
+    }
     return kind & LETTER_SPACE ? s_blanks (self, text, at, s_is_edge) : 0;
 }
 
@@ -475,20 +484,16 @@ static size_t
 s_next_signed (const words_t *self, span_t text, size_t at)
 {
     size_t size;
-    if (s_kind (text, at, &size) & LETTER_N)
+    side_t side = s_side (text, at);
+    if (side == SIDE_NUMBER)
         return s_numbers (text, at, self->numbers);
-    if (s_is_edge (text, at)) {
-        while (at < text.size && s_is_ideograph (letters_decode (text.data + at, &size)))
-            at += size;
-        return at;
-    }
-    size_t end = s_match_signed (self, text, at);
+    size_t end = s_match_signed (self, text, at, side);
     if (end)
         return end;
     do {
         s_kind (text, at, &size);
         at += size;
-    } while (at < text.size && !s_is_edge (text, at) && !s_match_signed (self, text, at));
+    } while (s_side (text, at) == side && !s_match_signed (self, text, at, side));
     return at;
 }
 

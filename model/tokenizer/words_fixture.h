@@ -58,6 +58,10 @@ static const char *const s_parts [] = {
     "\xe4\xb8\xad\xe6\x96\x87",
     "\xe3\x81\x8b\xe3\x82\x99",
     "\xe3\x83\xbc",
+    "\xe3\x83\xbb",
+    "\xe3\x82\xa0",
+    "\xe3\x82\x9b",
+    "\xe3\x81\x80",
     "\xd9\xa3",
     "\xc2\xb2",
     "\xe2\x85\xab",
@@ -77,17 +81,19 @@ static const char *const s_parts [] = {
     "\xf0\x9d\x94\x84",
 };
 
-//  Whether the expressions' library knows a character; of the newest ones it may not know what words.c does.
+//  Whether a code point is a character that the expressions' library takes for what words.c does: of the newest ones one may know
+//  what the other does not.
 static inline bool
-s_is_assigned (uint32_t code)
+s_is_agreed (uint32_t code)
 {
-    static regex_t *unassigned;
+    static regex_t *other;
     uint8_t bytes [4];
     size_t start, end;
-    if (code - 0xd800 < 0x800 || (!unassigned && regex_new (SPAN ("\\p{Cn}"), &unassigned, NULL)))
+    if (code - 0xd800 < 0x800 || (!other && regex_new (SPAN ("[^\\p{L}\\p{N}\\p{M}\\p{P}\\p{S}\\p{Z}]"), &other, NULL)))
         return false;
-    return regex_find (unassigned, span_of (bytes, letters_encode (code, bytes)), 0, &start, &end, NULL) ==
-           STATUS_NOT_FOUND;
+    span_t character = span_of (bytes, letters_encode (code, bytes));
+    bool is_other = regex_find (other, character, 0, &start, &end, NULL) == STATUS_OK;
+    return is_other == !(letters_of (code) & (LETTER_L | LETTER_N | LETTER_M | LETTER_PS | LETTER_SPACE));
 }
 
 static inline void
@@ -99,7 +105,7 @@ s_append_random (random_t *random, buffer_t *text)
     if (random_chance (random, 500000)) {
         uint32_t code = (uint32_t)random_below (random, 0x20000);
         uint8_t *place = buffer_reserve (text, 4);
-        buffer_commit (text, s_is_assigned (code) ? letters_encode (code, place) : 0);
+        buffer_commit (text, s_is_agreed (code) ? letters_encode (code, place) : 0);
     }
 }
 
