@@ -36,6 +36,10 @@ status_t json_parse (span_t text, json_t **tree, error_t *error);
 //  Whether json_parse would read a text, and what kind of value it is; without a tree of it.
 bool json_recognize (span_t text, json_kind_t *kind);
 
+//  Whether json_parse would read a text as an object; and the text of its member of this name, empty where there is none,
+//  the last one's where there are several.  key: as it is spelt in the text.  Borrowed from the text.
+bool json_recognize_member (span_t text, span_t key, span_t *value);
+
 //  Frees a tree that json_parse gave and nulls the caller's pointer.
 void json_destroy (json_t **self_p);
 

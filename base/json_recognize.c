@@ -127,19 +127,64 @@ s_token (span_t text, json_kind_t *kind)
     }
 }
 
-bool
-json_recognize (span_t text, json_kind_t *kind)
+//  What is looked for on the way.
+typedef struct {
+    span_t key;              //  Name of a member of the outermost object
+    bool found;              //  Its value comes, or is not over
+    const uint8_t *begin;    //  Where that begins; NULL: it has not
+    span_t value;            //  The last one that was whole
+} search_t;
+
+//  Takes a token that the grammar has taken.  is_key: the outermost object's.
+static void
+s_seek (search_t *self, const grammar_t *grammar, bool is_key, span_t token)
+{
+    if (is_key)
+        self->found = span_equal (span_slice (token, 1, token.size - 2), self->key);
+    if (is_key || !self->found || token.data [0] == ':')
+        return;
+    if (!self->begin)
+        self->begin = token.data;
+    if (grammar->depth > 1 || grammar->expect != NEXT)
+        return;
+    self->value = span_of (self->begin, (size_t)(token.data + token.size - self->begin));
+    self->found = false;
+    self->begin = NULL;
+}
+
+static bool
+s_walk (span_t text, json_kind_t *kind, search_t *search)
 {
     grammar_t grammar = { .expect = VALUE };
     json_kind_t inner, *outer = kind;
     if (text.size > INT32_MAX || json_check (text, NULL))
         return false;
     for (text = span_trim (text); text.size; text = span_trim (text)) {
+        bool is_key = grammar.depth == 1 && (grammar.expect == KEY || grammar.expect == FIRST_KEY);
         size_t size = s_accept (&grammar, text.data [0]) ? s_token (text, outer) : 0;
         if (!size)
             return false;
+        s_seek (search, &grammar, is_key && grammar.expect == COLON, span_slice (text, 0, size));
         outer = &inner;
         text = span_slice (text, size, text.size);
     }
     return grammar.expect == NEXT && !grammar.depth;
+}
+
+bool
+json_recognize (span_t text, json_kind_t *kind)
+{
+    search_t nothing = { .key = SPAN ("") };
+    return s_walk (text, kind, &nothing);
+}
+
+bool
+json_recognize_member (span_t text, span_t key, span_t *value)
+{
+    json_kind_t kind;
+    search_t search = { .key = key };
+    if (!s_walk (text, &kind, &search) || kind != JSON_OBJECT)
+        return false;
+    *value = search.value;
+    return true;
 }

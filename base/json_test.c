@@ -244,14 +244,35 @@ test_noise_is_refused_or_read (void **state)
     assert_in_range (read, 100, 15000);
 }
 
+//  Text off the text, and the tree that json_parse makes of it: the same member.
+static void
+s_assert_same_member (span_t text, span_t value, const json_t *tree)
+{
+    json_t *parsed = NULL;
+    buffer_t one = { 0 }, other = { 0 };
+    if (value.size && json_parse (value, &parsed, NULL))
+        fail_msg ("%.*s is no value in %.*s", SPAN_ARG (value), SPAN_ARG (text));
+    json_render (parsed, &one);
+    json_render (json_get (tree, "a"), &other);
+    if (!span_equal (buffer_span (&one), buffer_span (&other)) || value.size != span_trim (value).size)
+        fail_msg ("%.*s in %.*s", SPAN_ARG (value), SPAN_ARG (text));
+    json_destroy (&parsed);
+    buffer_fini (&one);
+    buffer_fini (&other);
+}
+
 static bool
 s_assert_recognized (span_t text)
 {
+    span_t value = { 0 };
     json_t *tree = NULL;
     json_kind_t kind = JSON_NULL;
     bool parsed = json_parse (text, &tree, NULL) == STATUS_OK;
     if (json_recognize (text, &kind) != parsed || (parsed && kind != json_kind (tree)))
         fail_msg ("%.*s", SPAN_ARG (text));
+    if (json_recognize_member (text, SPAN ("a"), &value) != (parsed && kind == JSON_OBJECT))
+        fail_msg ("%.*s", SPAN_ARG (text));
+    s_assert_same_member (text, value, tree);
     json_destroy (&tree);
     return parsed;
 }
