@@ -103,7 +103,8 @@ typedef struct {
     //  Fills in all but the rank.  Tokens that are expected in the cache are not to be computed.
     void (*load) (const engine_t *self, worker_load_t *load);
 
-    //  A conversation (JSON, as render's message has it) to the prompt; text to ids.  Answers exactly once, unless closed.
+    //  A conversation (JSON, as render's message has it) to the prompt; text to ids.  Answers exactly once, perhaps before this
+    //  returns, unless closed.
     void (*render) (engine_t *self, span_t conversation, engine_answer_fn *done, void *arg);
     void (*tokenize) (engine_t *self, span_t text, engine_answer_fn *done, void *arg);
 

@@ -76,7 +76,7 @@ static void
 s_on_end (void *arg, status_t status, const error_t *error)
 {
     http_ask_t *self = arg;
-    self->done (self->arg, status, status ? error->text : "", self->code, buffer_span (&self->body));
+    self->done (self->arg, status, status ? error->text : "", self->code, &self->body);
     s_free (self);
 }
 

@@ -19,8 +19,9 @@ typedef struct {
     list_t asks;                    //  http_ask_t under way
 } http_peer_t;
 
-//  The answer.  status: STATUS_OK where one came, whatever `code` (the HTTP status) says; else why not.  All borrowed.
-typedef void (http_answer_fn) (void *arg, status_t status, const char *why, int code, span_t body);
+//  The answer.  status: STATUS_OK where one came, whatever `code` (the HTTP status) says; else why not.  All borrowed; who takes
+//  the body, and leaves an empty one, has its size to give back to the actor's budget.
+typedef void (http_answer_fn) (void *arg, status_t status, const char *why, int code, buffer_t *body);
 
 //  Asks nothing yet.  Borrows both strings for as long as it is used.
 void http_peer_init (

@@ -365,6 +365,156 @@ test_an_answer_beyond_the_memory_that_is_left_is_refused (void **state)
     stage_end ();
 }
 
+//  ---- Questions that take long ------------------------------------------------------------------------------------------
+
+enum { LONG = 200000 };    //  Bytes that are worked on aside
+
+typedef struct {
+    port_t *port;         //  Where it was to be
+    job_fn *run;          //  The work; NULL: none is held
+    job_done_fn *done;    //  Told
+    void *arg;            //  For done
+    void *data;           //  For run and done
+} held_job_t;
+
+static held_job_t s_held;
+static port_table_t s_holding;    //  The worker's port, but that jobs are held
+
+static void
+s_hold_job (port_t *port, job_fn *run, job_done_fn *done, void *arg, void *data)
+{
+    assert_null (s_held.run);
+    s_held = (held_job_t){ port, run, done, arg, data };
+}
+
+//  Gives the worker's own table.
+static const port_table_t *
+s_hold_jobs (void)
+{
+    port_t *port = actor_port (stage_worker ());
+    const port_table_t *table = port->table;
+    s_held = (held_job_t){ 0 };
+    s_holding = *table;
+    s_holding.job_start = s_hold_job;
+    port->table = &s_holding;
+    return table;
+}
+
+//  The work takes all this time.
+static void
+s_end_job (void)
+{
+    held_job_t job = s_held;
+    assert_non_null (job.run);
+    s_held = (held_job_t){ 0 };
+    job.run (job.data);
+    job.done (job.arg, job.data);
+}
+
+//  Asks to tokenize a long text.
+static void
+s_ask_long (question_t *question)
+{
+    buffer_t text = { 0 };
+    buffer_print (&text, "%0*d", LONG, 7);
+    stage_ask (question, &tokenize_message, &(tokenize_t){ .model = SPAN ("mock"), .text = buffer_span (&text) });
+    stage_run_ms (20000);
+    assert_false (question->ended);
+    buffer_fini (&text);
+}
+
+//  Who asks meanwhile has the answer, and the worker is there.
+static void
+s_assert_awake (void)
+{
+    question_t question;
+    stage_call (&question, &tokenize_message, &(tokenize_t){ .model = SPAN ("mock"), .text = SPAN ("Hi") });
+    assert_int_equal (question.result, CALL_REPLIED);
+    assert_true (stage_observed ()->alive);
+}
+
+//  Once to write the question, once to read the answer: however long either takes, the worker does not wait for it.
+static void
+test_a_long_question_is_worked_on_aside (void **state)
+{
+    question_t question;
+    s_begin ();
+    uint64_t used = actor_budget (stage_worker ())->used;
+    s_hold_jobs ();
+    s_ask_long (&question);
+    assert_true (actor_budget (stage_worker ())->used > used + 2 * LONG);
+    s_assert_awake ();
+    s_end_job ();
+    stage_run_ms (20000);
+    assert_false (question.ended);
+    s_assert_awake ();
+    s_end_job ();
+    stage_run_ms (1000);
+    assert_int_equal (question.result, CALL_REPLIED);
+    assert_memory_equal (question.bytes,
+        "0\0\0\0"
+        "0\0\0\0",
+        8);
+    assert_int_equal (actor_budget (stage_worker ())->used, used);
+    stage_end ();
+}
+
+//  The answer to a short question may be a long one.
+static void
+test_a_long_prompt_is_read_aside (void **state)
+{
+    question_t question;
+    buffer_t text = { 0 };
+    s_begin ();
+    s_hold_jobs ();
+    buffer_print (&text, "{\"messages\":[{\"role\":\"user\",\"content\":\"%0*d\"}]}", LONG, 7);
+    stage_ask (&question, &render_message, &(render_t){ .model = SPAN ("mock"), .request = buffer_span (&text) });
+    stage_run_ms (20000);
+    assert_false (question.ended);
+    s_assert_awake ();
+    s_end_job ();
+    stage_run_ms (1000);
+    assert_int_equal (question.result, CALL_REPLIED);
+    assert_memory_equal (question.bytes, "<s>000", 6);
+    buffer_fini (&text);
+    stage_end ();
+}
+
+static void
+test_a_worker_may_end_while_a_question_is_worked_on (void **state)
+{
+    for (int jobs = 0; jobs < 2; jobs++) {
+        question_t question;
+        s_begin ();
+        const port_table_t *table = s_hold_jobs ();
+        s_ask_long (&question);
+        if (jobs) {
+            s_end_job ();
+            stage_run_ms (1000);
+        }
+        table->job_start (s_held.port, s_held.run, s_held.done, s_held.arg, s_held.data);
+        stage_end ();
+    }
+}
+
+static void
+test_a_question_beyond_the_memory_that_is_left_is_refused (void **state)
+{
+    question_t question;
+    buffer_t text = { 0 };
+    s_begin ();
+    budget_t *budget = actor_budget (stage_worker ());
+    uint64_t used = budget->used;
+    budget->limit = used + 3 * LONG;
+    buffer_print (&text, "%0*d", LONG, 7);
+    stage_call (&question, &tokenize_message, &(tokenize_t){ .model = SPAN ("mock"), .text = buffer_span (&text) });
+    assert_int_equal (question.status, STATUS_LIMIT);
+    assert_non_null (strstr (question.error, "do not fit"));
+    assert_int_equal (budget->used, used);
+    buffer_fini (&text);
+    stage_end ();
+}
+
 //  ---- What the model brings -------------------------------------------------------------------------------------------
 
 //  The server's file, where the worker sees it; the server is looked at anew.
@@ -477,35 +627,12 @@ test_files_stay_those_of_the_card_while_the_server_starts_anew (void **state)
     stage_end ();
 }
 
-typedef struct {
-    port_t *port;         //  Where it was to be
-    job_fn *run;          //  The work; NULL: none is held
-    job_done_fn *done;    //  Told
-    void *arg;            //  For done
-    void *data;           //  For run and done
-} held_job_t;
-
-static held_job_t s_held;
-static port_table_t s_holding;    //  The worker's port, but that jobs are held
-
-static void
-s_hold_job (port_t *port, job_fn *run, job_done_fn *done, void *arg, void *data)
-{
-    assert_null (s_held.run);
-    s_held = (held_job_t){ port, run, done, arg, data };
-}
-
 //  Gives the worker's own table.
 static const port_table_t *
 s_begin_holding (void)
 {
     s_begin ();
-    port_t *port = actor_port (stage_worker ());
-    const port_table_t *table = port->table;
-    s_held = (held_job_t){ 0 };
-    s_holding = *table;
-    s_holding.job_start = s_hold_job;
-    port->table = &s_holding;
+    const port_table_t *table = s_hold_jobs ();
     s_put_model_file (s_real_file ());
     assert_non_null (s_held.run);
     return table;
@@ -521,8 +648,7 @@ test_a_model_file_is_read_aside (void **state)
     stage_run_ms (20000);
     stage_call (&question, &tokenize_message, &(tokenize_t){ .model = SPAN ("mock"), .text = SPAN ("Hi") });
     assert_int_equal (question.result, CALL_REPLIED);
-    s_held.run (s_held.data);
-    s_held.done (s_held.arg, s_held.data);
+    s_end_job ();
     stage_run_ms (1000);
     assert_false (stage_observed ()->draining);
     assert_true (stage_observed ()->card.has_files);
@@ -556,6 +682,10 @@ main (void)
         cmocka_unit_test_setup (test_a_loading_server_is_waited_for, s_set_up),
         cmocka_unit_test_setup (test_a_server_of_another_kind_is_named_as_such, s_set_up),
         cmocka_unit_test_setup (test_a_prompt_begins_as_the_servers_own_chat, s_set_up),
+        cmocka_unit_test_setup (test_a_long_question_is_worked_on_aside, s_set_up),
+        cmocka_unit_test_setup (test_a_long_prompt_is_read_aside, s_set_up),
+        cmocka_unit_test_setup (test_a_worker_may_end_while_a_question_is_worked_on, s_set_up),
+        cmocka_unit_test_setup (test_a_question_beyond_the_memory_that_is_left_is_refused, s_set_up),
         cmocka_unit_test_setup (test_the_models_files_are_given_as_the_reader_asks, s_set_up),
         cmocka_unit_test_setup (test_files_that_changed_are_not_given, s_set_up),
         cmocka_unit_test_setup (test_a_model_file_is_read_aside, s_set_up),

@@ -374,10 +374,16 @@ s_on_answer (void *self, void *arg, call_result_t result, const void *reply)
 }
 
 void
-stage_call (question_t *question, const message_type_t *type, const void *request)
+stage_ask (question_t *question, const message_type_t *type, const void *request)
 {
     memset (question, 0, sizeof *question);
     call_start (&question->call, s_client.actor, SPAN ("worker/0"), type, request, HOUR, s_on_answer, question);
+}
+
+void
+stage_call (question_t *question, const message_type_t *type, const void *request)
+{
+    stage_ask (question, type, request);
     for (int i = 0; !question->ended && i < 1000; i++)
         stage_run_ms (10);
     assert_true (question->ended);

@@ -88,7 +88,10 @@ talk_t *stage_generate (const generate_t *request, uint64_t credit, uint64_t ste
 //  A request with text as tokens, a byte each.  Borrows it until the talk is open.
 generate_t stage_request (const char *text, uint32_t max_tokens);
 
-//  Calls a method of the worker and runs until the answer is there.
+//  Calls a method of the worker.  question: until the answer is there, or stage_end.
+void stage_ask (question_t *question, const message_type_t *type, const void *request);
+
+//  The same, and runs until the answer is there.
 void stage_call (question_t *question, const message_type_t *type, const void *request);
 
 //  Asks the worker for the model's files with this hash; at most `step` bytes are on their way.  fetching: new.

@@ -5,29 +5,6 @@
 #include "base/memory.h"
 #include "workers/llamacpp/llamacpp_private.h"
 
-enum { ANSWER_MAX = 256 << 20 };
-
-static const uint64_t QUESTION_NS = 60000000000;
-
-typedef status_t (answer_reader_fn) (span_t body, buffer_t *out, error_t *error);
-
-//  A question that the server has not answered.
-typedef struct {
-    list_link_t link;          //  In the engine
-    engine_t *engine;          //  In which
-    answer_reader_fn *read;    //  What its answer is
-    bool begins;               //  The text of the first token goes before it
-    engine_answer_fn *done;    //  Who is told
-    void *arg;                 //  For done
-} question_t;
-
-static void
-s_free_question (question_t *self)
-{
-    list_remove (&self->engine->asked, &self->link);
-    memory_free (self);
-}
-
 //  ---- Opening and closing -----------------------------------------------------------------------------------------------
 
 static void
@@ -82,8 +59,7 @@ s_close (engine_t *self)
     files_drop (self);
     http_peer_fini (&self->probes);
     http_peer_fini (&self->questions);
-    for (list_link_t *link; (link = list_first (&self->asked));)
-        s_free_question (LIST_ENTRY (link, question_t, link));
+    questions_drop (self);
     slots_destroy (&self->slots);
     wire_facts_fini (&self->facts);
     buffer_fini (&self->front);
@@ -137,77 +113,6 @@ s_load (const engine_t *self, worker_load_t *load)
     load->kv_capacity = self->facts.slots * (self->facts.context / self->block_size);
 }
 
-//  ---- Questions ----------------------------------------------------------------------------------------------------------
-
-static status_t
-s_read_answer (
-    const question_t *self, status_t status, const char *why, int code, span_t body, buffer_t *out, error_t *error)
-{
-    if (status)
-        return error_set (error, STATUS_UNREACHABLE, "the engine cannot be reached: %s", why);
-    if (code != 200) {
-        status = wire_read_error (code, body, error);
-        //  Templates refuse by raising an error of their own, which comes as an internal one.
-        return status == STATUS_INTERNAL ? STATUS_INVALID : status;
-    }
-    return self->read (body, out, error);
-}
-
-//  Puts the text of the token that begins a chat before the prompt, where it is not there already.
-static void
-s_begin (const question_t *self, buffer_t *text)
-{
-    span_t bos = buffer_span (&self->engine->facts.bos);
-    if (!self->begins || span_starts_with (buffer_span (text), bos))
-        return;
-    buffer_t whole = { 0 };
-    buffer_append (&whole, bos);
-    buffer_append (&whole, buffer_span (text));
-    buffer_fini (text);
-    *text = whole;
-}
-
-static void
-s_on_answer (void *arg, status_t status, const char *why, int code, span_t body)
-{
-    question_t *self = arg;
-    buffer_t text = { 0 };
-    error_t error;
-    error_clear (&error);
-    status = s_read_answer (self, status, why, code, body, &text, &error);
-    if (status == STATUS_OK)
-        s_begin (self, &text);
-    self->done (self->arg, status, error.text, buffer_span (&text));
-    buffer_fini (&text);
-    s_free_question (self);
-}
-
-static void
-s_ask (engine_t *engine, const char *path, span_t body, question_t question)
-{
-    question_t *self = memory_new (sizeof *self);
-    *self = question;
-    self->engine = engine;
-    list_append (&engine->asked, &self->link);
-    http_ask (&engine->questions, path, body, QUESTION_NS, ANSWER_MAX, s_on_answer, self);
-}
-
-static void
-s_render (engine_t *self, span_t conversation, engine_answer_fn *done, void *arg)
-{
-    s_ask (self, "/apply-template", conversation,
-        (question_t){ .read = wire_read_prompt, .begins = self->begins, .done = done, .arg = arg });
-}
-
-static void
-s_tokenize (engine_t *self, span_t text, engine_answer_fn *done, void *arg)
-{
-    buffer_t body = { 0 };
-    wire_write_tokenize (&body, text, false);
-    s_ask (self, "/tokenize", buffer_span (&body), (question_t){ .read = wire_read_tokens, .done = done, .arg = arg });
-    buffer_fini (&body);
-}
-
 const engine_class_t llamacpp_engine = {
     .name = "llamacpp",
     .renders = true,
@@ -216,7 +121,7 @@ const engine_class_t llamacpp_engine = {
     .start = s_start,
     .cancel = s_cancel,
     .load = s_load,
-    .render = s_render,
-    .tokenize = s_tokenize,
+    .render = questions_render,
+    .tokenize = questions_tokenize,
     .files = files_get,
 };

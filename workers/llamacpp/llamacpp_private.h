@@ -1,7 +1,7 @@
 //  llamacpp_private - what the files of the adapter share
 //
-//  llamacpp.c is the table, with questions and load.  probe.c finds the server and what it is.  run.c is one completion.
-//  files.c reads what the model brings.
+//  llamacpp.c is the table, with load.  probe.c finds the server and what it is.  run.c is one completion.  questions.c
+//  asks for prompts and tokens.  files.c reads what the model brings.
 
 #ifndef WORKERS_LLAMACPP_LLAMACPP_PRIVATE_H
 #define WORKERS_LLAMACPP_LLAMACPP_PRIVATE_H
@@ -82,6 +82,15 @@ void run_start_waiting (engine_t *engine);
 
 //  Fails every run.
 void run_fail_all (engine_t *engine, status_t status, const char *why);
+
+//  ---- questions.c ---------------------------------------------------------------------------------------------------------
+
+//  As the engine's class has them: render and tokenize.
+void questions_render (engine_t *engine, span_t conversation, engine_answer_fn *done, void *arg);
+void questions_tokenize (engine_t *engine, span_t text, engine_answer_fn *done, void *arg);
+
+//  Once the server is not listened to any more: nobody is told.
+void questions_drop (engine_t *engine);
 
 //  ---- files.c -------------------------------------------------------------------------------------------------------------
 

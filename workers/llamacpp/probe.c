@@ -38,13 +38,13 @@ s_fail (engine_t *self, bool refuses, const char *why)
 
 //  True where the answer is there and good; else the sentence is passed on.
 static bool
-s_is_good (engine_t *self, status_t status, const char *why, int code, span_t body)
+s_is_good (engine_t *self, status_t status, const char *why, int code, const buffer_t *body)
 {
     error_t error;
     if (status) {
         s_fail (self, status == STATUS_UNREACHABLE, why);
     } else if (code != 200) {
-        wire_read_error (code, body, &error);
+        wire_read_error (code, buffer_span (body), &error);
         s_fail (self, code == 503, error.text);
     } else
         return true;
@@ -85,14 +85,14 @@ s_become_ready (engine_t *self, bool has_files)
 //  ---- The questions, in order -------------------------------------------------------------------------------------------
 
 static void
-s_on_begin (void *arg, status_t status, const char *why, int code, span_t body)
+s_on_begin (void *arg, status_t status, const char *why, int code, buffer_t *body)
 {
     engine_t *self = arg;
     if (!s_is_good (self, status, why, code, body))
         return;
     error_t error;
     buffer_t tokens = { 0 };
-    status = wire_read_tokens (body, &tokens, &error);
+    status = wire_read_tokens (buffer_span (body), &tokens, &error);
     self->begins = tokens.size > 0 && self->facts.bos.size > 0;
     buffer_fini (&tokens);
     if (status)
@@ -102,13 +102,13 @@ s_on_begin (void *arg, status_t status, const char *why, int code, span_t body)
 }
 
 static void
-s_on_models (void *arg, status_t status, const char *why, int code, span_t body)
+s_on_models (void *arg, status_t status, const char *why, int code, buffer_t *body)
 {
     engine_t *self = arg;
     if (!s_is_good (self, status, why, code, body))
         return;
     error_t error;
-    if (wire_read_models (&self->facts, body, &error)) {
+    if (wire_read_models (&self->facts, buffer_span (body), &error)) {
         s_fail (self, false, error.text);
         return;
     }
@@ -119,21 +119,21 @@ s_on_models (void *arg, status_t status, const char *why, int code, span_t body)
 }
 
 static void
-s_on_props (void *arg, status_t status, const char *why, int code, span_t body)
+s_on_props (void *arg, status_t status, const char *why, int code, buffer_t *body)
 {
     engine_t *self = arg;
     if (!s_is_good (self, status, why, code, body))
         return;
     error_t error;
     wire_facts_fini (&self->facts);
-    if (wire_read_props (&self->facts, body, &error))
+    if (wire_read_props (&self->facts, buffer_span (body), &error))
         s_fail (self, false, error.text);
     else
         s_ask (self, "/v1/models", (span_t){ 0 }, s_on_models);
 }
 
 static void
-s_on_health (void *arg, status_t status, const char *why, int code, span_t body)
+s_on_health (void *arg, status_t status, const char *why, int code, buffer_t *body)
 {
     engine_t *self = arg;
     if (!s_is_good (self, status, why, code, body))

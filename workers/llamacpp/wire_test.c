@@ -224,6 +224,25 @@ test_recorded_answers (void **state)
 }
 
 static void
+test_tokens_are_read_off_the_text (void **state)
+{
+    static const char *const bad [] = { "{\"tokens\":[1]", "{\"tokens\":1}", "{\"tokens\":[\"1\"]}",
+        "{\"tokens\":[[1]]}", "{\"tokens\":[1,-2]}", "{\"tokens\":[1.5]}", "{\"tokens\":[4294967296]}",
+        "{\"tokens\":[1 2]}", "{\"n\":{\"tokens\":[1]}}", "[1]", "" };
+    buffer_t out = { 0 };
+    span_t good = SPAN (" { \"n\" : [{\"tokens\":[9]}], \"tokens\" : [ 1 , 4294967295,3 ] , \"m\":\"],\" } ");
+    assert_int_equal (wire_read_tokens (good, &out, NULL), STATUS_OK);
+    assert_int_equal (out.size, 12);
+    assert_memory_equal (out.data, "\1\0\0\0\377\377\377\377\3\0\0\0", 12);
+    buffer_clear (&out);
+    assert_int_equal (wire_read_tokens (SPAN ("{\"tokens\":[ ]}"), &out, NULL), STATUS_OK);
+    assert_int_equal (out.size, 0);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++)
+        assert_int_equal (wire_read_tokens (span_from_string (bad [i]), &out, NULL), STATUS_INTERNAL);
+    buffer_fini (&out);
+}
+
+static void
 test_a_completion_says_everything (void **state)
 {
     static const uint32_t tokens [] = { 1, 403 };
@@ -267,6 +286,7 @@ main (void)
         cmocka_unit_test (test_errors_keep_the_servers_sentence),
         cmocka_unit_test (test_recorded_facts),
         cmocka_unit_test (test_recorded_answers),
+        cmocka_unit_test (test_tokens_are_read_off_the_text),
         cmocka_unit_test (test_a_completion_says_everything),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
