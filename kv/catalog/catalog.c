@@ -11,7 +11,7 @@ enum {
     PENDING_MAX = 4000000,
     SWEEP_STEPS = 100,        //  Of one call
     EXPIRED_BLOCKS = 1024,    //  Blocks that one call forgets, about
-    PIECES = 4,               //  Of memory that one call frees
+    PIECES = 8,               //  Of memory that one call frees
     LOOKS = 64,               //  Namespaces or guesses that one call looks at
     EXPECTED = 32,            //  Hashes of an event that are told ahead: an index fetches the others in its turn
     BLOCK_BYTES = 100,
@@ -78,6 +78,7 @@ s_shed (catalog_t *self)
     } else if (spaces) {
         namespace_entry_t *space = *(namespace_entry_t **)array_at (&self->spaces_left, spaces - 1);
         if (!index_shed (space->index)) {
+            self->sums.bytes -= space->bytes;
             s_namespace_free (space);
             array_cut (&self->spaces_left, spaces - 1);
         }
@@ -151,7 +152,7 @@ static namespace_entry_t *
 s_namespace (catalog_t *self, uint64_t id)
 {
     namespace_entry_t *space = map_get_u64 (self->by_namespace, id);
-    if (space || self->namespaces.count == NAMESPACES_MAX)
+    if (space || self->namespaces.count + self->spaces_left.count >= NAMESPACES_MAX)
         return space;
     space = memory_new (sizeof *space);
     space->id = id;
@@ -173,7 +174,8 @@ s_namespace_of_rank (catalog_t *self, uint64_t id, uint16_t rank)
 }
 
 //  Forgets a namespace that holds nothing any more: models and tenants come and go, and the room for namespaces is bounded.
-//  What it has kept out stays counted.  False where it holds something; it is between the two ends of a change.
+//  What it has kept out stays counted, and its memory until that is freed.  False where it holds something; it is between the
+//  two ends of a change.
 static bool
 s_forget_if_empty (catalog_t *self, size_t position)
 {
@@ -183,6 +185,7 @@ s_forget_if_empty (catalog_t *self, size_t position)
     if (stats.blocks || !pending_is_idle (space->pending))
         return false;
     self->sums.refused += stats.refused;
+    self->sums.bytes += space->bytes = stats.bytes;
     map_remove_u64 (self->by_namespace, space->id);
     *(namespace_entry_t **)array_add (&self->spaces_left) = space;
     array_remove (&self->namespaces, position);
@@ -527,6 +530,14 @@ s_next_in_round (const catalog_t *self, round_t *round)
     return catalog_namespace_at (self, round->at);
 }
 
+//  Goes on to the next namespace, whether this one was finished or not: no namespace keeps the others waiting.
+static void
+s_go_on (round_t *round, bool is_finished)
+{
+    round->at++;
+    round->done = is_finished ? round->done + 1 : 0;
+}
+
 //  Whether more is to be done in a round.
 static bool
 s_end_of_call (const catalog_t *self, round_t *round)
@@ -548,8 +559,7 @@ catalog_expire (catalog_t *self, uint64_t now_ns, bool *more)
         s_end_change (self, space);
         size_t looked = 1 + map_count (space->guesses);
         looks -= looked < looks ? looked : looks;
-        self->expiry.at += left != 0;
-        self->expiry.done = left ? self->expiry.done + 1 : 0;
+        s_go_on (&self->expiry, left != 0);
     }
     *more = s_end_of_call (self, &self->expiry);
     return expired;
@@ -623,16 +633,15 @@ catalog_sweep (catalog_t *self)
         shedding = s_shed (self);
     for (size_t looks = LOOKS; looks && left && (space = s_next_in_round (self, &self->sweep)); looks--) {
         s_begin_change (self, space);
-        bool is_dirty = index_sweep (space->index, 0);
-        if (is_dirty)
+        if (index_sweep (space->index, 0)) {
+            index_sweep (space->index, SWEEP_STEPS);
             left = 0;    //  That is enough for a call
-        bool unfinished = is_dirty && index_sweep (space->index, SWEEP_STEPS);
+        }
         pending_expire (space->pending, 0, &left);
-        if (!unfinished && s_forget_if_empty (self, self->sweep.at))
+        if (left && s_forget_if_empty (self, self->sweep.at))
             continue;
         s_end_change (self, space);
-        self->sweep.at += !unfinished;
-        self->sweep.done = unfinished ? 0 : self->sweep.done + 1;
+        s_go_on (&self->sweep, left != 0);
     }
     return s_end_of_call (self, &self->sweep) || shedding;
 }

@@ -101,8 +101,8 @@ bool catalog_settle (catalog_t *self, catalog_ticket_t ticket);
 //  than the engine's room, and put right by what it said that it found.  False where it was pending no more.
 bool catalog_guess (catalog_t *self, catalog_ticket_t ticket, const catalog_outcome_t *outcome, uint64_t now_ns);
 
-//  Forgets some of the prefills that expire at now_ns or before, and of the guesses that nobody used for long; *more: whether
-//  some are left, or not all namespaces were looked at.  Returns how many prefills.
+//  Forgets some of the prefills that expire at now_ns or before, and of the guesses that nobody used for long.  *more: whether
+//  this round through all namespaces is not over; what begins to be due meanwhile the next one sees.  Returns how many prefills.
 size_t catalog_expire (catalog_t *self, uint64_t now_ns, bool *more);
 
 //  A worker, a rank of a source, reaches what another source has in this tier and those below it: its machine's block
@@ -133,7 +133,8 @@ status_t catalog_snapshot_next (catalog_snapshot_t *self, bool *ended);
 //  A number for all that a source has, whatever the order it came in; 0 for nothing.
 uint64_t catalog_digest (const catalog_t *self, uint64_t source);
 
-//  Sweeps out some of what was forgotten, and the namespaces that are empty, for quiet moments.  True while there is more.
+//  Sweeps out some of what was forgotten, and the namespaces that are empty, for quiet moments.  True while this round through
+//  all namespaces is not over; what goes meanwhile the next one sees.
 bool catalog_sweep (catalog_t *self);
 
 void catalog_stats (const catalog_t *self, catalog_stats_t *stats);

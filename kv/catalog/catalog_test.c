@@ -68,10 +68,11 @@ s_stats (void)
     return stats;
 }
 
+//  To the end of the round under way, and another one.
 static void
 s_sweep (void)
 {
-    while (catalog_sweep (s_catalog))
+    for (int rounds = 2; rounds; rounds -= !catalog_sweep (s_catalog))
         continue;
 }
 
@@ -129,6 +130,43 @@ test_there_is_room_again_where_it_was_full (void **state)
     s_store (WORKER, NAMESPACES + 1);
     assert_int_equal (s_matches (NAMESPACES + 1), 1);
     assert_int_equal (s_stats ().refused, 2);
+}
+
+//  While somebody leaves one namespace all the time, another one that is empty goes.
+static void
+test_no_namespace_keeps_others_from_going (void **state)
+{
+    s_store (OTHER, 1);
+    s_store (WORKER, 1);
+    s_store (WORKER, 2);
+    for (int i = 0; i < 10; i++) {
+        catalog_forget_said (s_catalog, WORKER);
+        catalog_sweep (s_catalog);
+        s_store (WORKER, 1);
+    }
+    assert_int_equal (s_stats ().namespaces, 1);
+    assert_int_equal (s_matches (1), 2);
+}
+
+//  What is left of namespaces that went counts until it is freed, so that nobody fills memory by coming and going.
+static void
+test_what_went_takes_room_until_it_is_freed (void **state)
+{
+    for (uint64_t id = 1; id <= NAMESPACES; id++)
+        s_store (WORKER, id);
+    catalog_forget (s_catalog, WORKER);
+    while (s_stats ().namespaces)
+        catalog_sweep (s_catalog);
+    uint64_t left = s_stats ().bytes;
+    assert_true (left > 0);
+    for (uint64_t id = 1; id <= NAMESPACES; id++)
+        s_store (OTHER, id);
+    assert_true (s_stats ().namespaces > 0 && s_stats ().namespaces < NAMESPACES);
+    catalog_forget (s_catalog, OTHER);
+    s_sweep ();
+    assert_int_equal (s_stats ().bytes, 0);
+    s_store (OTHER, 1);
+    assert_int_equal (s_matches (1), 1);
 }
 
 //  Many namespaces get no more memory than one.
@@ -551,6 +589,8 @@ main (void)
         cmocka_unit_test_setup_teardown (test_namespaces_share_no_block, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_namespace_goes_with_its_last_block, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_there_is_room_again_where_it_was_full, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_no_namespace_keeps_others_from_going, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_what_went_takes_room_until_it_is_freed, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_all_namespaces_share_one_bound, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_worker_reaches_all_its_tiers, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_workers_share_a_store, s_set_up, s_tear_down),

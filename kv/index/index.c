@@ -219,13 +219,6 @@ index_seat_has (const index_t *self, uint32_t seat, uint64_t hash, place_t *plac
     return runs_find (&self->runs, hash, place) && sets_has (self->sets, s_set_at (self, *place), seat);
 }
 
-static void
-s_repeat (index_t *self, uint32_t seat, place_t place, uint32_t references)
-{
-    runs_at (&self->runs, place.run)->repeated = true;
-    surplus_add (&self->surplus, seat, runs_hash (&self->runs, place), references);
-}
-
 static uint64_t
 s_digest (const uint64_t *hashes, size_t count)
 {
@@ -253,8 +246,13 @@ s_store_again (index_t *self, uint32_t seat, place_t place)
     self->counters.duplicates++;
     if (self->options.once)
         return;
-    s_repeat (self, seat, place, 1);
-    index_seat (self, seat)->digest += index_mix (runs_hash (&self->runs, place));
+    uint64_t hash = runs_hash (&self->runs, place);
+    if (!surplus_add (&self->surplus, seat, hash, 1)) {
+        self->counters.refused++;
+        return;
+    }
+    runs_at (&self->runs, place.run)->repeated = true;
+    index_seat (self, seat)->digest += index_mix (hash);
 }
 
 //  How many blocks, the first of which are equal, are equal.

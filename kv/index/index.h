@@ -5,7 +5,8 @@
 //
 //  References.  A holder has a block as often as it was stored less the times it was removed: engines keep one hash in
 //  several physical blocks and announce each.  One removal takes one reference.  (An option makes a second store of the
-//  same block a no-op, for streams that announce a hash once and repeat themselves.)
+//  same block a no-op, for streams that announce a hash once and repeat themselves.)  What is beyond 1024 references is
+//  refused, so that one hash that is announced for ever costs nobody more than that.
 //  Parents.  A block whose parent its holder does not hold is held all the same, and waits as what lies behind a hole does:
 //  it is part of no overlap until all before it is there.  So the order in which blocks are stored makes no difference, the
 //  parent's coming costs no more than the parent, and what waits is bounded by what bounds all.  (An option refuses such
@@ -51,7 +52,7 @@ typedef struct {
     uint64_t missing;        //  Removals of blocks that were not there
     uint64_t cleared;        //  Clears and retirements
     uint64_t orphans;        //  Blocks stored, or refused where asked, before their parent
-    uint64_t refused;        //  Blocks refused because of the memory bound
+    uint64_t refused;        //  Blocks refused because of the memory bound, and references beyond theirs
     uint64_t invalid;        //  Blocks refused because their hash is 0
     uint64_t conflicts;      //  Stores of a known block behind another parent than before
     uint64_t strangers;      //  Calls for a holder that is not there
@@ -179,8 +180,8 @@ typedef struct {
     uint32_t offset;    //  In it, likewise
 } index_cursor_t;
 
-//  Walks all a holder has: the next blocks, at most `max`; looks at no more than some thousand blocks of the index, so it may
-//  give few and go on; *ended tells.  Storing what comes out, each block behind its parent and as often as it has references,
+//  Walks all a holder has: the next blocks, until they have `max` references; looks at no more than some thousand blocks of the
+//  index, so it may give few and go on; *ended tells.  Storing what comes out, each block behind its parent and as often as it has references,
 //  gives another index the same.  The index may change between two calls: what the holder has all the time comes once.
 void index_walk (const index_t *self, uint32_t holder, index_cursor_t *cursor, index_block_t *blocks, size_t max,
     size_t *count, bool *ended);

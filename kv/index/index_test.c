@@ -162,6 +162,34 @@ test_a_removal_takes_one_reference (void **state)
     index_destroy (&index);
 }
 
+//  A hash that is announced for ever has so many references and no more, and a walk gives few blocks of so many at once.
+static void
+test_references_are_bounded (void **state)
+{
+    enum { REFERENCES = 1024, ANNOUNCED = 3000 };
+    index_t *index = index_new (NULL);
+    uint32_t a = index_holder_add (index, &s_a);
+    for (int i = 0; i < ANNOUNCED; i++)
+        s_store (index, a, 0, 2);
+    assert_int_equal (index_references (index, a, s_chain [0]), REFERENCES);
+    assert_int_equal (s_stats (index).refused, 2 * (ANNOUNCED - REFERENCES));
+
+    index_cursor_t cursor = { 0 };
+    index_block_t blocks [CHAIN];
+    size_t count;
+    bool ended;
+    index_walk (index, a, &cursor, blocks, CHAIN, &count, &ended);
+    assert_int_equal (count, 1);
+    index_walk (index, a, &cursor, blocks, CHAIN, &count, &ended);
+    assert_int_equal (count, 1);
+    assert_int_equal (blocks [0].references, REFERENCES);
+
+    for (int i = 0; i < REFERENCES; i++)
+        s_remove (index, a, 0, 2);
+    assert_int_equal (index_digest (index, a), 0);
+    index_destroy (&index);
+}
+
 static void
 test_a_second_store_counts_for_nothing_where_asked (void **state)
 {
@@ -665,6 +693,7 @@ main (void)
         cmocka_unit_test (test_a_query_may_leave_anywhere),
         cmocka_unit_test (test_segments_name_the_holders_of_each_stretch),
         cmocka_unit_test (test_a_removal_takes_one_reference),
+        cmocka_unit_test (test_references_are_bounded),
         cmocka_unit_test (test_a_second_store_counts_for_nothing_where_asked),
         cmocka_unit_test (test_removing_before_storing_changes_nothing),
         cmocka_unit_test (test_children_return_with_their_parent),

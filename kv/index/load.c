@@ -195,7 +195,7 @@ s_load_run (index_load_t *self, record_t *record, error_t *error)
 static bool
 s_is_count (uint64_t references)
 {
-    return references >= 1 && references <= INT32_MAX;
+    return references >= 1 && references <= SURPLUS_MAX;
 }
 
 static status_t

@@ -6,7 +6,8 @@
 //
 //  The blocks stand in the index like anybody's, under the worker's holder of kind HOLDER_PENDING: one match finds what is
 //  there, what is guessed and what is coming, and the kind tells them apart.  The index must count references, for prefills
-//  of one worker share blocks.  Times are the caller's clock, in ns; nothing happens but in a call.
+//  of one worker share blocks; where more than 1024 share one, the index has it until so many are done.  Times are the
+//  caller's clock, in ns; nothing happens but in a call.
 
 #ifndef KV_INDEX_PENDING_H
 #define KV_INDEX_PENDING_H

@@ -277,7 +277,6 @@ runs_fini (runs_t *self)
     lines_fini (&self->blocks);
 }
 
-//  Moves a run to where there is room for more blocks, or fewer.
 bool
 runs_shed (runs_t *self)
 {
@@ -285,6 +284,7 @@ runs_shed (runs_t *self)
     return pile_shed (&self->free) || lines_shed (&self->blocks);
 }
 
+//  Moves a run to where there is room for more blocks, or fewer.
 static run_t *
 s_resize_run (runs_t *self, uint32_t number, size_t capacity)
 {

@@ -34,16 +34,19 @@ s_find (const surplus_t *self, uint32_t seat, uint64_t hash)
     return number;
 }
 
-void
+bool
 surplus_add (surplus_t *self, uint32_t seat, uint64_t hash, uint32_t references)
 {
-    uint32_t number = s_find (self, seat, hash);
+    uint32_t number = s_find (self, seat, hash), before = number ? s_count (self, number)->references : 0;
+    if (references > SURPLUS_MAX - before)
+        return false;
     if (!number) {
         number = table_add (&self->counts, table_key_of_pair (seat, hash));
         s_count (self, number)->seat = seat;
         s_count (self, number)->hash = hash;
     }
-    s_count (self, number)->references += references;
+    s_count (self, number)->references = before + references;
+    return true;
 }
 
 bool

@@ -9,6 +9,9 @@
 
 #include "kv/table.h"
 
+//  What a holder may have of one block beside the first reference.
+enum { SURPLUS_MAX = 1023 };
+
 typedef struct {
     table_t counts;    //  By (seat, hash)
 } surplus_t;
@@ -16,8 +19,8 @@ typedef struct {
 void surplus_init (surplus_t *self);
 void surplus_fini (surplus_t *self);
 
-//  Adds references to a pair.
-void surplus_add (surplus_t *self, uint32_t seat, uint64_t hash, uint32_t references);
+//  Adds references to a pair.  False where those would be more than SURPLUS_MAX: then it has as many as before.
+bool surplus_add (surplus_t *self, uint32_t seat, uint64_t hash, uint32_t references);
 
 //  Takes one reference from a pair; false where it has none.
 bool surplus_take (surplus_t *self, uint32_t seat, uint64_t hash);

@@ -14,20 +14,23 @@ s_block (const index_t *self, uint32_t seat, place_t place)
     return (index_block_t){ hash, runs_parent (&self->runs, place), 1 + more };
 }
 
-//  What a seat has of a run, from the cursor on.  Returns how many blocks.
+//  What a seat has of a run, from the cursor on, as long as there is room for references.  Returns how many blocks.
 static size_t
-s_walk_run (const index_t *self, uint32_t seat, index_cursor_t *cursor, index_block_t *blocks, size_t max)
+s_walk_run (const index_t *self, uint32_t seat, index_cursor_t *cursor, index_block_t *blocks, size_t *room)
 {
     stretch_t single;
     const run_t *run = runs_at (&self->runs, cursor->run);
     const stretch_t *stretches = runs_stretches (run, &single);
     size_t count = 0;
-    for (uint32_t i = 0; i < run->stretch_count && count < max; i++) {
+    for (uint32_t i = 0; i < run->stretch_count && *room; i++) {
         uint32_t end = stretches [i].end;
         if (end > cursor->offset && !sets_has (self->sets, stretches [i].set, seat))
             cursor->offset = end;
-        for (; cursor->offset < end && count < max; cursor->offset++)
-            blocks [count++] = s_block (self, seat, (place_t){ cursor->run, cursor->offset });
+        for (; cursor->offset < end && *room; cursor->offset++) {
+            blocks [count] = s_block (self, seat, (place_t){ cursor->run, cursor->offset });
+            size_t references = blocks [count++].references;
+            *room -= references < *room ? references : *room;
+        }
     }
     return count;
 }
@@ -37,12 +40,12 @@ index_walk (const index_t *self, uint32_t holder, index_cursor_t *cursor, index_
     size_t *count, bool *ended)
 {
     uint32_t seat = index_seat_of (self, holder);
+    size_t room = max;
     *count = 0;
-    for (size_t steps = 0; seat && cursor->run < runs_bound (&self->runs) && *count < max && steps < STEPS_MAX;
-         steps++) {
+    for (size_t steps = 0; seat && cursor->run < runs_bound (&self->runs) && room && steps < STEPS_MAX; steps++) {
         if (runs_has (&self->runs, cursor->run)) {
             steps += runs_at (&self->runs, cursor->run)->stretch_count;
-            *count += s_walk_run (self, seat, cursor, blocks + *count, max - *count);
+            *count += s_walk_run (self, seat, cursor, blocks + *count, &room);
         }
         if (cursor->offset >= runs_count (&self->runs, cursor->run))
             *cursor = (index_cursor_t){ cursor->run + 1, 0 };
