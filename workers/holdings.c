@@ -3,8 +3,7 @@
 #include "base/array.h"
 #include "base/map.h"
 #include "base/memory.h"
-
-enum { RUN_MAX = 4096 };
+#include "schemas/kv.h"
 
 typedef struct {
     hash128_t parent;    //  The block before it
@@ -58,7 +57,7 @@ s_run_add (run_t *run, hash128_t parent, hash128_t hash)
 {
     size_t count = run->hashes.count;
     const hash128_t *last = count ? array_at (&run->hashes, count - 1) : NULL;
-    if (!last || count == RUN_MAX || !hash128_equal (*last, parent)) {
+    if (!last || count == KV_STORED_HASHES_MAX || !hash128_equal (*last, parent)) {
         s_run_flush (run);
         run->parent = parent;
     }

@@ -13,7 +13,8 @@
 
 typedef struct holdings holdings_t;
 
-//  Blocks in a row, each the child of the one before it.  parent: SEQUENCE_ROOT at the root.  Borrowed.
+//  Blocks in a row, no more than an event has, each the child of the one before it.  parent: SEQUENCE_ROOT at the root.
+//  Borrowed.
 typedef void (holdings_run_fn) (void *arg, hash128_t parent, const hash128_t *hashes, size_t count);
 
 //  Gives them, empty; never NULL.

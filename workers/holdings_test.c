@@ -10,6 +10,7 @@
 #include <cmocka.h>
 
 #include "base/random.h"
+#include "schemas/kv.h"
 
 enum { CHAINS = 4, LENGTH = 12 };
 
@@ -70,6 +71,21 @@ test_the_first_copy_and_the_last_are_told (void **state)
     assert_null (holdings);
 }
 
+//  A long row comes in rows that events have room for.
+static void
+test_a_row_is_no_longer_than_an_event (void **state)
+{
+    enum { LONG = 2 * KV_STORED_HASHES_MAX + 1 };
+    holdings_t *holdings = holdings_new ();
+    ledger_t ledger = { 0 };
+    hash128_t chain [LONG];
+    for (size_t i = 0; i < LONG; i++)
+        chain [i] = s_block (0, i);
+    holdings_add (holdings, SEQUENCE_ROOT, chain, LONG, s_on_run, &ledger);
+    assert_int_equal (ledger.runs, 3);
+    holdings_destroy (&holdings);
+}
+
 static void
 test_random_copies_come_and_go (void **state)
 {
@@ -117,6 +133,7 @@ main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_the_first_copy_and_the_last_are_told),
+        cmocka_unit_test (test_a_row_is_no_longer_than_an_event),
         cmocka_unit_test (test_random_copies_come_and_go),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

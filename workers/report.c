@@ -6,7 +6,7 @@
 #include "schemas/kv.h"
 #include "workers/worker_private.h"
 
-enum { MILLION = 1000000, BEAT_NS = 1000000000, EVENT_HASHES_MAX = 4096 };
+enum { MILLION = 1000000, BEAT_NS = 1000000000 };
 
 //  clang-format off
 static const metric_desc_t s_refused_metric = { "stator_worker_refused_total", "Generations that were not begun",
@@ -155,7 +155,7 @@ report_on_removed (void *worker, const uint64_t *hashes, size_t count)
     hash128_t *gone = array_append (&self->gone, NULL, count);
     size_t left = holdings_remove (self->holdings, hashes, count, gone);
     while (left) {
-        size_t part = left < EVENT_HASHES_MAX ? left : EVENT_HASHES_MAX;
+        size_t part = left < KV_REMOVED_HASHES_MAX ? left : KV_REMOVED_HASHES_MAX;
         kv_removed_t event = {
             .namespace_id = self->space.id,
             .tier = TIER_DEVICE,

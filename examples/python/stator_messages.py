@@ -29,7 +29,7 @@ class Message(typing.NamedTuple):
     fields: tuple                  # of Field, in the order of the schema
 
 
-SCHEMA_HASH = 0xfc6cc87e8c8930bd
+SCHEMA_HASH = 0x79d06e68820b9477
 
 
 class FrameKind(enum.IntEnum):
@@ -297,13 +297,13 @@ MESSAGES = {
         Field('rank', 'rank', 'u16', None, False, False, 0, 0),
         Field('tier', 'tier', 'enum', 'tier', False, False, 0, 0),
         Field('parent', 'parent', 'hash128', None, False, True, 0, 0),
-        Field('hashes', 'hashes', 'hash128', None, True, False, 1048576, 0),
+        Field('hashes', 'hashes', 'hash128', None, True, False, 128, 0),
     )),
     'kv_removed': Message('event', True, 'kv', 2, None, None, None, (
         Field('namespace_id', 'namespace_id', 'u64', None, False, False, 0, 0),
         Field('rank', 'rank', 'u16', None, False, False, 0, 0),
         Field('tier', 'tier', 'enum', 'tier', False, False, 0, 0),
-        Field('hashes', 'hashes', 'hash128', None, True, False, 1048576, 0),
+        Field('hashes', 'hashes', 'hash128', None, True, False, 128, 0),
     )),
     'kv_cleared': Message('event', True, 'kv', 3, None, None, None, (
         Field('rank', 'rank', 'u16', None, False, False, 0, 0),

@@ -11,7 +11,7 @@ enum {
     PENDING_MAX = 4000000,
     SWEEP_STEPS = 100,        //  Of one call
     EXPIRED_BLOCKS = 1024,    //  Blocks that one call forgets, about
-    PIECES = 8,               //  Of memory that one call frees
+    PIECES = 12,              //  Of memory that one call frees
     LOOKS = 64,               //  Namespaces or guesses that one call looks at
     EXPECTED = 32,            //  Hashes of an event that are told ahead: an index fetches the others in its turn
     BLOCK_BYTES = 100,
@@ -626,16 +626,17 @@ catalog_digest (const catalog_t *self, uint64_t source)
 bool
 catalog_sweep (catalog_t *self)
 {
-    size_t left = EXPIRED_BLOCKS;
-    bool shedding = true;
+    size_t left = EXPIRED_BLOCKS, pieces = 0;
     namespace_entry_t *space;
-    for (int pieces = PIECES; pieces && shedding; pieces--)
-        shedding = s_shed (self);
+    while (pieces < PIECES && s_shed (self))
+        pieces++;
+    if (pieces)
+        return true;    //  That is enough for a call
     for (size_t looks = LOOKS; looks && left && (space = s_next_in_round (self, &self->sweep)); looks--) {
         s_begin_change (self, space);
         if (index_sweep (space->index, 0)) {
             index_sweep (space->index, SWEEP_STEPS);
-            left = 0;    //  That is enough for a call
+            left = 0;    //  So is that
         }
         pending_expire (space->pending, 0, &left);
         if (left && s_forget_if_empty (self, self->sweep.at))
@@ -643,7 +644,7 @@ catalog_sweep (catalog_t *self)
         s_end_change (self, space);
         s_go_on (&self->sweep, left != 0);
     }
-    return s_end_of_call (self, &self->sweep) || shedding;
+    return s_end_of_call (self, &self->sweep);
 }
 
 void

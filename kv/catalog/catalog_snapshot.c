@@ -74,7 +74,8 @@ s_flush (catalog_snapshot_t *self)
 static void
 s_write (catalog_snapshot_t *self, const index_block_t *block)
 {
-    bool continues = self->hashes.count && block->parent == self->last && block->references == self->references;
+    bool has_room = self->hashes.count && self->hashes.count < KV_STORED_HASHES_MAX;
+    bool continues = has_room && block->parent == self->last && block->references == self->references;
     if (!continues) {
         s_flush (self);
         self->event.has_parent = block->parent != INDEX_ROOT;

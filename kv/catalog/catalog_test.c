@@ -442,9 +442,10 @@ static void
 s_tell (void *arg, const message_type_t *type, const void *event)
 {
     joiner_t *joiner = arg;
-    if (type == &kv_stored_message)
+    if (type == &kv_stored_message) {
+        assert_true (!joiner->stepping || ((const kv_stored_t *)event)->hashes.count <= KV_STORED_HASHES_MAX);
         catalog_stored (joiner->catalog, WORKER, event);
-    else if (type == &kv_removed_message)
+    } else if (type == &kv_removed_message)
         catalog_removed (joiner->catalog, WORKER, event);
     else
         catalog_cleared (joiner->catalog, WORKER, event);

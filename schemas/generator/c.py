@@ -47,7 +47,15 @@ def member_lines(members):
 def struct_lines(message):
     members = [member for field in message.fields for member in declare(field)]
     members = members or [("uint8_t nothing;", "It has no fields; C wants a member")]
-    return [*comment(describe(message)), "typedef struct {", *member_lines(members), f"}} {message.name}_t;"]
+    lines = [*comment(describe(message)), "typedef struct {", *member_lines(members), f"}} {message.name}_t;"]
+    return lines + bound_lines(message)
+
+
+def bound_lines(message):
+    """What whoever fills a column must know."""
+    columns = [field for field in message.fields if field.is_column]
+    bounds = [f"enum {{ {message.name.upper()}_{field.name.upper()}_MAX = {field.max} }};" for field in columns]
+    return ["", *bounds] if bounds else []
 
 
 def describe(message):

@@ -16,17 +16,17 @@
 #include "kv/index/snapshot.h"
 
 enum {
-    WORKERS = 1000,      //  In the index
-    EVENT = 32,          //  Blocks of most events
-    LONGEST = 256,       //  Blocks of the longest event, each with another set of holders
-    QUERY = 1024,        //  Blocks of a lookup
-    SPACES = 100,        //  Namespaces of the catalog that the largest worker is in
-    PREFILLS = 1000,     //  Pending at once
-    SLICE = 4096,        //  Bytes of a slice
-    SWEEP_STEPS = 16,    //  Of a sweep
-    WORKER = 1,          //  Source of the largest worker
-    MEMO_SPACE = 1,      //  Namespace that most is in
-    SILENT = 2           //  Source of a worker of which much is guessed
+    WORKERS = 1000,                     //  In the index
+    EVENT = 32,                         //  Blocks of most events
+    LONGEST = KV_REMOVED_HASHES_MAX,    //  Blocks of the longest event, each with another set of holders
+    QUERY = 1024,                       //  Blocks of a lookup
+    SPACES = 100,                       //  Namespaces of the catalog that the largest worker is in
+    PREFILLS = 1000,                    //  Pending at once
+    SLICE = 4096,                       //  Bytes of a slice
+    SWEEP_STEPS = 16,                   //  Of a sweep
+    WORKER = 1,                         //  Source of the largest worker
+    MEMO_SPACE = 1,                     //  Namespace that most is in
+    SILENT = 2                          //  Source of a worker of which much is guessed
 };
 
 typedef struct {
@@ -443,8 +443,8 @@ s_fill_catalog (world_t *self)
 static const case_t s_cases [] = {
     { "store", s_name_event, s_store, 40 },
     { "remove", s_name_removed, s_remove, 40 },
-    { "remove_256_sets", s_name_longest, s_remove_longest, 1 },
-    { "store_256_sets", s_name_query, s_store_longest, 1 },
+    { "remove_longest", s_name_longest, s_remove_longest, 1 },
+    { "store_longest", s_name_query, s_store_longest, 1 },
     { "lookup", s_name_query, s_match, 4 },
     { "explain", s_name_query, s_explain, 1 },
     { "parent_of_many", s_let_wait, s_store_parent, 1 },
