@@ -298,15 +298,23 @@ catalog_stored (catalog_t *self, uint64_t source, const kv_stored_t *event)
     s_end_change (self, space);
 }
 
+//  Who lost something, by number; HOLDER_NONE where it never had anything there.
+static uint32_t
+s_loser (const namespace_entry_t *space, const source_entry_t *entry, uint16_t rank, tier_t tier)
+{
+    holder_t holder = { .owner = entry->slot, .rank = rank, .tier = (uint8_t)tier };
+    return index_holder_find (space->index, &holder);
+}
+
 void
 catalog_removed (catalog_t *self, uint64_t source, const kv_removed_t *event)
 {
-    namespace_entry_t *space = s_namespace_of_rank (self, event->namespace_id, event->rank);
-    if (!space)
+    namespace_entry_t *space = map_get_u64 (self->by_namespace, event->namespace_id);
+    const source_entry_t *entry = catalog_find_source (self, source);
+    uint32_t number = space && entry ? s_loser (space, entry, event->rank, event->tier) : HOLDER_NONE;
+    if (number == HOLDER_NONE)
         return;
     s_begin_change (self, space);
-    holder_t holder = s_holder (self, source, event->rank, event->tier, HOLDER_EXACT);
-    uint32_t number = index_holder_add (space->index, &holder);
     catalog_snapshots_removed (self, source, space, number, event);
     index_remove (space->index, number, s_short_hashes (self, event->hashes), event->hashes.count, NULL);
     s_end_change (self, space);
@@ -315,10 +323,10 @@ catalog_removed (catalog_t *self, uint64_t source, const kv_removed_t *event)
 void
 catalog_cleared (catalog_t *self, uint64_t source, const kv_cleared_t *event)
 {
-    holder_t holder = { .owner = s_source (self, source)->slot, .rank = event->rank, .tier = (uint8_t)event->tier };
-    for (size_t i = 0; i < self->namespaces.count; i++) {
+    const source_entry_t *entry = catalog_find_source (self, source);
+    for (size_t i = 0; entry && i < self->namespaces.count; i++) {
         namespace_entry_t *space = catalog_namespace_at (self, i);
-        uint32_t number = index_holder_find (space->index, &holder);
+        uint32_t number = s_loser (space, entry, event->rank, event->tier);
         if (number == HOLDER_NONE)
             continue;
         s_begin_change (self, space);
@@ -505,19 +513,22 @@ catalog_guess (catalog_t *self, catalog_ticket_t ticket, const catalog_outcome_t
     return true;
 }
 
-//  Guesses of which nothing is left go.
-static void
-s_expire_guesses (catalog_t *self, namespace_entry_t *space, uint64_t now_ns, size_t *left)
+//  Goes on through the guesses of a namespace, as long as there are blocks and looks left; those of which nothing is left go.
+//  True where the last one was among them.
+static bool
+s_expire_guesses (catalog_t *self, namespace_entry_t *space, uint64_t now_ns, size_t *left, size_t *looks)
 {
-    size_t cursor = 0;
     void *value;
-    while (*left && map_next (space->guesses, &cursor, NULL, &value)) {
+    for (; *left && *looks && map_next (space->guesses, &space->guesses_at, NULL, &value); --*looks) {
         guess_stats_t stats;
         guess_expire (value, now_ns, left);
         guess_stats (value, &stats);
         if (!stats.blocks)
             s_forget_guess (self, space, holder_pack (index_holder (space->index, guess_holder (value))));
     }
+    bool is_end = *left && *looks;
+    space->guesses_at = is_end ? 0 : space->guesses_at;
+    return is_end;
 }
 
 //  The next namespace of a round; NULL where all have been looked at since the last that was left with something to do.
@@ -528,14 +539,6 @@ s_next_in_round (const catalog_t *self, round_t *round)
         return NULL;
     round->at = round->at < self->namespaces.count ? round->at : 0;
     return catalog_namespace_at (self, round->at);
-}
-
-//  Goes on to the next namespace, whether this one was finished or not: no namespace keeps the others waiting.
-static void
-s_go_on (round_t *round, bool is_finished)
-{
-    round->at++;
-    round->done = is_finished ? round->done + 1 : 0;
 }
 
 //  Whether more is to be done in a round.
@@ -552,14 +555,13 @@ catalog_expire (catalog_t *self, uint64_t now_ns, bool *more)
 {
     size_t expired = 0, left = EXPIRED_BLOCKS;
     namespace_entry_t *space;
-    for (size_t looks = LOOKS; looks && left && (space = s_next_in_round (self, &self->expiry));) {
+    for (size_t looks = LOOKS; looks && left && (space = s_next_in_round (self, &self->expiry)); looks -= looks != 0) {
         s_begin_change (self, space);
         expired += pending_expire (space->pending, now_ns, &left);
-        s_expire_guesses (self, space, now_ns, &left);
+        bool is_finished = s_expire_guesses (self, space, now_ns, &left, &looks);
         s_end_change (self, space);
-        size_t looked = 1 + map_count (space->guesses);
-        looks -= looked < looks ? looked : looks;
-        s_go_on (&self->expiry, left != 0);
+        self->expiry.at += is_finished;
+        self->expiry.done = is_finished ? self->expiry.done + 1 : 0;
     }
     *more = s_end_of_call (self, &self->expiry);
     return expired;
@@ -642,7 +644,8 @@ catalog_sweep (catalog_t *self)
         if (left && s_forget_if_empty (self, self->sweep.at))
             continue;
         s_end_change (self, space);
-        s_go_on (&self->sweep, left != 0);
+        self->sweep.at++;    //  Finished or not: no namespace keeps the others waiting
+        self->sweep.done = left ? self->sweep.done + 1 : 0;
     }
     return s_end_of_call (self, &self->sweep);
 }

@@ -22,6 +22,7 @@ typedef struct {
     index_t *index;        //  Its blocks
     pending_t *pending;    //  Those that are being computed
     map_t *guesses;        //  guess_t by its packed holder, owned: engines without events
+    size_t guesses_at;     //  Where catalog_expire is among them
     uint64_t bytes;        //  It takes until it is freed, where it went
 } namespace_entry_t;
 

@@ -183,15 +183,6 @@ guess_found (guess_t *self, const uint64_t *hashes, size_t count, size_t found, 
     guess_computed (self, hashes, found < count ? found : count, now_ns);
 }
 
-void
-guess_clear (guess_t *self)
-{
-    index_clear (self->index, self->holder, NULL);
-    table_fini (&self->blocks);
-    table_init (&self->blocks, sizeof (block_t));
-    self->oldest = self->newest = TABLE_NONE;
-}
-
 size_t
 guess_expire (guess_t *self, uint64_t now_ns, size_t *left)
 {

@@ -48,9 +48,6 @@ void guess_computed (guess_t *self, const uint64_t *hashes, size_t count, uint64
 //  guess_computed of the same prompt.
 void guess_found (guess_t *self, const uint64_t *hashes, size_t count, size_t found, uint64_t now_ns);
 
-//  The engine has nothing any more.
-void guess_clear (guess_t *self);
-
 //  Forgets what was not used for a lifetime, at most *left blocks, which it takes from there.  Returns how many.
 size_t guess_expire (guess_t *self, uint64_t now_ns, size_t *left);
 

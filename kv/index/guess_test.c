@@ -69,10 +69,6 @@ test_the_engine_puts_a_guess_right (void **state)
     guess_stats (guess, &stats);
     assert_int_equal (stats.mistaken, 3);
     assert_int_equal (stats.unknown, 1);
-    guess_clear (guess);
-    assert_int_equal (s_overlap (index, holder, s_branch, 3), 0);
-    guess_computed (guess, s_chain, 1, 40);
-    assert_int_equal (s_overlap (index, holder, s_chain, 6), 1);
     guess_destroy (&guess);
     index_destroy (&index);
 }
@@ -186,7 +182,8 @@ s_step (world_t *world)
         while (world->count && world->now - world->used [0] >= LIFETIME)
             s_drop (world, 0);
     } else {
-        guess_clear (world->guess);
+        guess_destroy (&world->guess);
+        world->guess = guess_new (world->index, &s_engine, CAPACITY, LIFETIME);
         world->count = 0;
     }
 }

@@ -180,9 +180,10 @@ typedef struct {
     uint32_t offset;    //  In it, likewise
 } index_cursor_t;
 
-//  Walks all a holder has: the next blocks, until they have `max` references; looks at no more than some thousand blocks of the
-//  index, so it may give few and go on; *ended tells.  Storing what comes out, each block behind its parent and as often as it has references,
-//  gives another index the same.  The index may change between two calls: what the holder has all the time comes once.
+//  Walks all a holder has: the next blocks, until they have `max` references; looks at no more than some thousand blocks of
+//  the index, so it may give few and go on; *ended tells.  Storing what comes out, each block behind its parent and as often
+//  as it has references, gives another index the same.  The index may change between two calls: what the holder has all the
+//  time comes once.
 void index_walk (const index_t *self, uint32_t holder, index_cursor_t *cursor, index_block_t *blocks, size_t max,
     size_t *count, bool *ended);
 

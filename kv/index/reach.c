@@ -85,31 +85,18 @@ s_worker (reach_t *self, uint32_t owner, uint16_t rank)
     return (worker_t *)workers->data + rank;
 }
 
-static bool
-s_forget_sharer (array_t *sharers, uint32_t owner, uint16_t rank)
-{
-    for (size_t i = 0; i < sharers->count; i++) {
-        const sharer_t *sharer = array_at (sharers, i);
-        if (sharer->owner == owner && sharer->rank == rank) {
-            array_remove (sharers, i);
-            return true;
-        }
-    }
-    return false;
-}
-
 void
 reach_add (reach_t *self, uint32_t owner, uint16_t rank, uint32_t other, tier_t nearest)
 {
     array_t *sharers = &s_owner (self, other)->sharers;
-    s_forget_sharer (sharers, owner, rank);
+    for (size_t i = 0; i < sharers->count; i++) {
+        sharer_t *sharer = array_at (sharers, i);
+        if (sharer->owner == owner && sharer->rank == rank) {
+            sharer->nearest = nearest;
+            return;
+        }
+    }
     array_append (sharers, &(sharer_t){ owner, rank, nearest }, 1);
-}
-
-bool
-reach_remove (reach_t *self, uint32_t owner, uint16_t rank, uint32_t other)
-{
-    return s_forget_sharer (&s_owner (self, other)->sharers, owner, rank);
 }
 
 void

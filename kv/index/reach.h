@@ -35,9 +35,6 @@ void reach_destroy (reach_t **self_p);
 //  A worker reaches, from now on, what another owner's exact holders of any rank have in this tier and those below it.
 void reach_add (reach_t *self, uint32_t owner, uint16_t rank, uint32_t other, tier_t nearest);
 
-//  It does not any more.  False where it did not.
-bool reach_remove (reach_t *self, uint32_t owner, uint16_t rank, uint32_t other);
-
 //  An owner is gone: its workers reach nothing, and nobody reaches what it has.  Its number may be another's next.
 void reach_forget (reach_t *self, uint32_t owner);
 

@@ -255,15 +255,11 @@ s_change (world_t *world)
     uint16_t rank = (uint16_t)random_below (&world->random, RANKS);
     uint32_t holder = (uint32_t)random_below (&world->random, world->holders);
     uint64_t dice = random_below (&world->random, 1000);
-    if (dice < 40) {
-        bool reached = world->nearest [owner][rank][other] != NOTHING;
-        assert_int_equal (reach_remove (world->reach, owner, rank, other), reached);
-        world->nearest [owner][rank][other] = NOTHING;
-    } else if (dice < 80)
+    if (dice < 40)
         s_share (world, owner, rank, other, (tier_t)random_below (&world->random, TIER_COUNT));
-    else if (dice < 85)
+    else if (dice < 50)
         s_forget (world, owner);
-    else if (dice < 90) {
+    else if (dice < 55) {
         index_clear (world->index, holder, NULL);
         memset (world->held [holder], 0, sizeof world->held [holder]);
     } else {
