@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/utf8.h"
 #include "model/tokenizer/letters.h"
 
@@ -40,6 +41,7 @@ bpe_fini (bpe_t *self)
 {
     merges_fini (&self->merges);
     firsts_fini (&self->firsts);
+    memory_free (self->lones);
     array_fini (&self->score_ranks);
     array_fini (&self->pairs);
     array_fini (&self->wholes);
@@ -335,24 +337,30 @@ s_few_character (const bpe_t *self, span_t piece, size_t at, character_t charact
     return character.size;
 }
 
-//  Puts the symbols of the part of a piece that begins at `at`, of all the rest where no parts are asked for. Returns its end; 0
-//  for one of too many symbols.
-static size_t
-s_part_symbols (const bpe_t *self, const parts_t *parts, span_t piece, size_t at, uint32_t *ids, size_t *count_p)
+//  Some symbols.
+typedef struct {
+    size_t end;       //  Of their bytes in a piece; 0: there are too many
+    size_t count;     //  How many
+    uint32_t only;    //  The character that they are all of; NO_CODE: of none, or of several
+} symbols_t;
+
+//  Puts the symbols of the part of a piece that begins at `at`, of all the rest where no parts are asked for.
+static symbols_t
+s_part_symbols (const bpe_t *self, const parts_t *parts, span_t piece, size_t at, uint32_t *ids)
 {
-    size_t count = 0;
+    symbols_t part = { .end = at };
     uint32_t before = NO_CODE;
-    for (character_t character; at < piece.size; at += character.size, before = character.code) {
-        character = s_character (piece, at);
+    for (character_t character; part.end < piece.size; part.end += character.size, before = character.code) {
+        character = s_character (piece, part.end);
         if (parts && before != NO_CODE && character.code != NO_CODE &&
-            !parts_join (parts, before, character.code, piece.data + at))
+            !parts_join (parts, before, character.code, piece.data + part.end))
             break;
-        if (count + character.size > FEW)
-            return 0;
-        count += s_few_character (self, piece, at, character, ids + count);
+        if (part.count + character.size > FEW)
+            return (symbols_t){ 0 };
+        part.only = part.count ? NO_CODE : character.code;
+        part.count += s_few_character (self, piece, part.end, character, ids + part.count);
     }
-    *count_p = count;
-    return at;
+    return part;
 }
 
 //  ---- Side by side ----------------------------------------------------------------------------------------------------
@@ -372,9 +380,9 @@ s_few_bytes (const bpe_t *self, span_t piece, few_t *few)
 static void
 s_few_characters (const bpe_t *self, span_t piece, few_t *few)
 {
-    size_t count;
-    BUG_ON (!s_part_symbols (self, NULL, piece, 0, few->ids, &count));
-    s_few_begin (self, few, count);
+    symbols_t symbols = s_part_symbols (self, NULL, piece, 0, few->ids);
+    BUG_ON (!symbols.end);
+    s_few_begin (self, few, symbols.count);
 }
 
 void
@@ -416,22 +424,41 @@ s_merge_two (const bpe_t *self, uint32_t *ids)
     ids [1] = TOKEN_NONE;
 }
 
-//  Adds the part of some symbols that the next of the fews has.
+//  What a character becomes whose bytes are the symbols of a few.
+static const uint32_t *
+s_lone (bpe_t *self, few_t *few, span_t character, uint32_t code)
+{
+    uint32_t bytes = 0;
+    bpe_lone_t *lone = &self->lones [code % BPE_LONES];
+    memcpy (&bytes, character.data, character.size);
+    if (lone->bytes == bytes)
+        return lone->ids;
+    *lone = (bpe_lone_t){ bytes, { TOKEN_NONE, TOKEN_NONE, TOKEN_NONE, TOKEN_NONE } };
+    s_few_begin (self, few, character.size);
+    s_few_merge (self, few, 1);
+    for (size_t at = 0, count = 0; at != FEW; at = few->next [at])
+        lone->ids [count++] = few->ids [at];
+    return lone->ids;
+}
+
+//  Adds the part of a piece from `at` on, whose symbols the next of the fews has.
 static void
-s_batch_add (const bpe_t *self, batch_t *batch, size_t count)
+s_batch_add (bpe_t *self, batch_t *batch, span_t piece, size_t at, symbols_t part)
 {
     few_t *few = &batch->fews [batch->few_count];
     uint32_t *ids = batch->ids + batch->count;
-    batch->count += count;
-    if (count <= 2) {
-        for (size_t i = 0; i < count; i++)
+    batch->count += part.count;
+    if (part.count <= 2) {
+        for (size_t i = 0; i < part.count; i++)
             ids [i] = few->ids [i];
-        if (count == 2)
+        if (part.count == 2)
             s_merge_two (self, ids);
-        return;
+    } else if (part.only != NO_CODE)
+        memcpy (ids, s_lone (self, few, span_slice (piece, at, part.count), part.only), part.count * sizeof *ids);
+    else {
+        batch->rooms [batch->few_count++] = ids;
+        s_few_begin (self, few, part.count);
     }
-    batch->rooms [batch->few_count++] = ids;
-    s_few_begin (self, few, count);
 }
 
 //  Merges what is long, and appends all in the order of the parts.
@@ -458,18 +485,18 @@ s_batch_append (const bpe_t *self, batch_t *batch, array_t *ids)
 
 //  Adds parts from `at` on while there is room for any. Returns the end of the last. *too_long: the next has too many symbols.
 static size_t
-s_batch_fill (const bpe_t *self, const parts_t *parts, span_t piece, size_t at, batch_t *batch, bool *too_long)
+s_batch_fill (bpe_t *self, const parts_t *parts, span_t piece, size_t at, batch_t *batch, bool *too_long)
 {
     *too_long = false;
     batch->count = batch->few_count = 0;
     while (at < piece.size && batch->count + FEW <= BATCH && batch->few_count < BPE_SIDE) {
-        size_t count, end = s_part_symbols (self, parts, piece, at, batch->fews [batch->few_count].ids, &count);
-        if (!end) {
+        symbols_t part = s_part_symbols (self, parts, piece, at, batch->fews [batch->few_count].ids);
+        if (!part.end) {
             *too_long = true;
             break;
         }
-        s_batch_add (self, batch, count);
-        at = end;
+        s_batch_add (self, batch, piece, at, part);
+        at = part.end;
     }
     return at;
 }
@@ -702,6 +729,13 @@ s_seal_wholes (bpe_t *self)
     self->wholes = wholes;
 }
 
+static void
+s_seal_characters (bpe_t *self)
+{
+    firsts_init (&self->firsts, self->vocabulary, &self->merges, self->bytes);
+    self->lones = memory_new_table (BPE_LONES * sizeof *self->lones);
+}
+
 status_t
 bpe_seal (bpe_t *self, error_t *error)
 {
@@ -714,7 +748,7 @@ bpe_seal (bpe_t *self, error_t *error)
     for (size_t i = 0; i < sizeof self->bytes / sizeof *self->bytes; i++)
         self->knows_bytes &= self->bytes [i] != TOKEN_NONE;
     if (self->knows_bytes)
-        firsts_init (&self->firsts, self->vocabulary, &self->merges, self->bytes);
+        s_seal_characters (self);
     if (!self->ignore_merges)
         s_seal_wholes (self);
     return STATUS_OK;

@@ -3,7 +3,8 @@
 //  A piece becomes symbols (bytes, or characters), and the pair whose rule has the lowest rank becomes one, the leftmost
 //  first, until no rule fits. Few symbols are searched for the lowest rank each time; many stand in a heap, so that the
 //  time is n log n whatever the text. A new word mostly waits for its rules to come from memory, so some words, and the parts of a
-//  sentence without spaces, are merged side by side. SentencePiece's models have scores instead of rules: any two neighbours whose
+//  sentence without spaces, are merged side by side; and what characters become that are such a part alone, as most emoji and rare
+//  ideographs are, is remembered. SentencePiece's models have scores instead of rules: any two neighbours whose
 //  text is a token may become that token, the best score first.
 
 #ifndef MODEL_TOKENIZER_BPE_H
@@ -19,9 +20,16 @@
 
 enum {
     BPE_SYMBOLS_MAX = 1 << 24,    //  Symbols of a piece: each needs 36 bytes while it is encoded
+    BPE_LONES = 1 << 14,          //  Characters whose tokens are remembered; a power of two
     BPE_SIDE = 8,                 //  Pieces that are merged side by side, at most,
     BPE_SIDE_SIZE = 128           //  and bytes of each
 };
+
+//  What a character becomes that no token joins to its neighbours.
+typedef struct {
+    uint32_t bytes;      //  The character's; 0: none
+    uint32_t ids [4];    //  Its tokens, and TOKEN_NONE
+} bpe_lone_t;
 
 typedef struct {
     const vocabulary_t *vocabulary;    //  Borrowed
@@ -38,6 +46,7 @@ typedef struct {
     buffer_t suffix;                   //  And behind those that end one
     array_t pairs;                     //  uint32_t by two bytes: the rank of their rule; by bpe_seal
     firsts_t firsts;                   //  What characters surely become; by bpe_seal, where it knows_bytes
+    bpe_lone_t *lones;                 //  BPE_LONES of them, by code point; by bpe_seal, where it knows_bytes
     array_t wholes;                    //  uint8_t by token: its text becomes it and nothing else; by bpe_seal
     array_t symbols;                   //  Room to work in
     array_t queue;                     //  Room to work in

@@ -12,8 +12,9 @@
 
 enum { SEEDS = 150, RULES = 80, TEXTS = 60, BYTES = 256, TOKEN_MAX = 12 };
 
+//  Among them some that are alike: whose code points are far apart by a power of two, or the same, one written too long.
 static const char *const s_characters [] = { "a", "b", "c", " ", "\xc3\xa9", "\xe4\xb8\xad", "\xe4\xb8\xae",
-    "\xe5\x9b\xbd", "\xe5\x9b\xad", "\xf0\x9f\x9a\x80" };
+    "\xe5\x9b\xbd", "\xe5\x9b\xad", "\xf0\x9f\x9a\x80", "\xe8\xb8\xad", "\xf0\x84\xb8\xad" };
 
 typedef struct {
     vocabulary_t *vocabulary;    //  All bytes, and what the rules make
