@@ -128,6 +128,13 @@ status_t link_send_frames (link_t *self, const frame_header_t *header, const spa
 //  Completes a call or stream that is under way.  reply NULL unless result is CALL_REPLIED.
 void call_complete (call_t *self, call_result_t result, const void *reply);
 
+//  Fails one whose callee breaks the rules, and tells the callee to stop.  The call's error says how it does.
+void call_break (call_t *self);
+
+//  Decodes what the callee says, into the scratch.  NULL, counted and with the call's error set where it breaks its schema:
+//  CORRUPT, for the request is not to blame.
+void *call_decode (call_t *self, const message_type_t *type, span_t body);
+
 //  Asks the callee of a call or stream whether it is still under way.
 void link_probe (link_t *self, uint64_t id);
 

@@ -464,6 +464,7 @@ typedef enum {
     CHEAT_LISTS,       //  The same, and a position is missing
     CHEAT_SHORT,       //  The same, and a byte is missing
     CHEAT_LONG,        //  The same, and there is a byte too many
+    CHEAT_GARBLED,     //  One message, which breaks its schema
 } cheat_way_t;
 
 //  Answers a stream with items at the positions of its script, whatever is expected.
@@ -472,6 +473,7 @@ typedef struct {
     port_socket_t *socket;        //  ROUTER
     const uint64_t *positions;    //  Of its items
     size_t count;                 //  How many
+    frame_kind_t garbled;         //  What the message is that breaks its schema
     size_t cancels;               //  Heard
 } cheat_t;
 
@@ -527,17 +529,30 @@ s_cheat_gathered (const cheat_t *self, span_t peer, uint64_t id)
 }
 
 static void
+s_cheat_garbled (const cheat_t *self, span_t peer, uint64_t id)
+{
+    frame_header_t header = { .version = 1, .kind = self->garbled, .id = id, .has_position = true };
+    s_cheat_send (self, peer, &header, SPAN ("?"));
+}
+
+static void
 s_on_cheat_message (void *arg, const span_t *frames, size_t count)
 {
+    static void (*const answers []) (const cheat_t *self, span_t peer, uint64_t id) = {
+        [CHEAT_APART] = s_cheat_apart,
+        [CHEAT_GATHERED] = s_cheat_gathered,
+        [CHEAT_LISTS] = s_cheat_gathered,
+        [CHEAT_SHORT] = s_cheat_gathered,
+        [CHEAT_LONG] = s_cheat_gathered,
+        [CHEAT_GARBLED] = s_cheat_garbled,
+    };
     cheat_t *self = arg;
     frame_header_t header;
     assert_true (count >= 3);
     assert_int_equal (frame_header_decode (&header, frames [2], NULL, NULL), STATUS_OK);
     self->cancels += header.kind == FRAME_KIND_CANCEL;
-    if (header.kind == FRAME_KIND_CALL && self->way == CHEAT_APART)
-        s_cheat_apart (self, frames [0], header.id);
-    else if (header.kind == FRAME_KIND_CALL)
-        s_cheat_gathered (self, frames [0], header.id);
+    if (header.kind == FRAME_KIND_CALL)
+        answers [self->way](self, frames [0], header.id);
 }
 
 static void
@@ -631,7 +646,7 @@ static void
 test_items_beyond_the_credit_break_a_stream (void **state)
 {
     static const uint64_t many [] = { 0, 1, 2, 3, 4 };
-    s_check_cheat (many, 5, 2, STATUS_INVALID, 3);
+    s_check_cheat (many, 5, 2, STATUS_CORRUPT, 3);
 }
 
 static void
@@ -641,6 +656,23 @@ s_expect_malformed (void)
     actor_render_metrics (stage_find (s_stage, "client/0"), &text);
     assert_non_null (strstr (buffer_string (&text), "stator_bus_events_total{kind=\"malformed\"} 1\n"));
     buffer_fini (&text);
+}
+
+//  The callee is to blame, not what it was asked; where it may say more it is told to stop.
+static void
+test_a_message_that_breaks_its_schema_breaks_the_stream (void **state)
+{
+    static const frame_kind_t kinds [] = { FRAME_KIND_ITEM, FRAME_KIND_END, FRAME_KIND_ERROR };
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        cheat_t cheat = { .way = CHEAT_GARBLED, .garbled = kinds [i] };
+        s_cheat_begin (&cheat, 10);
+        assert_int_equal (s_client ()->ended, 1);
+        assert_int_equal (s_client ()->result, CALL_FAILED);
+        assert_int_equal (s_client ()->status, STATUS_CORRUPT);
+        assert_true (cheat.cancels || kinds [i] != FRAME_KIND_ITEM);
+        s_expect_malformed ();
+        s_cheat_end (&cheat);
+    }
 }
 
 //  Nobody knows whose they are: none is taken, and the message is counted.
@@ -679,6 +711,7 @@ main (void)
         cmocka_unit_test (test_a_stream_whose_connection_fell_ends_soon),
         cmocka_unit_test (test_a_hole_in_a_stream_breaks_it),
         cmocka_unit_test (test_items_beyond_the_credit_break_a_stream),
+        cmocka_unit_test (test_a_message_that_breaks_its_schema_breaks_the_stream),
         cmocka_unit_test (test_gathered_items_that_do_not_fit_together_are_counted),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -384,6 +384,13 @@ s_tell_cancel (call_t *self)
 }
 
 void
+call_break (call_t *self)
+{
+    s_tell_cancel (self);
+    call_complete (self, CALL_FAILED, NULL);
+}
+
+void
 call_cancel (call_t *self)
 {
     if (!call_is_active (self))
@@ -428,30 +435,33 @@ stream_start (
 
 //  ---- What arrives ----
 
+void *
+call_decode (call_t *self, const message_type_t *type, span_t body)
+{
+    actor_t *actor = self->actor;
+    void *message = arena_new (&actor->scratch, type->size ? type->size : 1);
+    if (message_decode (type, body, &actor->scratch, message, &self->error) == STATUS_OK)
+        return message;
+    actor_count (actor, COUNT_MALFORMED);
+    self->error.status = STATUS_CORRUPT;
+    return NULL;
+}
+
 static void
 s_take_reply (call_t *call, const wire_message_t *message)
 {
-    actor_t *actor = call->actor;
-    const message_type_t *type = call->type->reply;
-    void *reply = arena_new (&actor->scratch, type->size ? type->size : 1);
-    if (message_decode (type, wire_body (message), &actor->scratch, reply, &call->error)) {
-        actor_count (actor, COUNT_MALFORMED);
-        call->error.status = STATUS_CORRUPT;
-        call_complete (call, CALL_FAILED, NULL);
-        return;
-    }
-    call_complete (call, CALL_REPLIED, reply);
+    const void *reply = call_decode (call, call->type->reply, wire_body (message));
+    call_complete (call, reply ? CALL_REPLIED : CALL_FAILED, reply);
 }
 
 static void
 s_take_error (call_t *call, const wire_message_t *message)
 {
-    call_error_t failure = { 0 };
-    if (message_decode (&call_error_message, wire_body (message), &call->actor->scratch, &failure, &call->error)) {
-        actor_count (call->actor, COUNT_MALFORMED);
-    } else {
-        status_t status = failure.status && failure.status < STATUS_COUNT ? (status_t)failure.status : STATUS_INTERNAL;
-        error_set (&call->error, status, "%.*s", SPAN_ARG (failure.text));
+    const call_error_t *failure = call_decode (call, &call_error_message, wire_body (message));
+    if (failure) {
+        bool is_known = failure->status && failure->status < STATUS_COUNT;
+        error_set (
+            &call->error, is_known ? (status_t)failure->status : STATUS_INTERNAL, "%.*s", SPAN_ARG (failure->text));
     }
     call_complete (call, CALL_FAILED, NULL);
 }

@@ -117,15 +117,13 @@ stream_error (const stream_t *self)
     return call_error (&self->call);
 }
 
-//  Ends a stream whose callee breaks the rules.
+//  Ends a stream whose callee is not where it should be.
 static void
 s_break (stream_t *self, status_t status, const char *what, uint64_t position)
 {
-    call_t *call = &self->call;
-    frame_header_t header = { .version = WIRE_VERSION, .kind = FRAME_KIND_CANCEL, .id = call->id };
-    link_send (call->link, &header, NULL, NULL);
-    error_set (&call->error, status, "%s at position %" PRIu64 ", expected %" PRIu64, what, position, self->position);
-    call_complete (call, CALL_FAILED, NULL);
+    error_set (
+        &self->call.error, status, "%s at position %" PRIu64 ", expected %" PRIu64, what, position, self->position);
+    call_break (&self->call);
 }
 
 static void
@@ -136,7 +134,7 @@ s_take_item (stream_t *self, const void *item)
     if (!stream_is_active (self) || !call->link)
         return;    //  The consumer has dropped or cancelled it
     if (count > self->credit - self->position) {
-        s_break (self, STATUS_INVALID, "the callee sends beyond its credit", self->position + count);
+        s_break (self, STATUS_CORRUPT, "the callee sends beyond its credit", self->position + count);
         return;
     }
     self->position += count;
@@ -148,19 +146,15 @@ stream_take (call_t *call, const wire_message_t *message)
 {
     stream_t *self = (stream_t *)((char *)call - offsetof (stream_t, call));
     bool is_end = message->header.kind == FRAME_KIND_END;
-    const message_type_t *type = is_end ? call->type->end : call->type->item;
-    arena_t *scratch = &call->actor->scratch;
     if (message->header.position != self->position) {
         s_break (self, STATUS_GAP, "a hole in the stream", message->header.position);
         return;
     }
-    void *body = arena_new (scratch, type->size ? type->size : 1);
-    if (message_decode (type, wire_body (message), scratch, body, &call->error)) {
-        actor_count (call->actor, COUNT_MALFORMED);
-        call_complete (call, CALL_FAILED, NULL);
-    } else if (is_end) {
+    const void *body = call_decode (call, is_end ? call->type->end : call->type->item, wire_body (message));
+    if (!body)
+        call_break (call);
+    else if (is_end)
         call_complete (call, CALL_REPLIED, body);
-    } else {
+    else
         s_take_item (self, body);
-    }
 }
