@@ -6,6 +6,7 @@
 
 #include "base/map.h"
 #include "base/memory.h"
+#include "runtime/directory.h"
 #include "simulator/port/sim_port.h"
 
 //  A root that ended is started again after this long.
@@ -281,14 +282,64 @@ s_carries_answers (simulation_t *self, const realm_process_t *process)
            s_houses (self, process, "host/");
 }
 
+static const actor_t *
+s_find_actor (simulation_t *self, span_t address, const realm_process_t **process)
+{
+    const actor_t *actor;
+    for (size_t i = 0; (*process = realm_process_at (self->realm, i)); i++)
+        for (size_t k = 0; (actor = self->options->view.actor_at (*process, k)); k++)
+            if (span_equal_string (address, actor_address (actor)))
+                return actor;
+    return NULL;
+}
+
+//  Whether answers can go on at a worker: it is the one that the directory lists, and is well.
+static bool
+s_takes_answers (
+    simulation_t *self, const realm_process_t *frontend, const actor_entry_t *worker, const realm_process_t *struck)
+{
+    const realm_process_t *process;
+    const actor_t *actor = s_find_actor (self, worker->address, &process);
+    return actor && process != struck && worker->state == ACTOR_STATE_ALIVE &&
+           worker->incarnation == actor_incarnation (actor) && !actor_is_draining (actor) &&
+           !realm_process_is_frozen (process) && realm_process_reaches (frontend, process);
+}
+
+//  Whether a frontend has somebody to go to beside the one that is struck.
+static bool
+s_has_others (
+    simulation_t *self, const realm_process_t *process, const actor_t *frontend, const realm_process_t *struck)
+{
+    const actor_entry_t *worker;
+    size_t cursor = 0;
+    while ((worker = directory_next (frontend, "worker", &cursor)))
+        if (s_takes_answers (self, process, worker, struck))
+            return true;
+    return false;
+}
+
+static bool
+s_leaves_nobody (simulation_t *self, const realm_process_t *struck)
+{
+    const realm_process_t *process;
+    const actor_t *actor;
+    for (size_t i = 0; (process = realm_process_at (self->realm, i)); i++)
+        for (size_t k = 0; (actor = self->options->view.actor_at (process, k)); k++)
+            if (address_is_of (span_from_string (actor_address (actor)), "frontend") &&
+                !s_has_others (self, process, actor, struck))
+                return true;
+    return false;
+}
+
 //  A machine that goes, or that nobody knows any more, takes several workers at once, perhaps as many as are tried for one
-//  request.
+//  request.  A single worker is felt where it was the last one that was well.
 static bool
 s_is_felt (simulation_t *self, fault_kind_t kind, const realm_process_t *process)
 {
     if (kind == FAULT_CLOCK_JUMP || kind == FAULT_FULL_DISK || kind == FAULT_PUBLISH_LOSS)
         return false;
-    return !process || s_carries_answers (self, process);
+    return !process || s_carries_answers (self, process) ||
+           (s_houses (self, process, "worker/") && s_leaves_nobody (self, process));
 }
 
 static bool
