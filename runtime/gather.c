@@ -3,7 +3,8 @@
 //  Whoever answers many streams has something for each of them in the same turn: an engine makes a token for all of its
 //  requests at once.  A message costs libzmq and both actors more than a token does.  So items for one peer wait for the
 //  turn's end and go as one message, `items`; one that is alone goes as it would have gone, as `item`.  Nothing waits beyond
-//  the turn in which it was said, and nothing that is said to the peer later overtakes it: whoever sends flushes first.
+//  the turn in which it was said, and nothing that is said on its stream later overtakes it: whoever goes on with a stream
+//  past the gather, or ends it, flushes what waits for that peer first.
 //
 //  Only what was opened with `gathers` is gathered: a plain DEALER socket in any language need not know of it.
 //

@@ -1,9 +1,8 @@
 //  stream - one request, many items, credit
 //
 //  As a call, but the answer comes in items; positions count elements (what an element is, the method says).  Items
-//  arrive in order, without gap or repeat, or the stream fails with STATUS_GAP; with STATUS_CORRUPT where one breaks its schema
-//  or the credit.  The callee sends below the credit only;
-//  whoever consumes raises it as it goes.
+//  arrive in order, without gap or repeat, or the stream fails with STATUS_GAP; with STATUS_CORRUPT where one breaks its
+//  schema or the credit.  The callee sends below the credit only; whoever consumes raises it as it goes.
 //
 //  As for calls, a callee that has been silent for CALL_PROBE_NS is asked whether the stream is still under way.
 
