@@ -28,9 +28,9 @@ static void
 s_separate (literal_t *self, buffer_t *out)
 {
     if (self->keyed)
-        buffer_append_string (out, ": ");
+        buffer_append (out, SPAN (": "));
     else if (self->started)
-        buffer_append_string (out, ", ");
+        buffer_append (out, SPAN (", "));
 }
 
 //  A word, string or bracket is complete: it was a key or a value.
@@ -82,6 +82,14 @@ s_pop (literal_t *self, buffer_t *out)
 
 //  ---- Words -----------------------------------------------------------------------------------------------------------
 
+static void
+s_put_string (span_t text, buffer_t *out)
+{
+    buffer_append_byte (out, '"');
+    json_escape_bytes (out, text);
+    buffer_append_byte (out, '"');
+}
+
 //  A number as JSON writes it.
 static bool
 s_is_number (span_t word)
@@ -106,9 +114,7 @@ s_word_value (span_t word, buffer_t *out)
         buffer_append (out, word);
         return;
     }
-    buffer_append_byte (out, '"');
-    json_escape_bytes (out, word);
-    buffer_append_byte (out, '"');
+    s_put_string (word, out);
 }
 
 static void
@@ -118,36 +124,30 @@ s_end_word (literal_t *self, buffer_t *out)
     if (!word.size)
         return;
     s_separate (self, out);
-    if (self->in_key) {
-        buffer_append_byte (out, '"');
-        json_escape_bytes (out, word);
-        buffer_append_byte (out, '"');
-    } else
+    if (self->in_key)
+        s_put_string (word, out);
+    else
         s_word_value (word, out);
     self->word_size = 0;
     s_ended (self);
 }
 
-static bool
-s_ends_word (uint8_t byte)
-{
-    switch (byte) {
-    case '[':
-    case ']':
-    case '(':
-    case ')':
-    case '{':
-    case '}':
-    case ',':
-    case ':':
-    case '=':
-    case '\'':
-    case '"':
-        return true;
-    default:
-        return text_is_blank (byte);
-    }
-}
+//  Bytes that end a word.
+static const bool s_ends_word [UINT8_MAX + 1] = { ['['] = true,
+    [']'] = true,
+    ['('] = true,
+    [')'] = true,
+    ['{'] = true,
+    ['}'] = true,
+    [','] = true,
+    [':'] = true,
+    ['='] = true,
+    ['\''] = true,
+    ['"'] = true,
+    [' '] = true,
+    ['\t'] = true,
+    ['\r'] = true,
+    ['\n'] = true };
 
 //  Takes bytes of a word: the first, which is one, and those behind it that end none and begin no quote.  Returns how many; 0
 //  where the word becomes too long.
@@ -155,7 +155,7 @@ static size_t
 s_add_to_word (literal_t *self, span_t text)
 {
     size_t room = LITERAL_WORD_MAX - self->word_size, size = 1;
-    while (size < text.size && !s_ends_word (text.data [size]) &&
+    while (size < text.size && !s_ends_word [text.data [size]] &&
            !(self->quote && text.data [size] == (uint8_t)*self->quote))
         size++;
     size = size < room ? size : room;
@@ -347,7 +347,7 @@ s_between (literal_t *self, span_t text, bool last, buffer_t *out)
     }
     if (last && self->quote && text_is_cut (text, span_from_string (self->quote)))
         return text.size;
-    return s_ends_word (text.data [0]) ? s_structure (self, text.data [0], out) : s_add_to_word (self, text);
+    return s_ends_word [text.data [0]] ? s_structure (self, text.data [0], out) : s_add_to_word (self, text);
 }
 
 size_t

@@ -85,7 +85,8 @@ struct parser {
     //  The call being read.
     int phase;               //  Of its machine
     bool open;               //  Its name was delivered
-    const json_t *tool;      //  What the request says of it
+    const json_t *tool;      //  What the request says of it; NULL: nothing
+    span_t tool_name;        //  Whose name is this: a model often calls the same tool again
     extent_t extent;         //  JSON, NAMED, harmony: its arguments or another value
     buffer_t word;           //  A key, a name, a header
     buffer_t id;             //  Where the model wrote one before the name

@@ -46,8 +46,8 @@ machine_name_size (span_t text)
     size_t at = 0;
     for (; at < text.size; at++) {
         uint8_t byte = text.data [at], letter = byte | 0x20;
-        bool known = (letter >= 'a' && letter <= 'z') || (byte >= '0' && byte <= '9') || byte >= 0x80;
-        if (!known && !memchr ("_-.:/", byte, 5))
+        bool sign_or_digit = byte >= '-' && byte <= ':';    //  -./ 0 to 9 :
+        if (!sign_or_digit && (letter < 'a' || letter > 'z') && byte != '_' && byte < 0x80)
             break;
     }
     return at;
@@ -62,12 +62,14 @@ machine_is_name (span_t name)
 bool
 machine_begin_call (parser_t *self, span_t name, span_t id)
 {
-    const json_t *tool = schema_is_tool (self->tool, name) ? self->tool : schema_find_tool (self->options.tools, name);
-    if (!machine_is_name (name) || (self->guarded && self->options.tools && !tool))
+    if (!span_equal (name, self->tool_name)) {
+        self->tool = schema_find_tool (self->options.tools, name);
+        self->tool_name = schema_tool_name (self->tool);
+    }
+    if (!machine_is_name (name) || (self->guarded && self->options.tools && !self->tool))
         return false;
     self->end_owed = self->end_owed || self->channel == TO_REASONING;
     self->channel = TO_CONTENT;
-    self->tool = tool;
     self->open = true;
     self->section_owed = self->opened = false;
     self->has_arguments = false;

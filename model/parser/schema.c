@@ -17,18 +17,18 @@ s_function (const json_t *tool)
     return function ? function : tool;
 }
 
-bool
-schema_is_tool (const json_t *tool, span_t name)
+span_t
+schema_tool_name (const json_t *tool)
 {
-    return tool && name.size && span_equal (json_string (json_get (tool, "name")), name);
+    return json_string (json_get (tool, "name"));
 }
 
 const json_t *
 schema_find_tool (const json_t *tools, span_t name)
 {
-    for (size_t i = 0; i < json_count (tools); i++) {
+    for (size_t i = 0; i < json_count (tools) && name.size; i++) {
         const json_t *function = s_function (json_at (tools, i));
-        if (schema_is_tool (function, name))
+        if (span_equal (schema_tool_name (function), name))
             return function;
     }
     return NULL;

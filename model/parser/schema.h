@@ -21,8 +21,8 @@ typedef uint32_t schema_types_t;
 //  Finds a tool by name in a request's list (OpenAI's form or bare functions).  NULL where there is none.
 const json_t *schema_find_tool (const json_t *tools, span_t name);
 
-//  Whether what schema_find_tool gave, or NULL, is called so: a model often calls the same tool again.
-bool schema_is_tool (const json_t *tool, span_t name);
+//  The name of what schema_find_tool gave; empty for NULL.  Borrowed.
+span_t schema_tool_name (const json_t *tool);
 
 //  What a tool says of a value.  Borrowed from the tool.
 typedef struct {
