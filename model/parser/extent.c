@@ -5,7 +5,8 @@
 void
 extent_init (extent_t *self)
 {
-    *self = (extent_t){ .expect = EXTENT_VALUE };
+    memset (self, 0, offsetof (extent_t, objects));
+    self->expect = EXTENT_VALUE;
 }
 
 static bool

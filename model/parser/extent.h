@@ -20,7 +20,6 @@ typedef enum {
 } extent_expect_t;
 
 typedef struct {
-    uint8_t objects [EXTENT_DEPTH_MAX / 8];    //  A bit a level: it is an object
     uint32_t depth;                            //  Open brackets
     extent_expect_t expect;                    //  What comes
     bool in_string;                            //  Between quotes
@@ -29,6 +28,7 @@ typedef struct {
     char scalar [EXTENT_SCALAR_MAX];           //  End of the number or word being read
     uint8_t scalar_size;                       //  Bytes of it
     bool done;                                 //  The value is complete
+    uint8_t objects [EXTENT_DEPTH_MAX / 8];    //  A bit an open level: it is an object
 } extent_t;
 
 //  Before the first byte of a value.

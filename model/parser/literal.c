@@ -12,7 +12,9 @@ enum { QUOTE_OWN = 1 };
 void
 literal_init (literal_t *self, const char *quote, bool arguments)
 {
-    *self = (literal_t){ .quote = quote, .depth = arguments, .objects = arguments, .in_key = arguments };
+    memset (self, 0, offsetof (literal_t, word));
+    self->quote = quote;
+    self->depth = self->objects = self->in_key = arguments;
 }
 
 //  ---- Levels ----------------------------------------------------------------------------------------------------------
@@ -121,8 +123,6 @@ static void
 s_end_word (literal_t *self, buffer_t *out)
 {
     span_t word = span_of (self->word, self->word_size);
-    if (!word.size)
-        return;
     s_separate (self, out);
     if (self->in_key)
         s_put_string (word, out);
@@ -280,9 +280,10 @@ s_string (literal_t *self, span_t text, bool last, buffer_t *out)
         return 1;
     }
     size_t plain = s_plain (self, text);
-    json_escape_bytes (out, span_slice (text, 0, plain));
-    if (plain)
+    if (plain) {
+        json_escape_bytes (out, span_of (text.data, plain));
         return plain;
+    }
     if (self->open_quote != QUOTE_OWN) {
         self->escaped = text.data [0] == '\\';
         if (!self->escaped)
@@ -312,7 +313,8 @@ s_structure (literal_t *self, uint8_t byte, buffer_t *out)
         s_open_string (self, byte, out);
         return true;
     }
-    s_end_word (self, out);
+    if (self->word_size)
+        s_end_word (self, out);
     if (self->done)
         return true;
     switch (byte) {
@@ -355,7 +357,7 @@ literal_feed (literal_t *self, span_t text, bool last, buffer_t *out, bool *brok
 {
     size_t at = 0, taken = 1;
     while (at < text.size && taken && !self->done) {
-        span_t rest = span_slice (text, at, text.size);
+        span_t rest = span_of (text.data + at, text.size - at);
         taken = self->open_quote ? s_string (self, rest, last, out) : s_between (self, rest, last, out);
         if (taken == REST)
             break;
@@ -372,7 +374,8 @@ literal_close (literal_t *self, buffer_t *out)
         s_end_digits (self, out);
     if (self->open_quote)
         s_close_string (self, out);
-    s_end_word (self, out);
+    if (self->word_size)
+        s_end_word (self, out);
     s_settle (self, out);
     while (self->depth)
         s_pop (self, out);

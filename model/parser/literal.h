@@ -24,9 +24,9 @@ typedef struct {
     uint8_t digits_size;             //  How many came
     uint8_t digits_want;             //  How many belong to it
     uint8_t digits_base;             //  8 or 16
-    char word [LITERAL_WORD_MAX];    //  A bare word being read
-    uint32_t word_size;              //  Bytes of it
     bool done;                       //  The outermost bracket closed
+    uint32_t word_size;              //  Bytes of the bare word being read
+    char word [LITERAL_WORD_MAX];    //  They; nothing where there are none
 } literal_t;
 
 //  arguments: start inside the brackets of a call, whose arguments become an object ("{" is written with the first byte).

@@ -463,12 +463,12 @@ s_steps (parser_t *self, span_t text, bool last)
     size_t at = 0;
     while (at < text.size) {
         bool was_open = self->open;
-        span_t rest = span_slice (text, at, text.size);
+        span_t rest = span_of (text.data + at, text.size - at);
         size_t taken = s_is_unproven (self) ? s_bounded_step (self, rest, last) : s_step (self, rest, last);
         if (taken == MACHINE_WAIT)
             break;
         if (!was_open && s_is_unproven (self)) {
-            buffer_append (&self->raw, span_slice (text, at, taken));
+            buffer_append (&self->raw, span_of (rest.data, taken));
             if (self->raw.size >= PARSER_HOLD_MAX)
                 machine_release (self);
         }
