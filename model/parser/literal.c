@@ -257,11 +257,19 @@ s_digit (literal_t *self, uint8_t byte, buffer_t *out)
     return is_digit;
 }
 
+uint8_t
+literal_string_end (const literal_t *self)
+{
+    if (self->escaped || self->digits_want)
+        return 0;
+    return self->open_quote == QUOTE_OWN ? (uint8_t)*self->quote : self->open_quote;
+}
+
 //  Plain bytes of a string up to what ends or escapes it.
 static size_t
 s_plain (const literal_t *self, span_t text)
 {
-    uint8_t end = self->open_quote == QUOTE_OWN ? (uint8_t)*self->quote : self->open_quote;
+    uint8_t end = literal_string_end (self);
     uint8_t escape = self->open_quote == QUOTE_OWN ? end : '\\';
     size_t at = 0;
     while (at < text.size && text.data [at] != end && text.data [at] != escape)

@@ -36,6 +36,10 @@ void literal_init (literal_t *self, const char *quote, bool arguments);
 //  be unfinished (not with `last`), or where the input is too deep or a word too long, which *broken says.
 size_t literal_feed (literal_t *self, span_t text, bool last, buffer_t *out, bool *broken);
 
+//  In the middle of a string: the byte that may end it.  Until that comes, JSON has the string's bytes as they are, but for
+//  those that it writes with a backslash.  0: not in the middle of one.
+uint8_t literal_string_end (const literal_t *self);
+
 //  Appends what makes the JSON whole.
 void literal_close (literal_t *self, buffer_t *out);
 

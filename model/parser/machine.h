@@ -5,6 +5,9 @@
 //  tell.  A step looks at no more than PARSER_HOLD_MARKER bytes before it takes one, and what it does depends on
 //  the bytes alone, not on where they were cut: that is what makes every cut give the same result.
 //
+//  A step that ends in the middle of a text or a string says so in `run`: a short piece in which nothing could end it, which is
+//  what most are, is delivered without a step.
+//
 //  From the opener of a call to its name, what was taken is kept in `raw`: where it proves to be no call, that is the text.
 
 #ifndef MODEL_PARSER_MACHINE_H
@@ -45,6 +48,12 @@ typedef enum {
     MARK_MESSAGE_END,    //  A harmony message ends
 } mark_kind_t;
 
+typedef enum {
+    RUN_NONE,      //  A step must look
+    RUN_TEXT,      //  Text: goes on with what begins no mark, but for line ends
+    RUN_STRING,    //  A string of arguments: goes on with what stands for itself in JSON, but for run_end
+} run_t;
+
 typedef struct {
     span_t text;                   //  What is looked for
     mark_kind_t kind;              //  What it does
@@ -67,6 +76,8 @@ struct parser {
 
     place_t place;             //  Where we are
     channel_t channel;         //  Where text goes
+    run_t run;                 //  What the last step was in the middle of
+    uint8_t run_end;           //  RUN_STRING: a byte that may end it
     bool silent;               //  The prompt's text: delivered to nobody
     bool fresh;                //  Only blanks were said since the start, a call or the end of reasoning
     bool label;                //  What follows is a name that is dropped
@@ -116,6 +127,9 @@ bool machine_begin_call (parser_t *self, span_t name, span_t id);
 
 //  Delivers a piece of the arguments.
 void machine_arguments (parser_t *self, span_t json);
+
+//  Delivers a piece of arguments that are JSON themselves, whose extent was fed with it.
+void machine_pass (parser_t *self, span_t json);
 
 //  Delivers what `out` has gathered, and empties it.
 void machine_flush (parser_t *self);

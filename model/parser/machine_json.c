@@ -174,7 +174,7 @@ s_deliver (parser_t *self, span_t piece)
         buffer_append (&self->word, piece);
     else {
         machine_arguments (self, buffer_span (&self->word));
-        machine_arguments (self, piece);
+        machine_pass (self, piece);
         buffer_clear (&self->word);
     }
     if (self->has_arguments || !self->extent.done)

@@ -90,6 +90,16 @@ machine_arguments (parser_t *self, span_t json)
 }
 
 void
+machine_pass (parser_t *self, span_t json)
+{
+    machine_arguments (self, json);
+    if (self->extent.in_string && !self->extent.escape) {
+        self->run = RUN_STRING;
+        self->run_end = '"';
+    }
+}
+
+void
 machine_flush (parser_t *self)
 {
     machine_arguments (self, buffer_span (&self->out));
@@ -172,7 +182,7 @@ machine_read_object (parser_t *self, span_t text, bool last, bool *ended)
         *ended = end == TEXT_WHOLE;
         taken = !*ended;
     }
-    machine_arguments (self, span_slice (text, 0, taken));
+    machine_pass (self, span_slice (text, 0, taken));
     return taken;
 }
 
@@ -301,6 +311,7 @@ s_step_text (parser_t *self, span_t text, bool last)
         newline = 0;
     if (run > newline) {
         machine_say (self, span_slice (text, 0, run - newline));
+        self->run = RUN_TEXT;
         return run - newline;
     }
     if (match == TEXT_PARTIAL)
@@ -425,9 +436,12 @@ s_step_section (parser_t *self, span_t text, bool last)
 
 //  ---- Driver ----------------------------------------------------------------------------------------------------------
 
+enum { RUN_PIECE_MAX = 64 };
+
 static size_t
 s_step (parser_t *self, span_t text, bool last)
 {
+    self->run = RUN_NONE;
     switch (self->place) {
     case IN_SECTION:
         return s_step_section (self, text, last);
@@ -497,9 +511,32 @@ s_steps_from_held (parser_t *self, span_t text)
     return used;
 }
 
+//  Whether a piece goes on with the run and is so short that a step would cost more than to look at each byte here.
+static bool
+s_goes_on (const parser_t *self, span_t text)
+{
+    if (self->run == RUN_NONE || text.size > RUN_PIECE_MAX)
+        return false;
+    for (size_t i = 0; i < text.size; i++) {
+        uint8_t byte = text.data [i];
+        bool ends = self->run == RUN_TEXT ? self->firsts [byte] || byte == '\n'
+                                          : byte < ' ' || byte == '"' || byte == '\\' || byte == self->run_end;
+        if (ends)
+            return false;
+    }
+    return true;
+}
+
 void
 parser_feed (parser_t *self, span_t text)
 {
+    if (!self->held.size && s_goes_on (self, text)) {
+        if (self->run == RUN_TEXT)
+            machine_say (self, text);
+        else
+            machine_arguments (self, text);
+        return;
+    }
     size_t at = s_steps_from_held (self, text);
     if (at == text.size)
         return;
@@ -545,6 +582,7 @@ parser_finish (parser_t *self, bool cut)
         self->counts.dropped += self->raw.size;
     buffer_clear (&self->raw);
     self->place = IN_TEXT;
+    self->run = RUN_NONE;
 }
 
 //  ---- Life ------------------------------------------------------------------------------------------------------------
