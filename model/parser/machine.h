@@ -49,9 +49,9 @@ typedef enum {
 } mark_kind_t;
 
 typedef enum {
-    RUN_NONE,      //  A step must look
-    RUN_TEXT,      //  Text: goes on with what begins no mark, but for line ends
-    RUN_STRING,    //  A string of arguments: goes on with what stands for itself in JSON, but for run_end
+    RUN_NONE,          //  A step must look
+    RUN_TEXT = 1,      //  Text: goes on with what begins no mark
+    RUN_STRING = 2,    //  A string of arguments: goes on with what stands for itself in JSON
 } run_t;
 
 typedef struct {
@@ -68,16 +68,17 @@ struct parser {
     parser_sink_t sink;               //  As given
     parser_counts_t counts;           //  So far
 
-    mark_t marks [MARKS_MAX];           //  What ends plain text
-    size_t mark_count;                  //  How many
-    uint8_t firsts [UINT8_MAX + 1];     //  Bytes that begin a mark, a bit for each; the last bit for all beyond
-    uint8_t seconds [UINT8_MAX + 1];    //  Bytes that go on with one: the bits of what they may follow
-    int only_first;                     //  The only byte that begins one; -1: there are several
+    mark_t marks [MARKS_MAX];            //  What ends plain text
+    size_t mark_count;                   //  How many
+    uint8_t firsts [UINT8_MAX + 1];      //  Bytes that begin a mark, a bit for each; the last bit for all beyond
+    uint8_t seconds [UINT8_MAX + 1];     //  Bytes that go on with one: the bits of what they may follow
+    uint8_t run_ends [UINT8_MAX + 1];    //  Runs that a byte may end: bits of run_t
+    int only_first;                      //  The only byte that begins one; -1: there are several
 
     place_t place;             //  Where we are
     channel_t channel;         //  Where text goes
     run_t run;                 //  What the last step was in the middle of
-    uint8_t run_end;           //  RUN_STRING: a byte that may end it
+    uint8_t run_end;           //  A further byte that may end it
     bool silent;               //  The prompt's text: delivered to nobody
     bool fresh;                //  Only blanks were said since the start, a call or the end of reasoning
     bool label;                //  What follows is a name that is dropped
@@ -127,6 +128,14 @@ bool machine_begin_call (parser_t *self, span_t name, span_t id);
 
 //  Delivers a piece of the arguments.
 void machine_arguments (parser_t *self, span_t json);
+
+//  What the step took ends in the middle of a run, which `end` may end, beside what ends all of its kind.
+static inline void
+machine_run (parser_t *self, run_t run, uint8_t end)
+{
+    self->run = run;
+    self->run_end = end;
+}
 
 //  Delivers a piece of arguments that are JSON themselves, whose extent was fed with it.
 void machine_pass (parser_t *self, span_t json);

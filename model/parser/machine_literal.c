@@ -38,8 +38,8 @@ s_step (parser_t *self, span_t text, bool last)
     if (broken)
         literal_close (&self->literal, &self->out);
     machine_flush (self);
-    self->run_end = literal_string_end (&self->literal);
-    self->run = self->run_end ? RUN_STRING : RUN_NONE;
+    if (literal_string_end (&self->literal))
+        machine_run (self, RUN_STRING, literal_string_end (&self->literal));
     if (done || broken)
         machine_end_call (self);
     return taken || done || broken ? taken : MACHINE_WAIT;

@@ -269,8 +269,7 @@ s_value_piece (parser_t *self, span_t piece)
     }
     json_escape_bytes (&self->out, piece);
     machine_flush (self);
-    self->run = RUN_STRING;
-    self->run_end = self->closer.data [0];
+    machine_run (self, RUN_STRING, self->closer.data [0]);
 }
 
 static void

@@ -18,7 +18,7 @@ s_say_arguments (parser_t *self, span_t text)
         at += extent_feed (&self->extent, span_slice (text, at, text.size), &odd);
         at += odd;
     }
-    machine_arguments (self, span_slice (text, 0, at));
+    machine_pass (self, span_slice (text, 0, at));
     self->counts.dropped += text.size - at;
 }
 
@@ -93,10 +93,8 @@ void
 machine_pass (parser_t *self, span_t json)
 {
     machine_arguments (self, json);
-    if (self->extent.in_string && !self->extent.escape) {
-        self->run = RUN_STRING;
-        self->run_end = '"';
-    }
+    if (self->extent.in_string && !self->extent.escape)
+        machine_run (self, RUN_STRING, '"');
 }
 
 void
@@ -311,7 +309,8 @@ s_step_text (parser_t *self, span_t text, bool last)
         newline = 0;
     if (run > newline) {
         machine_say (self, span_slice (text, 0, run - newline));
-        self->run = RUN_TEXT;
+        if (self->run == RUN_NONE)
+            machine_run (self, RUN_TEXT, '\n');
         return run - newline;
     }
     if (match == TEXT_PARTIAL)
@@ -517,13 +516,9 @@ s_goes_on (const parser_t *self, span_t text)
 {
     if (self->run == RUN_NONE || text.size > RUN_PIECE_MAX)
         return false;
-    for (size_t i = 0; i < text.size; i++) {
-        uint8_t byte = text.data [i];
-        bool ends = self->run == RUN_TEXT ? self->firsts [byte] || byte == '\n'
-                                          : byte < ' ' || byte == '"' || byte == '\\' || byte == self->run_end;
-        if (ends)
+    for (size_t i = 0; i < text.size; i++)
+        if (self->run_ends [text.data [i]] & self->run || text.data [i] == self->run_end)
             return false;
-    }
     return true;
 }
 
