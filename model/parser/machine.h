@@ -68,12 +68,12 @@ struct parser {
     parser_sink_t sink;               //  As given
     parser_counts_t counts;           //  So far
 
-    mark_t marks [MARKS_MAX];            //  What ends plain text
-    size_t mark_count;                   //  How many
-    uint8_t firsts [UINT8_MAX + 1];      //  Bytes that begin a mark, a bit for each; the last bit for all beyond
-    uint8_t seconds [UINT8_MAX + 1];     //  Bytes that go on with one: the bits of what they may follow
-    uint8_t run_ends [UINT8_MAX + 1];    //  Runs that a byte may end: bits of run_t
-    int only_first;                      //  The only byte that begins one; -1: there are several
+    mark_t marks [MARKS_MAX];           //  What ends plain text
+    size_t mark_count;                  //  How many
+    uint8_t firsts [UINT8_MAX + 1];     //  Bytes that begin a mark, a bit for each; the last bit for all beyond
+    uint8_t seconds [UINT8_MAX + 1];    //  Bytes that go on with one: the bits of what they may follow
+    uint8_t ends [UINT8_MAX + 1];       //  Runs that a byte may end: bits of run_t
+    int only_first;                     //  The only byte that begins one; -1: there are several
 
     place_t place;             //  Where we are
     channel_t channel;         //  Where text goes
@@ -99,6 +99,7 @@ struct parser {
     bool open;               //  Its name was delivered
     const json_t *tool;      //  What the request says of it; NULL: nothing
     span_t tool_name;        //  Whose name is this: a model often calls the same tool again
+    schema_t tool_schema;    //  And its arguments, as an object
     extent_t extent;         //  JSON, NAMED, harmony: its arguments or another value
     buffer_t word;           //  A key, a name, a header
     buffer_t id;             //  Where the model wrote one before the name

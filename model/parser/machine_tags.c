@@ -212,7 +212,7 @@ s_begin_value (parser_t *self, size_t size)
     span_t written = span_slice (word, 0, size);
     span_t key = s_plain (self, span_trim (written), &room);
     bool whole = s_make_closer (self, written);
-    self->schema = schema_of_argument (self->tool, key);
+    self->schema = schema_of_member (self->tool_schema, key);
     self->types = s_types (self, span_slice (word, size, word.size));
     self->value_limit = self->types == SCHEMA_STRING                   ? 0
                         : self->types == (SCHEMA_STRING | SCHEMA_NULL) ? NULL_MAX

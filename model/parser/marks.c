@@ -79,12 +79,12 @@ s_learn_firsts (parser_t *self)
 
 //  What may end a run.  Strings of harmony's messages stand in text: marks may end them, too.
 static void
-s_learn_run_ends (parser_t *self)
+s_learn_ends (parser_t *self)
 {
     unsigned runs = self->format->machine == PARSER_HARMONY ? RUN_TEXT | RUN_STRING : RUN_TEXT;
     for (size_t byte = 0; byte <= UINT8_MAX; byte++) {
         bool escaped = byte < ' ' || byte == '"' || byte == '\\';
-        self->run_ends [byte] = (uint8_t)((self->firsts [byte] ? runs : 0) | (escaped ? RUN_STRING : 0));
+        self->ends [byte] = (uint8_t)((self->firsts [byte] ? runs : 0) | (escaped ? RUN_STRING : 0));
     }
 }
 
@@ -101,7 +101,7 @@ marks_learn (parser_t *self)
     for (size_t i = 0; self->format->machine == PARSER_HARMONY && i < sizeof ends / sizeof *ends; i++)
         s_add_mark (self, ends [i], MARK_MESSAGE_END, self->format);
     s_learn_firsts (self);
-    s_learn_run_ends (self);
+    s_learn_ends (self);
 }
 
 //  ---- At a place --------------------------------------------------------------------------------------------------------

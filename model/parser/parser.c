@@ -65,6 +65,7 @@ machine_begin_call (parser_t *self, span_t name, span_t id)
     if (!span_equal (name, self->tool_name)) {
         self->tool = schema_find_tool (self->options.tools, name);
         self->tool_name = schema_tool_name (self->tool);
+        self->tool_schema = schema_of_arguments (self->tool);
     }
     if (!machine_is_name (name) || (self->guarded && self->options.tools && !self->tool))
         return false;
@@ -269,7 +270,7 @@ s_on_mark (parser_t *self, const mark_t *mark)
     }
 }
 
-//  The newline before a closer of reasoning is the closer's.
+//  The newline before a closer of reasoning is the closer's: a run of text ends before it.
 static size_t
 s_newline_before (const parser_t *self, span_t text, size_t run)
 {
@@ -435,7 +436,7 @@ s_step_section (parser_t *self, span_t text, bool last)
 
 //  ---- Driver ----------------------------------------------------------------------------------------------------------
 
-enum { RUN_PIECE_MAX = 64 };
+enum { RUN_PIECE_MAX = 64 };    //  Bytes of a piece beyond which a step is worth it
 
 static size_t
 s_step (parser_t *self, span_t text, bool last)
@@ -510,14 +511,14 @@ s_steps_from_held (parser_t *self, span_t text)
     return used;
 }
 
-//  Whether a piece goes on with the run and is so short that a step would cost more than to look at each byte here.
+//  Whether a piece only goes on with the run.
 static bool
 s_goes_on (const parser_t *self, span_t text)
 {
     if (self->run == RUN_NONE || text.size > RUN_PIECE_MAX)
         return false;
     for (size_t i = 0; i < text.size; i++)
-        if (self->run_ends [text.data [i]] & self->run || text.data [i] == self->run_end)
+        if (self->ends [text.data [i]] & self->run || text.data [i] == self->run_end)
             return false;
     return true;
 }

@@ -179,12 +179,12 @@ schema_of_element (schema_t array)
 }
 
 schema_t
-schema_of_argument (const json_t *tool, span_t argument)
+schema_of_arguments (const json_t *tool)
 {
     const json_t *parameters = json_get (tool, "parameters");
     if (!parameters)
         parameters = json_get (tool, "input_schema");
-    return schema_of_member ((schema_t){ parameters, parameters }, argument);
+    return (schema_t){ parameters, parameters };
 }
 
 //  ---- Values ----------------------------------------------------------------------------------------------------------

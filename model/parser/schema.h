@@ -30,9 +30,9 @@ typedef struct {
     const json_t *schema;    //  The value's; NULL: nothing is said of it
 } schema_t;
 
-//  Of an argument of a tool (NULL: nothing is known), of a member of an object, of an element of an array; through anyOf,
-//  oneOf, allOf and $ref within the root.
-schema_t schema_of_argument (const json_t *tool, span_t argument);
+//  Of a tool's arguments, an object (NULL: nothing is known); of a member of an object, of an element of an array, through
+//  anyOf, oneOf, allOf and $ref within the root.
+schema_t schema_of_arguments (const json_t *tool);
 schema_t schema_of_member (schema_t object, span_t name);
 schema_t schema_of_element (schema_t array);
 
