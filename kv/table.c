@@ -5,6 +5,8 @@
 #include "base/bug.h"
 #include "base/hash.h"
 
+enum { CROWD = 64 };    //  Nodes of a bucket, where one is usual
+
 static node_t *
 s_node (const table_t *self, uint32_t number)
 {
@@ -105,6 +107,15 @@ table_remove (table_t *self, uint32_t number)
     node->next = self->free;
     self->free = number;
     self->count--;
+}
+
+bool
+table_is_crowded (const table_t *self, uint64_t key)
+{
+    uint32_t nodes = 0;
+    for (uint32_t number = *s_head (self, s_bucket (self, key)); number; number = s_node (self, number)->next)
+        nodes++;
+    return nodes >= CROWD;
 }
 
 static uint32_t

@@ -44,6 +44,9 @@ uint32_t table_find (const table_t *self, uint64_t key);
 //  An older node with the same key; TABLE_NONE where there is none.
 uint32_t table_next_equal (const table_t *self, uint32_t number);
 
+//  Whether so many nodes share the bucket of a key that their keys were made up: one that is to be added had better not.
+bool table_is_crowded (const table_t *self, uint64_t key);
+
 //  The node, which must be in use or, in a walk over all numbers below table_bound, free (its key is 0 then).  Valid until
 //  it is removed.
 static inline void *

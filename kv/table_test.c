@@ -61,11 +61,31 @@ test_equals_an_array_of_keys (void **state)
     table_fini (&table);
 }
 
+//  Keys that somebody made up to share a bucket are noticed, as long as they do.
+static void
+test_a_crowd_of_keys_is_noticed (void **state)
+{
+    enum { ALIKE = 100 };
+    table_t table;
+    uint64_t alike = 0;
+    table_init (&table, sizeof (item_t));
+    for (uint64_t i = 1; i <= NODES; i++) {
+        assert_false (table_is_crowded (&table, hash_u64 (i)));
+        table_add (&table, hash_u64 (i));
+    }
+    while (!table_is_crowded (&table, alike << 32 | 1) && alike < ALIKE)
+        table_add (&table, ++alike << 32 | 1);
+    assert_true (alike > 40 && alike < ALIKE);
+    assert_false (table_is_crowded (&table, 2));
+    table_fini (&table);
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_equals_an_array_of_keys),
+        cmocka_unit_test (test_a_crowd_of_keys_is_noticed),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -140,7 +140,7 @@ s_store_missing (guess_t *self, const uint64_t *hashes, size_t count, uint64_t n
         for (end = first; end < count && !table_find (&self->blocks, hashes [end]);)
             end++;
         uint64_t parent = first ? hashes [first - 1] : INDEX_ROOT;
-        if (index_store (self->index, self->holder, parent, hashes + first, end - first, NULL) != STATUS_OK) {
+        if (index_store (self->index, self->holder, parent, hashes + first, end - first, NULL) == STATUS_LIMIT) {
             self->counters.refused += count - first;
             return first;
         }

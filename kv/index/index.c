@@ -285,7 +285,8 @@ s_store_known (index_t *self, uint32_t seat, place_t *at, const uint64_t *hashes
     return common;
 }
 
-//  Stores blocks whose parent is at *at, or nowhere.  Returns how many, at least one; *at is the last.
+//  Stores blocks whose parent is at *at, or nowhere.  Returns how many, and none where the first's hash is made up; *at is the
+//  last.
 static size_t
 s_store_some (index_t *self, uint32_t seat, uint64_t parent, place_t *at, const uint64_t *hashes, size_t count)
 {
@@ -322,13 +323,21 @@ s_is_full (const index_t *self, size_t count)
     return stats.bytes >= self->options.memory_limit;
 }
 
-//  Stores blocks with valid hashes behind their parent, which is at a place or nowhere.
-static void
+//  Stores blocks behind their parent, which is at a place or nowhere, up to the first whose hash is invalid.  Returns how many.
+static size_t
 s_store_all (index_t *self, uint32_t seat, uint64_t parent, place_t at, const uint64_t *hashes, size_t count)
 {
-    for (size_t i = 0, stored; i < count; i += stored, parent = hashes [i - 1])
-        stored = s_store_some (self, seat, parent, &at, hashes + i, count - i);
-    self->counters.stored += count;
+    size_t valid = index_count_valid (hashes, count), done = 0;
+    while (done < valid) {
+        size_t stored = s_store_some (self, seat, parent, &at, hashes + done, valid - done);
+        if (!stored)
+            break;
+        done += stored;
+        parent = hashes [done - 1];
+    }
+    self->counters.stored += done;
+    self->counters.invalid += count - done;
+    return done;
 }
 
 //  rooted: whether blocks are refused whose parent their holder does not have.
@@ -350,13 +359,12 @@ s_store (
     if (orphaned && rooted)
         return error_set (error, STATUS_GAP, "the parent of %zu blocks is unknown", count);
     index_seat (self, seat)->change = ++self->change;
-    size_t valid = index_count_valid (hashes, count);
-    s_store_all (self, seat, parent, at, hashes, valid);
-    self->counters.invalid += count - valid;
+    size_t stored = s_store_all (self, seat, parent, at, hashes, count);
     if (s_has_dead (self))
         index_sweep (self, SWEEP_STEPS + count / 8);
-    if (valid < count)
-        return error_set (error, STATUS_INVALID, "block %zu of a store has hash 0, which is no block's", valid);
+    if (stored < count)
+        return error_set (error, STATUS_INVALID, "block %zu of a store has hash %llx, which is no block's", stored,
+            (unsigned long long)hashes [stored]);
     return STATUS_OK;
 }
 

@@ -20,7 +20,8 @@
 //
 //  Two different blocks with the same 64 bits would be taken for one: somebody's overlap is then too high, the engine
 //  computes what it does not find, and nobody gets foreign KV, because blocks themselves are named by all 128 bits.  The
-//  hashes are keyed, so nobody can aim at it.  Different parents for one hash give it away; such stores are counted.
+//  hashes are keyed, so nobody can aim at it.  Different parents for one hash give it away; such stores are counted.  Of
+//  hashes that a holder makes up so that they share their low bits only some are stored, so that nobody waits for them.
 //
 //  Cost: a clear or retirement is O(1); what a cleared holder had is swept out in small steps with later stores and
 //  removals (or index_sweep).  No other call but a match costs more than its own blocks.
@@ -53,7 +54,7 @@ typedef struct {
     uint64_t cleared;        //  Clears and retirements
     uint64_t orphans;        //  Blocks stored, or refused where asked, before their parent
     uint64_t refused;        //  Blocks refused because of the memory bound, and references beyond theirs
-    uint64_t invalid;        //  Blocks refused because their hash is 0
+    uint64_t invalid;        //  Blocks refused because their hash is 0, or made up to be like many others
     uint64_t conflicts;      //  Stores of a known block behind another parent than before
     uint64_t strangers;      //  Calls for a holder that is not there
     uint64_t blocks;         //  Now: different blocks, those of cleared holders not yet swept included
@@ -131,8 +132,8 @@ uint32_t index_holder_bound (const index_t *self);
 status_t index_retire (index_t *self, uint32_t holder, error_t *error);
 
 //  A holder got `count` blocks in a row, behind `parent` or INDEX_ROOT; borrows the hashes.  None is fine.
-//  STATUS_LIMIT where a bound, STATUS_GAP where the option refused them; STATUS_INVALID where a hash is 0 (those before it
-//  are stored).
+//  STATUS_LIMIT where a bound, STATUS_GAP where the option refused them; STATUS_INVALID where a hash is 0 or made up (those
+//  before it are stored).
 status_t index_store (
     index_t *self, uint32_t holder, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error);
 

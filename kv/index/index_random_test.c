@@ -29,6 +29,7 @@ typedef struct {
     bool once;              //  Of the index
     bool rooted;            //  Of the index
     bool honest;            //  Whether nobody names a wrong parent
+    bool alike;             //  Whether hashes were made up to share a line
 } configuration_t;
 
 static struct {
@@ -420,7 +421,7 @@ s_begin (world_t *world, const configuration_t *configuration)
     world->blocks = configuration->blocks;
     world->index = index_new (&world->options);
     for (uint32_t block = 0; block < world->blocks; block++) {
-        world->hashes [block] = random_u64 (&world->random) | 1;
+        world->hashes [block] = configuration->alike ? (block + 1ull) << 32 | 1 : random_u64 (&world->random) | 1;
         world->parents [block] = block - 1;
         if (block == 0 || random_chance (&world->random, configuration->branching / 6))
             world->parents [block] = NOBODY;
@@ -494,6 +495,13 @@ test_equals_the_oracle_that_others_are_measured_by (void **state)
         &(configuration_t){ .operations = 50, .blocks = 120, .branching = 150000, .once = true, .rooted = true });
 }
 
+static void
+test_equals_the_oracle_where_hashes_are_made_up (void **state)
+{
+    s_run_configuration (
+        &(configuration_t){ .operations = 50, .blocks = 80, .branching = 150000, .honest = true, .alike = true });
+}
+
 //  Chains longer than any run.
 static void
 test_equals_the_oracle_along_long_chains (void **state)
@@ -510,6 +518,7 @@ main (int argc, char **argv)
         cmocka_unit_test (test_equals_the_oracle_where_nothing_may_come_before_its_parent),
         cmocka_unit_test (test_equals_the_oracle_without_counting),
         cmocka_unit_test (test_equals_the_oracle_that_others_are_measured_by),
+        cmocka_unit_test (test_equals_the_oracle_where_hashes_are_made_up),
         cmocka_unit_test (test_equals_the_oracle_along_long_chains),
     };
     if (argc > 1)

@@ -458,6 +458,30 @@ test_empty_stores_and_hash_zero (void **state)
     index_destroy (&index);
 }
 
+//  Whoever makes hashes up so that all belong in one line is not waited for: some are stored, and what others say is.
+static void
+test_made_up_hashes_keep_nobody_waiting (void **state)
+{
+    enum { MADE_UP = 1000, LINE_MAX = 90 };
+    index_t *index = index_new (NULL);
+    uint32_t a = index_holder_add (index, &s_a), b = index_holder_add (index, &s_b);
+    uint64_t hashes [MADE_UP];
+    for (uint64_t i = 0; i < MADE_UP; i++)
+        hashes [i] = (i + 1) << 32 | 5;
+    assert_int_equal (index_store (index, a, INDEX_ROOT, hashes, MADE_UP, NULL), STATUS_INVALID);
+    for (size_t i = 0; i < MADE_UP; i++)
+        index_store (index, b, i ? hashes [i - 1] : INDEX_ROOT, &hashes [i], 1, NULL);
+    assert_int_equal (s_stats (index).blocks, LINE_MAX);
+    assert_int_equal (s_stats (index).invalid, 2 * (MADE_UP - LINE_MAX));
+    assert_int_equal (s_overlap_of (index, b, hashes, MADE_UP), LINE_MAX);
+    s_store (index, b, 0, CHAIN);
+    assert_int_equal (s_overlap (index, b), CHAIN);
+    index_remove (index, a, hashes, MADE_UP, NULL);
+    index_remove (index, b, hashes, MADE_UP, NULL);
+    assert_int_equal (s_stats (index).blocks, CHAIN);
+    index_destroy (&index);
+}
+
 static void
 test_another_parent_for_a_known_block_is_noticed (void **state)
 {
@@ -707,6 +731,7 @@ main (void)
         cmocka_unit_test (test_a_run_with_many_sets_takes_many_steps_of_the_sweep),
         cmocka_unit_test (test_a_retired_holder_is_a_stranger),
         cmocka_unit_test (test_empty_stores_and_hash_zero),
+        cmocka_unit_test (test_made_up_hashes_keep_nobody_waiting),
         cmocka_unit_test (test_another_parent_for_a_known_block_is_noticed),
         cmocka_unit_test (test_bytes_are_bounded),
         cmocka_unit_test (test_an_overlap_is_explained),

@@ -15,6 +15,7 @@ enum {
     FILL = 6,
     AHEAD = 32,
     FURTHER_AHEAD = 8,
+    FURTHER_MAX = 8,    //  Lines that go on from one; more never come about where hashes are mixed
     LINES_MAX = 1 << 26
 };
 
@@ -128,23 +129,28 @@ s_free_further (lines_t *self, uint32_t number)
     self->further_used--;
 }
 
-//  The first line with room that goes on from a full one.
+//  The first line with room that goes on from a full one; NULL where there may be no more lines.
 static line_t *
 s_find_room (lines_t *self, line_t *line)
 {
-    while (line->used == LINE_SLOTS)
+    for (int further = 0; line->used == LINE_SLOTS; further++) {
+        if (further == FURTHER_MAX)
+            return NULL;
         line = line->further ? s_further (self, line->further) : s_add_further (self, line);
+    }
     return line;
 }
 
-static inline void
+//  False where there is no room.
+static inline bool
 s_put (lines_t *self, line_t *line, uint32_t number, uint16_t tag)
 {
-    if (line->used == LINE_SLOTS)
-        line = s_find_room (self, line);
+    if (line->used == LINE_SLOTS && !(line = s_find_room (self, line)))
+        return false;
     uint32_t slot = line->used++;
     line->numbers [slot] = number;
     line->tags [slot] = tag;
+    return true;
 }
 
 //  --- growing
@@ -167,7 +173,7 @@ s_divide (const lines_t *self, line_t *low, line_t *high, uint32_t bit)
     low->used = lower;
 }
 
-//  The same for a line that goes on from a full one: all of it is put anew.
+//  The same for a line that goes on from a full one: all of it is put anew, for which there is as much room as before.
 static void
 s_divide_further (lines_t *self, line_t *low, line_t *high, uint32_t further, uint32_t bit)
 {
@@ -308,9 +314,8 @@ lines_add (lines_t *self, uint32_t number, uint32_t count, uint32_t *found)
         line_t *line = s_loaded (&loader, self, added);
         bool is_new = !line->further && !s_slots (line, tag);    //  Nearly always
         *found = is_new ? 0 : s_find (self, line, hash);
-        if (*found)
+        if (*found || !s_put (self, line, number + added, tag))
             break;
-        s_put (self, line, number + added, tag);
     }
     self->count += added;
     return added;
@@ -380,7 +385,8 @@ lines_check (const lines_t *self)
 {
     uint32_t count = 0, further = 0, unused = 0;
     BUG_ON (self->lines > self->span || self->lines <= self->span / 2);
-    for (uint32_t position = 0; position < self->lines; position++)
+    for (uint32_t position = 0; position < self->lines; position++) {
+        uint32_t length = 0;
         for (const line_t *line = s_line (self, position); line; line = s_further (self, line->further)) {
             uint32_t used = line->used;
             BUG_ON (used > LINE_SLOTS || (line->further && used < LINE_SLOTS));
@@ -391,7 +397,9 @@ lines_check (const lines_t *self)
             BUG_ON (used == 0 && line != s_line (self, position));
             count += used;
             further += line->further != 0;
+            BUG_ON (++length > 1 + FURTHER_MAX);
         }
+    }
     for (uint32_t number = self->free; number; number = s_further (self, number)->further)
         unused++;
     BUG_ON (count != self->count || further != self->further_used || further + unused + 1 != self->further.count);

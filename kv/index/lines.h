@@ -12,7 +12,8 @@
 //  reads no hashes (but those of the first thousands) and walks through memory in order.  There is never a pause to move
 //  everything.
 //
-//  Hashes must be well mixed and different from each other.  Numbers are not 0.
+//  Hashes must be well mixed and different from each other.  Where somebody makes them up so that they are not, the line that
+//  they share takes 90 of them and no more, so that nobody has to wait for whoever does so.  Numbers are not 0.
 
 #ifndef KV_INDEX_LINES_H
 #define KV_INDEX_LINES_H
@@ -67,7 +68,7 @@ lines_hash (const lines_t *self, uint32_t number)
 }
 
 //  Adds `count` numbers in a row, whose hashes are in their row.  Stops before the first hash that is there already, whose
-//  number is *found then, else 0.  Returns how many were added.
+//  number is *found then, else 0, or that there is no room for.  Returns how many were added.
 uint32_t lines_add (lines_t *self, uint32_t number, uint32_t count, uint32_t *found);
 
 //  Removes `count` numbers in a row, all of which are in the table and whose hashes are in their row still.

@@ -207,10 +207,9 @@ s_load_more (index_load_t *self, record_t *record, error_t *error)
     uint32_t seat = holder ? index_seat_of (index, holder->number) : 0;
     place_t place;
     if (!holder || !s_is_count (more) || !index_seat_has (index, seat, hash, &place) ||
-        surplus_count (&index->surplus, seat, hash))
+        surplus_count (&index->surplus, seat, hash) || !surplus_add (&index->surplus, seat, hash, (uint32_t)more))
         return s_refuse (self, error, "has references to what is not held");
     runs_at (&index->runs, place.run)->repeated = true;
-    surplus_add (&index->surplus, seat, hash, (uint32_t)more);
     index_seat (index, seat)->digest += index_mix (hash) * more;
     return STATUS_OK;
 }

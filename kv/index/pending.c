@@ -173,7 +173,7 @@ pending_add (pending_t *self, const holder_t *worker, const uint64_t *hashes, si
     holder_t pending = s_pending (worker);
     uint32_t holder = index_holder_add (self->index, &pending);
     status_t status = index_store (self->index, holder, INDEX_ROOT, hashes, count, error);
-    if (status != STATUS_OK)
+    if (status != STATUS_OK && status != STATUS_INVALID)    //  Whose blocks were made up is its own affair
         return status;
     self->counters.refused--;
     self->counters.added++;

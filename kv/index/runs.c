@@ -374,6 +374,11 @@ runs_append (runs_t *self, place_t *at, uint64_t parent, const uint64_t *hashes,
     run_t *run = s_reserve (self, number, start + (uint32_t)count);
     memcpy ((uint64_t *)(run + 1) + start, hashes, count * sizeof *hashes);
     count = lines_add (&self->blocks, number << RUN_BITS | start, (uint32_t)count, &found);
+    if (!count) {
+        if (!goes_on)
+            s_free_run (self, number);
+        return 0;
+    }
     run->count = start + (uint32_t)count;
     s_extend_stretch (self, number, start, set);
     *at = (place_t){ number, start + (uint32_t)count - 1 };

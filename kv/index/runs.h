@@ -156,8 +156,8 @@ runs_stretch (const runs_t *self, place_t place, uint32_t *start)
 }
 
 //  Adds blocks in a row for a set of one, the first of which is nowhere; behind *at where that is the end of a run with
-//  room, else (or where at->run is 0) as a run of its own, whose parent is `parent`.  Stops where a block is known or the run
-//  full.  Returns how many came, at least one; *at is the last.
+//  room, else (or where at->run is 0) as a run of its own, whose parent is `parent`.  Stops where a block is known, the run
+//  full, or a line of made-up hashes.  Returns how many came; *at is the last, where any did.
 size_t runs_append (runs_t *self, place_t *at, uint64_t parent, const uint64_t *hashes, size_t count, set_t set);
 
 //  Adds a member to the sets of the blocks first .. end - 1 of a run, none of which has it.

@@ -38,10 +38,11 @@ bool
 surplus_add (surplus_t *self, uint32_t seat, uint64_t hash, uint32_t references)
 {
     uint32_t number = s_find (self, seat, hash), before = number ? s_count (self, number)->references : 0;
-    if (references > SURPLUS_MAX - before)
+    uint64_t key = table_key_of_pair (seat, hash);
+    if (references > SURPLUS_MAX - before || (!number && table_is_crowded (&self->counts, key)))
         return false;
     if (!number) {
-        number = table_add (&self->counts, table_key_of_pair (seat, hash));
+        number = table_add (&self->counts, key);
         s_count (self, number)->seat = seat;
         s_count (self, number)->hash = hash;
     }

@@ -19,7 +19,8 @@ typedef struct {
 void surplus_init (surplus_t *self);
 void surplus_fini (surplus_t *self);
 
-//  Adds references to a pair.  False where those would be more than SURPLUS_MAX: then it has as many as before.
+//  Adds references to a pair.  False where those would be more than SURPLUS_MAX, or pairs were made up that nobody could find
+//  quickly: then it has as many as before.
 bool surplus_add (surplus_t *self, uint32_t seat, uint64_t hash, uint32_t references);
 
 //  Takes one reference from a pair; false where it has none.
