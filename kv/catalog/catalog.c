@@ -15,6 +15,7 @@ enum {
     LOOKS = 64,               //  Namespaces or guesses that one call looks at
     EXPECTED = 32,            //  Hashes of an event that are told ahead: an index fetches the others in its turn
     BLOCK_BYTES = 100,
+    WORD_BITS = 64,
     ROOM_UNSAID = 4096    //  Blocks that an engine is guessed to have room for where it does not say
 };
 static const uint64_t GUESSED_NS = (uint64_t)600 * 1000000000;
@@ -30,6 +31,7 @@ catalog_new (const catalog_options_t *options)
     if (self->options.guessed_ns == 0)
         self->options.guessed_ns = GUESSED_NS;
     array_init (&self->namespaces, sizeof (namespace_entry_t *));
+    array_init (&self->by_slot, sizeof (namespace_entry_t *));
     array_init (&self->sources, sizeof (source_entry_t));
     array_init (&self->free_slots, sizeof (uint32_t));
     array_init (&self->spaces_left, sizeof (namespace_entry_t *));
@@ -86,6 +88,13 @@ s_shed (catalog_t *self)
     return guesses || spaces;
 }
 
+static void
+s_source_free (source_entry_t *entry)
+{
+    map_destroy (&entry->seats);
+    array_fini (&entry->spaces);
+}
+
 void
 catalog_destroy (catalog_t **self_p)
 {
@@ -98,8 +107,9 @@ catalog_destroy (catalog_t **self_p)
     for (size_t i = 0; i < self->namespaces.count; i++)
         s_namespace_free (catalog_namespace_at (self, i));
     for (size_t i = 0; i < self->sources.count; i++)
-        map_destroy (&((source_entry_t *)array_at (&self->sources, i))->seats);
+        s_source_free (array_at (&self->sources, i));
     array_fini (&self->namespaces);
+    array_fini (&self->by_slot);
     array_fini (&self->sources);
     array_fini (&self->free_slots);
     array_fini (&self->spaces_left);
@@ -148,6 +158,18 @@ s_end_change (catalog_t *self, const namespace_entry_t *space)
     s_count (self, space, 1);
 }
 
+//  The first slot that is free.
+static void
+s_take_slot (catalog_t *self, namespace_entry_t *space)
+{
+    namespace_entry_t **slots = self->by_slot.data;
+    while (space->slot < self->by_slot.count && slots [space->slot])
+        space->slot++;
+    if (space->slot == self->by_slot.count)
+        array_add (&self->by_slot);
+    *(namespace_entry_t **)array_at (&self->by_slot, space->slot) = space;
+}
+
 static namespace_entry_t *
 s_namespace (catalog_t *self, uint64_t id)
 {
@@ -157,6 +179,7 @@ s_namespace (catalog_t *self, uint64_t id)
     space = memory_new (sizeof *space);
     space->id = id;
     space->number = ++self->made;
+    s_take_slot (self, space);
     space->index = index_new (NULL);
     space->pending = pending_new (space->index, UINT32_MAX);
     space->guesses = map_new (0);
@@ -187,6 +210,7 @@ s_forget_if_empty (catalog_t *self, size_t position)
     self->sums.refused += stats.refused;
     self->sums.bytes += space->bytes = stats.bytes;
     map_remove_u64 (self->by_namespace, space->id);
+    *(namespace_entry_t **)array_at (&self->by_slot, space->slot) = NULL;
     *(namespace_entry_t **)array_add (&self->spaces_left) = space;
     array_remove (&self->namespaces, position);
     return true;
@@ -221,6 +245,7 @@ s_source (catalog_t *self, uint64_t source)
     uint32_t slot = s_free_slot (self);
     entry = array_at (&self->sources, slot);
     *entry = (source_entry_t){ .source = source, .slot = slot, .seats = map_new (0) };
+    array_init (&entry->spaces, sizeof (uint64_t));
     map_put_u64 (self->by_source, source, (void *)(uintptr_t)(slot + 1));
     return entry;
 }
@@ -231,11 +256,16 @@ s_seat (const holder_t *holder)
     return (uint64_t)holder->kind << 24 | (uint64_t)holder->rank << 8 | holder->tier;
 }
 
-//  A holder of a source, which is remembered to have it.
+//  A holder of a source in a namespace, which is remembered to have it.
 static holder_t
-s_holder (catalog_t *self, uint64_t source, uint16_t rank, tier_t tier, holder_kind_t kind)
+s_holder (
+    catalog_t *self, const namespace_entry_t *space, uint64_t source, uint16_t rank, tier_t tier, holder_kind_t kind)
 {
     source_entry_t *entry = s_source (self, source);
+    uint32_t word = space->slot / WORD_BITS;
+    if (word >= entry->spaces.count)
+        array_append (&entry->spaces, NULL, word + 1 - entry->spaces.count);
+    ((uint64_t *)entry->spaces.data) [word] |= 1ull << space->slot % WORD_BITS;
     holder_t holder = { .owner = entry->slot, .rank = rank, .tier = (uint8_t)tier, .kind = (uint8_t)kind };
     if (!map_get_u64 (entry->seats, s_seat (&holder)))
         map_put_u64 (entry->seats, s_seat (&holder), self);
@@ -288,7 +318,7 @@ catalog_stored (catalog_t *self, uint64_t source, const kv_stored_t *event)
         return;
     }
     s_begin_change (self, space);
-    holder_t holder = s_holder (self, source, event->rank, event->tier, HOLDER_EXACT);
+    holder_t holder = s_holder (self, space, source, event->rank, event->tier, HOLDER_EXACT);
     uint32_t number = index_holder_add (space->index, &holder);
     uint64_t parent = event->has_parent ? event->parent.high : INDEX_ROOT;
     const uint64_t *hashes = s_short_hashes (self, event->hashes);
@@ -296,6 +326,25 @@ catalog_stored (catalog_t *self, uint64_t source, const kv_stored_t *event)
         catalog_snapshots_stored (self, source, space, number, event);
     pending_arrived (space->pending, &holder);
     s_end_change (self, space);
+}
+
+//  The next namespace that a source may have something in, from a slot on; NULL behind the last.
+static namespace_entry_t *
+s_next_space (const catalog_t *self, const source_entry_t *entry, uint32_t *slot)
+{
+    const uint64_t *words = entry->spaces.data;
+    for (; *slot < entry->spaces.count * WORD_BITS; ++*slot) {
+        uint64_t rest = words [*slot / WORD_BITS] >> *slot % WORD_BITS;
+        if (!rest) {
+            *slot |= WORD_BITS - 1;
+            continue;
+        }
+        *slot += (uint32_t)__builtin_ctzll (rest);
+        namespace_entry_t *space = *(namespace_entry_t **)array_at (&self->by_slot, *slot);
+        if (space)
+            return space;
+    }
+    return NULL;
 }
 
 //  Who lost something, by number; HOLDER_NONE where it never had anything there.
@@ -324,8 +373,8 @@ void
 catalog_cleared (catalog_t *self, uint64_t source, const kv_cleared_t *event)
 {
     const source_entry_t *entry = catalog_find_source (self, source);
-    for (size_t i = 0; entry && i < self->namespaces.count; i++) {
-        namespace_entry_t *space = catalog_namespace_at (self, i);
+    namespace_entry_t *space;
+    for (uint32_t slot = 0; entry && (space = s_next_space (self, entry, &slot)); slot++) {
         uint32_t number = s_loser (space, entry, event->rank, event->tier);
         if (number == HOLDER_NONE)
             continue;
@@ -391,8 +440,8 @@ s_forget_kinds (catalog_t *self, const source_entry_t *entry, holder_kind_t firs
 {
     array_t numbers;
     array_init (&numbers, sizeof (uint32_t));
-    for (size_t i = 0; i < self->namespaces.count; i++) {
-        namespace_entry_t *space = catalog_namespace_at (self, i);
+    namespace_entry_t *space;
+    for (uint32_t slot = 0; (space = s_next_space (self, entry, &slot)); slot++) {
         s_begin_change (self, space);
         for (int kind = first; kind <= (int)last; kind++) {
             catalog_holders_of (space->index, entry, (holder_kind_t)kind, &numbers);
@@ -432,7 +481,7 @@ catalog_forget (catalog_t *self, uint64_t source)
     s_forget_kinds (self, entry, HOLDER_EXACT, HOLDER_PENDING);
     reach_forget (self->reach, entry->slot);
     map_remove_u64 (self->by_source, source);
-    map_destroy (&entry->seats);
+    s_source_free (entry);
     array_append (&self->free_slots, &entry->slot, 1);
     *entry = (source_entry_t){ .source = 0 };
 }
@@ -459,7 +508,7 @@ catalog_begin_prefill (catalog_t *self, const catalog_prefill_t *prefill)
     ticket.namespace_id = space->id;
     ticket.number = space->number;
     s_begin_change (self, space);
-    holder_t worker = s_holder (self, prefill->source, prefill->rank, TIER_DEVICE, HOLDER_PENDING);
+    holder_t worker = s_holder (self, space, prefill->source, prefill->rank, TIER_DEVICE, HOLDER_PENDING);
     pending_add (space->pending, &worker, s_short_hashes (self, prefill->hashes), prefill->hashes.count,
         prefill->expected_ns, prefill->expiry_ns, &ticket.id, NULL);
     s_end_change (self, space);
@@ -483,7 +532,7 @@ static guess_t *
 s_guess (catalog_t *self, namespace_entry_t *space, const holder_t *pending, uint32_t capacity)
 {
     uint64_t source = ((source_entry_t *)array_at (&self->sources, pending->owner))->source;
-    holder_t holder = s_holder (self, source, pending->rank, (tier_t)pending->tier, HOLDER_APPROXIMATE);
+    holder_t holder = s_holder (self, space, source, pending->rank, (tier_t)pending->tier, HOLDER_APPROXIMATE);
     guess_t *guess = map_get_u64 (space->guesses, holder_pack (&holder));
     if (guess)
         return guess;
@@ -610,8 +659,8 @@ catalog_digest (const catalog_t *self, uint64_t source)
     uint64_t digest = 0;
     array_t numbers;
     array_init (&numbers, sizeof (uint32_t));
-    for (size_t i = 0; entry && i < self->namespaces.count; i++) {
-        const namespace_entry_t *place = catalog_namespace_at (self, i);
+    const namespace_entry_t *place;
+    for (uint32_t slot = 0; entry && (place = s_next_space (self, entry, &slot)); slot++) {
         catalog_holders_of (place->index, entry, HOLDER_EXACT, &numbers);
         for (size_t k = 0; k < numbers.count; k++) {
             uint32_t number = *(uint32_t *)array_at (&numbers, k);
@@ -647,7 +696,8 @@ catalog_sweep (catalog_t *self)
         self->sweep.at++;    //  Finished or not: no namespace keeps the others waiting
         self->sweep.done = left ? self->sweep.done + 1 : 0;
     }
-    return s_end_of_call (self, &self->sweep);
+    bool more = s_end_of_call (self, &self->sweep);
+    return more || self->spaces_left.count || self->guesses_left.count;
 }
 
 void

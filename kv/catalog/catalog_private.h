@@ -14,11 +14,14 @@ typedef struct {
     uint64_t source;    //  source id
     uint32_t slot;      //  Position in `sources`
     map_t *seats;       //  Kind, rank and tier of each holder it ever had, in some namespace; values mean nothing
+    array_t
+        spaces;    //  uint64_t: as bits, slots of the namespaces it ever had one in; whose they are now may be others
 } source_entry_t;
 
 typedef struct {
     uint64_t id;           //  Public id of the namespace
     uint64_t number;       //  How many were made before it, and itself
+    uint32_t slot;         //  Position in `by_slot`
     index_t *index;        //  Its blocks
     pending_t *pending;    //  Those that are being computed
     map_t *guesses;        //  guess_t by its packed holder, owned: engines without events
@@ -36,6 +39,7 @@ struct catalog {
     catalog_options_t options;    //  Defaults filled in
     array_t namespaces;           //  namespace_entry_t *, owned, in order of first sight
     map_t *by_namespace;          //  Namespace's id -> the same, borrowed
+    array_t by_slot;              //  The same, borrowed; NULL where a slot is free
     uint64_t made;                //  Namespaces so far
     array_t sources;              //  source_entry_t; forgotten ones keep their slot, source 0
     array_t free_slots;           //  uint32_t, of those

@@ -132,6 +132,21 @@ test_there_is_room_again_where_it_was_full (void **state)
     assert_int_equal (s_stats ().refused, 2);
 }
 
+//  Whoever had something in a namespace that went has nothing to do with the one that is in its place.
+static void
+test_a_namespace_in_the_place_of_another_is_another (void **state)
+{
+    s_store (WORKER, 1);
+    catalog_cleared (s_catalog, WORKER, &(kv_cleared_t){ 0 });
+    s_sweep ();
+    s_store (OTHER, 2);
+    catalog_forget (s_catalog, WORKER);
+    assert_int_equal (s_matches (2), 1);
+    s_store (WORKER, 2);
+    catalog_forget (s_catalog, WORKER);
+    assert_int_equal (s_matches (2), 1);
+}
+
 //  While somebody leaves one namespace all the time, another one that is empty goes.
 static void
 test_no_namespace_keeps_others_from_going (void **state)
@@ -590,6 +605,7 @@ main (void)
         cmocka_unit_test_setup_teardown (test_namespaces_share_no_block, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_namespace_goes_with_its_last_block, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_there_is_room_again_where_it_was_full, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_a_namespace_in_the_place_of_another_is_another, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_no_namespace_keeps_others_from_going, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_what_went_takes_room_until_it_is_freed, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_all_namespaces_share_one_bound, s_set_up, s_tear_down),
