@@ -17,6 +17,8 @@
 struct caller {
     void *socket;                           //  DEALER
     uint64_t last_id;                       //  Of a call
+    uint64_t unsent_id;                     //  Of the last one that could not be sent
+    error_t unsent;                         //  Why
     zmq_msg_t parts [CALLER_FRAMES_MAX];    //  Of the message received last
     span_t frames [CALLER_FRAMES_MAX];      //  The same
     size_t count;                           //  How many
@@ -152,9 +154,23 @@ caller_next_id (caller_t *self)
 
 //  ---- Frames ----------------------------------------------------------------------------------------------------------------
 
+//  Whoever read a larger one would hang up.
+static status_t
+s_check_size (const span_t *frames, size_t count, error_t *error)
+{
+    uint64_t size = socket_message_size (SOCKET_DEALER, frames, count);
+    if (size <= SOCKET_MESSAGE_MAX)
+        return STATUS_OK;
+    return error_set (error, STATUS_LIMIT, "a message of %llu bytes was not sent: it may have %llu",
+        (unsigned long long)size, (unsigned long long)SOCKET_MESSAGE_MAX);
+}
+
 status_t
 caller_send_frames (caller_t *self, const span_t *frames, size_t count, error_t *error)
 {
+    status_t status = s_check_size (frames, count, error);
+    if (status != STATUS_OK)
+        return status;
     for (size_t i = 0; i < count; i++)
         if (zmq_send (
                 self->socket, frames [i].data, frames [i].size, ZMQ_DONTWAIT | (i + 1 < count ? ZMQ_SNDMORE : 0)) < 0)
@@ -231,7 +247,8 @@ caller_start (caller_t *self, const message_type_t *type, const void *request, u
         .has_sender = true,
         .sender = span_from_string (self->sender),
     };
-    caller_send (self, &header, type, request, NULL);
+    if (caller_send (self, &header, type, request, &self->unsent) != STATUS_OK)
+        self->unsent_id = header.id;
     return header.id;
 }
 
@@ -250,6 +267,8 @@ status_t
 caller_answer (caller_t *self, uint64_t id, uint64_t timeout_ms, wire_message_t *message, error_t *error)
 {
     uint64_t until_ms = caller_now_ms () + timeout_ms;
+    if (id == self->unsent_id)
+        return error_set (error, self->unsent.status, "%s", self->unsent.text);
     for (;;) {
         uint64_t now_ms = caller_now_ms ();
         status_t status = caller_receive (self, until_ms > now_ms ? until_ms - now_ms : 0, message, error);

@@ -24,18 +24,19 @@ void caller_destroy (caller_t **self_p);
 //  A number for the next call.
 uint64_t caller_next_id (caller_t *self);
 
-//  Sends a header and, where type is not NULL, a message.  STATUS_UNREACHABLE where it cannot leave.
+//  Sends a header and, where type is not NULL, a message.  STATUS_UNREACHABLE where it cannot leave, STATUS_LIMIT where it is
+//  larger than SOCKET_MESSAGE_MAX.
 status_t caller_send (
     caller_t *self, const frame_header_t *header, const message_type_t *type, const void *message, error_t *error);
 
-//  Sends frames as they are.
+//  Sends frames as they are.  The same.
 status_t caller_send_frames (caller_t *self, const span_t *frames, size_t count, error_t *error);
 
 //  The next message, taken apart; borrows the caller until the next one.  STATUS_DEADLINE where none comes in time;
 //  STATUS_CORRUPT where it breaks the protocol.
 status_t caller_receive (caller_t *self, uint64_t timeout_ms, wire_message_t *message, error_t *error);
 
-//  Starts a call or stream; credit: of a stream.  Returns its id.
+//  Starts a call or stream; credit: of a stream.  Returns its id; where it could not be sent, its answer says why.
 uint64_t caller_start (
     caller_t *self, const message_type_t *type, const void *request, uint64_t timeout_ms, uint64_t credit);
 
