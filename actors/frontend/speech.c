@@ -18,7 +18,6 @@ void
 speech_fini (speech_t *self)
 {
     parser_destroy (&self->parser);
-    json_destroy (&self->tools);
     buffer_t *const buffers [] = { &self->piece, &self->text, &self->reasoning, &self->calls };
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         buffer_fini (buffers [i]);
@@ -150,13 +149,12 @@ void
 speech_read (speech_t *self, const speech_setup_t *setup)
 {
     const parser_format_t *format = setup->format;
-    self->tools = setup->tools;
     if (format->machine == PARSER_PLAIN && !format->think_start [0] && !setup->reasoning)
         return;
     parser_sink_t sink = { self, s_on_content, s_on_reasoning, s_on_call, s_on_arguments, s_on_call_end };
     self->setup = (speech_setup_t){ .format = format, .seed = setup->seed, .calls_before = setup->calls_before };
-    parser_options_t options = { .tools = self->tools,
-        .no_calls = !self->tools,
+    parser_options_t options = { .tools = setup->tools,
+        .no_calls = !setup->tools,
         .reasoning = setup->reasoning,
         .prefill = setup->prefill,
         .prompted = true };

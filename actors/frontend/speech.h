@@ -9,12 +9,12 @@
 #include "actors/frontend/chat_writer.h"
 #include "model/parser/parser.h"
 
-//  How to read it.  Borrowed for the call, but for the formats and the tools.
+//  How to read it.  Borrowed for the call, but for the formats, and the tools until the speech's fini.
 typedef struct {
     const parser_format_t *format;       //  Of the model
     const parser_format_t *reasoning;    //  Of its thoughts; NULL: the same
     span_t prefill;                      //  parser_choice_prefill of the prompt
-    json_t *tools;                       //  Of the request, taken; NULL: calls are text
+    const json_t *tools;                 //  Of the request; NULL: calls are text
     uint64_t seed;                       //  Of ids of calls: another one for each answer
     uint32_t calls_before;               //  In the conversation so far
 } speech_setup_t;
@@ -26,7 +26,6 @@ typedef struct {
     parser_t *parser;               //  NULL: all of it is text
     buffer_t *events;               //  Streamed: what is to be sent; borrowed
     speech_setup_t setup;           //  Of the parser: its format, seed and count; nothing else
-    json_t *tools;                  //  For the parser
     speech_kind_t kind;             //  Of the piece under way
     buffer_t piece;                 //  The piece under way
     buffer_t text;                  //  Not streamed: the text,

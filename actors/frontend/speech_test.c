@@ -133,6 +133,7 @@ s_say (const model_t *model, const char *text, bool stream, uint64_t seed)
     else
         s_hear_whole (&heard, &writer, &speech);
     speech_fini (&speech);
+    json_destroy (&tools);
     buffer_fini (&events);
     chat_writer_fini (&writer);
     return heard;

@@ -301,6 +301,19 @@ s_leave_frontend (turn_t *self)
     self->frontend = NULL;
 }
 
+//  Frees what is sized by the request.  Work: trees may have millions of parts.
+static void
+s_empty (turn_t *self)
+{
+    turn_reading_destroy (&self->reading);
+    sequence_destroy (&self->chain);
+    json_destroy (&self->variables);
+    json_destroy (&self->tools);
+    buffer_fini (&self->conversation);
+    array_fini (&self->tokens);
+    chat_request_fini (&self->request);
+}
+
 void
 turn_free (turn_t *self)
 {
@@ -308,15 +321,9 @@ turn_free (turn_t *self)
         s_leave_frontend (self);
     if (self->work)
         return;
-    turn_reading_destroy (&self->reading);
-    sequence_destroy (&self->chain);
-    json_destroy (&self->variables);
-    json_destroy (&self->tools);
-    buffer_fini (&self->conversation);
-    array_fini (&self->tokens);
+    s_empty (self);
     array_fini (&self->failures);
     arena_fini (&self->hint_arena);
-    chat_request_fini (&self->request);
     memory_free (self->error);
     memory_free (self);
 }
@@ -335,7 +342,8 @@ turn_hand_back (turn_t **self_p)
     return exchange;
 }
 
-//  What a job works on stays until the job is done: its memory is in use as long.
+//  What a job works on stays until the job is done, and what is large until a job has emptied it: its memory is in use as
+//  long.
 void
 turn_bury (frontend_t *frontend)
 {
@@ -345,6 +353,10 @@ turn_bury (frontend_t *frontend)
         link = list_next (&frontend->over, link);
         if (self->work)
             continue;
+        if (self->request.arena.used > TURN_WORK_MAX) {
+            turn_work (self, self->request.arena.used, s_empty, NULL);
+            continue;
+        }
         list_remove (&frontend->over, &self->in_list);
         turn_free (self);
     }

@@ -121,7 +121,6 @@ static void
 s_leave_to_engine (turn_t *self)
 {
     self->local_failed = true;
-    json_destroy (&self->variables);
     turn_encode (self);
 }
 
@@ -134,7 +133,6 @@ s_read_answer (turn_t *self, const local_result_t *result)
                                     .tools = self->tools,
                                     .seed = hash_bytes (span_from_string (self->completion_id), 0),
                                     .calls_before = self->calls_before });
-    self->tools = NULL;
 }
 
 //  What goes wrong here may go well there, and if not, the engine's sentence is the one that counts.
