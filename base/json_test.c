@@ -303,6 +303,24 @@ test_what_is_recognized_is_what_is_read (void **state)
     assert_true (read > 2000);
 }
 
+//  What lies inside of other members is none of the object's, and of two the last one counts.
+static void
+test_a_member_is_the_outermost_objects (void **state)
+{
+    static const struct {
+        const char *text;     //  An object
+        const char *value;    //  Of its member "a"
+    } rows [] = { { "{\"b\":{\"a\":1}}", "" }, { "{\"a\" : {\"a\":2} }", "{\"a\":2}" },
+        { "{\"b\":[{\"a\":1}],\"a\":[1,{\"a\":3}],\"c\":{\"a\":4}}", "[1,{\"a\":3}]" },
+        { "{\"a\":1,\"a\":[ ]}", "[ ]" }, { "{\"b\":\"a\"}", "" }, { "{}", "" } };
+    span_t value;
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        assert_true (json_recognize_member (span_from_string (rows [i].text), SPAN ("a"), &value));
+        assert_true (span_equal_string (value, rows [i].value));
+    }
+    assert_false (json_recognize_member (SPAN ("[{\"a\":1}]"), SPAN ("a"), &value));
+}
+
 static void
 test_depth_is_recognized (void **state)
 {
@@ -388,6 +406,7 @@ main (void)
         cmocka_unit_test (test_all_that_is_written_reads_back),
         cmocka_unit_test (test_noise_is_refused_or_read),
         cmocka_unit_test (test_what_is_recognized_is_what_is_read),
+        cmocka_unit_test (test_a_member_is_the_outermost_objects),
         cmocka_unit_test (test_depth_is_recognized),
         cmocka_unit_test (test_a_tree_of_our_own_is_a_tree),
     };
