@@ -1,6 +1,6 @@
 #include "model/tokenizer/letters.h"
 
-#include <utf8proc.h>
+#include "model/tokenizer/categories.h"
 
 #define UP (LETTER_L | LETTER_UP)
 #define LOW (LETTER_L | LETTER_LOW)
@@ -193,7 +193,7 @@ letters_of (uint32_t code)
         return letters_ascii [code];
     if (code == 0x85)
         return BLANK;
-    return s_by_category [utf8proc_category ((utf8proc_int32_t)code)];
+    return s_by_category [categories_of (code)];
 }
 
 size_t
@@ -212,7 +212,7 @@ letters_is_punctuation (uint32_t code)
 bool
 letters_is_word (uint32_t code)
 {
-    utf8proc_category_t category = utf8proc_category ((utf8proc_int32_t)code);
+    utf8proc_category_t category = categories_of (code);
     bool is_circled_letter = code >= 0x24b6 && code <= 0x24e9, is_joiner = code == 0x200c || code == 0x200d;
     return (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_NL) || category == UTF8PROC_CATEGORY_PC ||
            is_circled_letter || is_joiner;

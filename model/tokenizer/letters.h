@@ -1,7 +1,7 @@
 //  letters - what kind of character stands here
 //
 //  The Unicode general categories as the bits that tokenizers ask for. Text is well-formed UTF-8 (tokenizer.c takes care of
-//  what is not). Categories are those of utf8proc; white space is the property White_Space, as the regular expressions of
+//  what is not). Categories are those of categories.h; white space is the property White_Space, as the regular expressions of
 //  tokenizer.json mean it.
 
 #ifndef MODEL_TOKENIZER_LETTERS_H
