@@ -62,32 +62,13 @@ s_begin_call (parser_t *self)
     return begun ? 0 : machine_release (self);
 }
 
-//  The longest of these that stands at the start; *which is its place in the list.  Partial where a longer one may be.
-static text_match_t
-s_match_any (span_t text, const char *const markers [], size_t count, bool last, size_t *which)
-{
-    text_match_t found = TEXT_DIFFERS;
-    size_t longest = 0;
-    for (size_t i = 0; i < count; i++) {
-        text_match_t match = text_match (text, markers [i], last);
-        if (match == TEXT_PARTIAL)
-            return match;
-        if (match == TEXT_WHOLE && strlen (markers [i]) > longest) {
-            longest = strlen (markers [i]);
-            *which = i;
-            found = match;
-        }
-    }
-    return found;
-}
-
 static size_t
 s_name (parser_t *self, span_t text, bool last)
 {
     const parser_format_t *row = self->row;
     const char *const ends [] = { row->name_end, row->key_start, row->call_end, row->section_end };
     size_t which;
-    text_match_t match = s_match_any (text, ends, 4, last, &which);
+    text_match_t match = text_match_any (text, ends, 4, last, &which);
     if (match == TEXT_PARTIAL)
         return MACHINE_WAIT;
     if (match == TEXT_WHOLE)
@@ -128,7 +109,7 @@ s_body (parser_t *self, span_t text, bool last)
     size_t blanks = text_blanks (text);
     if (blanks)
         return blanks;
-    text_match_t match = s_match_any (text, tags, 4, last, &which);
+    text_match_t match = text_match_any (text, tags, 4, last, &which);
     if (match == TEXT_PARTIAL)
         return MACHINE_WAIT;
     if (match != TEXT_WHOLE)
@@ -303,8 +284,8 @@ s_match_value_end (const parser_t *self, span_t text, bool last)
     size_t which;
     if (!rest.size || blanks == GAP_MAX)
         return last || blanks == GAP_MAX ? TEXT_WHOLE : TEXT_PARTIAL;
-    bool cut = last && s_match_any (rest, tags, 4, false, &which) == TEXT_PARTIAL;
-    return cut ? TEXT_WHOLE : s_match_any (rest, tags, 4, last, &which);
+    bool cut = last && text_match_any (rest, tags, 4, false, &which) == TEXT_PARTIAL;
+    return cut ? TEXT_WHOLE : text_match_any (rest, tags, 4, last, &which);
 }
 
 //  A nested value may have tags like its own in it: their ends are not its end.  Returns the bytes of such a tag, 0 where none

@@ -151,15 +151,8 @@ s_match_behind (const parser_t *self, span_t text, bool last, size_t count)
 {
     const parser_format_t *row = self->row;
     const char *const ends [] = { row->call_end, row->section_end, row->between [0], row->between [1] };
-    text_match_t found = TEXT_DIFFERS;
-    for (size_t i = 0; i < count; i++) {
-        text_match_t match = text_match (text, ends [i], last);
-        if (match == TEXT_WHOLE)
-            return match;
-        if (match == TEXT_PARTIAL)
-            found = match;
-    }
-    return found;
+    size_t which;
+    return text_match_any (text, ends, count, last, &which);
 }
 
 text_match_t
@@ -368,24 +361,6 @@ s_punctuation (parser_t *self, uint8_t byte)
     return 1;
 }
 
-//  Which of its tags stands at the start.
-static text_match_t
-s_match_section (const parser_t *self, span_t text, bool last, const char **tag)
-{
-    const char *tags [SECTION_TAGS];
-    text_match_t found = TEXT_DIFFERS;
-    machine_section_tags (self->row, tags);
-    for (size_t i = 0; i < SECTION_TAGS; i++) {
-        text_match_t match = text_match (text, tags [i], last);
-        *tag = tags [i];
-        if (match == TEXT_WHOLE)
-            return match;
-        if (match == TEXT_PARTIAL)
-            found = match;
-    }
-    return found;
-}
-
 //  Behind a call, the beginning of a tag with which the answer ends is a tag that was cut.
 static bool
 s_is_cut_tag (const parser_t *self, span_t text)
@@ -402,11 +377,13 @@ static size_t
 s_step_section (parser_t *self, span_t text, bool last)
 {
     const parser_format_t *row = self->row;
-    const char *tag;
-    size_t blanks = text_blanks (text);
+    const char *tags [SECTION_TAGS];
+    size_t which = 0, blanks = text_blanks (text);
     if (blanks)
         return blanks;
-    text_match_t match = s_match_section (self, text, last, &tag);
+    machine_section_tags (row, tags);
+    text_match_t match = text_match_any (text, tags, SECTION_TAGS, last, &which);
+    const char *tag = tags [which];
     if (match == TEXT_PARTIAL)
         return MACHINE_WAIT;
     if (match == TEXT_WHOLE && tag == row->section_start) {

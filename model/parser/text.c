@@ -10,6 +10,24 @@ text_match_span (span_t text, span_t marker, bool last)
     return !last && (!text.size || memcmp (text.data, marker.data, text.size) == 0) ? TEXT_PARTIAL : TEXT_DIFFERS;
 }
 
+text_match_t
+text_match_any (span_t text, const char *const markers [], size_t count, bool last, size_t *which)
+{
+    text_match_t found = TEXT_DIFFERS;
+    size_t longest = 0;
+    for (size_t i = 0; i < count; i++) {
+        text_match_t match = text_match (text, markers [i], last);
+        if (match == TEXT_PARTIAL)
+            return match;
+        if (match == TEXT_WHOLE && strlen (markers [i]) > longest) {
+            longest = strlen (markers [i]);
+            *which = i;
+            found = match;
+        }
+    }
+    return found;
+}
+
 bool
 text_is_cut (span_t text, span_t marker)
 {

@@ -22,6 +22,10 @@ text_match (span_t text, const char *marker, bool last)
     return text_match_span (text, span_from_string (marker), last);
 }
 
+//  Which of some markers (NULL: never) stands at the start of a text: the longest one, *which is its place among them. Partial
+//  where a longer one may stand there.
+text_match_t text_match_any (span_t text, const char *const markers [], size_t count, bool last, size_t *which);
+
 //  Whether a text is the beginning of a marker, two bytes or more: at the end of an answer it is one that was cut.
 bool text_is_cut (span_t text, span_t marker);
 
