@@ -50,15 +50,28 @@ tokenizer_destroy (tokenizer_t **self_p)
     *self_p = NULL;
 }
 
-//  Whether the steps are expressions that keep everything, as a grammar of words.h does; and which.
+#define ALL_BLANKS SPAN ("|\\s+")
+
+//  Whether a step cuts by an expression and leaves nothing out. Those that end in all white space match everything, where they are
+//  a grammar: some files take only what they match.
+static bool
+s_keeps_all (const step_t *step)
+{
+    span_t end = span_slice (step->string, step->string.size - ALL_BLANKS.size, ALL_BLANKS.size);
+    bool takes_matches = step->split == SPLIT_REMOVED && step->invert && span_equal (end, ALL_BLANKS);
+    bool is_isolated = step->split == SPLIT_ISOLATED && !step->invert;
+    return step->cut == CUT_REGEX && (is_isolated || takes_matches) && step->prefixed == PREFIX_NEVER &&
+           !step->for_space.size && step->alphabet == ALPHABET_STAYS;
+}
+
+//  The grammar of words.h that does the same as all steps; NULL where there is none.
 static const words_t *
 s_words (const splitter_t *splitter)
 {
     span_t expressions [WORDS_EXPRESSIONS];
     for (size_t i = 0; i < splitter->steps.count; i++) {
         const step_t *step = array_at (&splitter->steps, i);
-        if (i == WORDS_EXPRESSIONS || step->cut != CUT_REGEX || step->split != SPLIT_ISOLATED || step->invert ||
-            step->prefixed != PREFIX_NEVER || step->for_space.size || step->alphabet != ALPHABET_STAYS)
+        if (i == WORDS_EXPRESSIONS || !s_keeps_all (step))
             return NULL;
         expressions [i] = step->string;
     }

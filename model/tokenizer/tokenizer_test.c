@@ -524,6 +524,25 @@ test_words_begin_and_end_in_tokens_of_their_own (void **state)
     }
 }
 
+//  Some files take what an expression matches, others cut by it: it is the same where it matches everything.
+static void
+test_what_an_expression_does_not_match_can_be_left_out (void **state)
+{
+#define MATCHES_OF(expression)                                                                           \
+    "{\"type\":\"Sequence\",\"pretokenizers\":[{\"type\":\"Split\",\"pattern\":{\"Regex\":\"" expression \
+    "\"},\"behavior\":\"Removed\",\"invert\":true},{\"type\":\"ByteLevel\",\"add_prefix_space\":false,"  \
+    "\"use_regex\":false}]}"
+    static const uint32_t all [] = { 'b', '\n', 'b', ' ', '\n' }, taken [] = { 'b', 'b', ' ', '\n' };
+    tokenizer_t *tokenizer = fixture_byte_level (MATCHES_OF (FIXTURE_QWEN), "");
+    s_assert_ids (tokenizer, "b\nb \n", all, 5);
+    tokenizer_destroy (&tokenizer);
+    tokenizer = fixture_byte_level (
+        MATCHES_OF ("'s|'t|'re|'ve|'m|'ll|'d| ?\\\\p{L}+| ?\\\\p{N}+| ?[^\\\\s\\\\p{L}\\\\p{N}]+|\\\\s+(?!\\\\S)"), "");
+    s_assert_ids (tokenizer, "b\nb \n", taken, 4);
+    tokenizer_destroy (&tokenizer);
+#undef MATCHES_OF
+}
+
 int
 main (void)
 {
@@ -542,6 +561,7 @@ main (void)
         cmocka_unit_test (test_a_text_cut_at_every_seam_is_the_whole),
         cmocka_unit_test (test_what_begins_and_ends_a_text_and_what_is_held),
         cmocka_unit_test (test_words_begin_and_end_in_tokens_of_their_own),
+        cmocka_unit_test (test_what_an_expression_does_not_match_can_be_left_out),
         cmocka_unit_test (test_a_file_that_is_wrong_is_refused_with_its_place),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
