@@ -14,8 +14,8 @@ typedef struct {
         first, last, UTF8PROC_CATEGORY_##name \
     }
 
-//  What came after Unicode 14, with which the oldest library that we are built with knows its way: letters, marks, numbers,
-//  punctuation and symbols of versions 15.0, 15.1 and 16.0 (UnicodeData.txt), in order.
+//  What came after Unicode 14, which every library knows that we are built with: letters, marks, numbers, punctuation and symbols
+//  of versions 15.0, 15.1 and 16.0 (UnicodeData.txt), in order.
 static const later_t s_later [] = { LATER (0x0897, 0x0897, MN), LATER (0x0cf3, 0x0cf3, MC), LATER (0x0ece, 0x0ece, MN),
     LATER (0x1b4e, 0x1b4f, PO), LATER (0x1b7f, 0x1b7f, PO), LATER (0x1c89, 0x1c89, LU), LATER (0x1c8a, 0x1c8a, LL),
     LATER (0x2427, 0x2429, SO), LATER (0x2ffc, 0x2fff, SO), LATER (0x31e4, 0x31e5, SO), LATER (0x31ef, 0x31ef, SO),

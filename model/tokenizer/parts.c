@@ -54,22 +54,10 @@ parts_first (const parts_t *self, span_t piece)
 
 //  ---- Characters of byte-level vocabularies ---------------------------------------------------------------------------
 
-static uint64_t
-s_pair_bit (const parts_t *self, uint32_t left, uint32_t right)
-{
-    return ((uint64_t)left << 21 | right) * 0x9e3779b97f4a7c15u >> (64 - self->log);
-}
-
 static void
 s_set_bit (uint64_t *bits, uint64_t bit)
 {
     bits [bit / 64] |= 1ull << (bit % 64);
-}
-
-static uint64_t
-s_half_bit (const uint8_t *left)
-{
-    return (uint64_t)left [0] << 8 | left [1];
 }
 
 //  What meets in a token before each byte that begins a character.
@@ -83,9 +71,9 @@ s_learn (parts_t *self, span_t token)
         size_t right = letters_whole (span_slice (token, at, token.size));
         if (left == at - start && left && right)
             s_set_bit (self->pairs,
-                s_pair_bit (self, letters_decode (token.data + start, &size), letters_decode (token.data + at, &size)));
+                parts_pair (self, letters_decode (token.data + start, &size), letters_decode (token.data + at, &size)));
         else
-            s_set_bit (self->halves, s_half_bit (token.data + at - 1));
+            s_set_bit (self->halves, parts_half (token.data + at));
         start = at;
         left = right;
     }

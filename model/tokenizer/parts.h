@@ -15,8 +15,7 @@
 typedef struct {
     bool enabled;        //  The mark is a token
     bool joins [256];    //  Some token has the mark behind this byte
-    uint64_t *
-        pairs;    //  A bit by hash: two characters that some token has side by side, not both of ASCII; NULL: not asked for
+    uint64_t *pairs;     //  A bit by hash: characters, not both of ASCII, side by side in some token; NULL: not asked
     unsigned log;        //  Two to this power are the bits of pairs
     uint64_t *halves;    //  A bit by two bytes: they stand where characters meet in some token that lacks a part of one
 } parts_t;
@@ -41,13 +40,26 @@ size_t parts_first_joint (const parts_t *self, span_t piece);
 //  or where the last such place is farther away.
 size_t parts_last_joint (const parts_t *self, span_t piece, size_t most);
 
+//  The bit of two characters among the pairs.
+static inline uint64_t
+parts_pair (const parts_t *self, uint32_t left, uint32_t right)
+{
+    return ((uint64_t)left << 21 | right) * 0x9e3779b97f4a7c15u >> (64 - self->log);
+}
+
+//  The bit of the bytes on both sides of a place among the halves.
+static inline uint64_t
+parts_half (const uint8_t *at)
+{
+    return (uint64_t)at [-1] << 8 | at [0];
+}
+
 //  Whether a token may have two characters that meet in a text, not both of ASCII, side by side, or parts of them. at: where the
 //  second begins.
 static inline bool
 parts_join (const parts_t *self, uint32_t before, uint32_t code, const uint8_t *at)
 {
-    uint64_t pair = ((uint64_t)before << 21 | code) * 0x9e3779b97f4a7c15u >> (64 - self->log);
-    uint32_t half = (uint32_t)at [-1] << 8 | at [0];
+    uint64_t pair = parts_pair (self, before, code), half = parts_half (at);
     return (before | code) < 0x80 || self->pairs [pair / 64] >> (pair % 64) & 1 ||
            self->halves [half / 64] >> (half % 64) & 1;
 }
