@@ -6,7 +6,7 @@
 #include "cli/bench.h"
 #include "model/parser/parser.h"
 
-enum { SIZE = 32 << 20, QUICK_SIZE = 1 << 16, PIECE = 1 << 16, TOKEN = 4, WORD = 16 };
+enum { SIZE = 32 << 20, QUICK_SIZE = 1 << 16, PIECE = 1 << 16, BYTE = 1, TOKEN = 4, WORD = 16 };
 
 //  A text in a format: an opening, then a line again and again, then a closing.
 typedef struct {
@@ -27,6 +27,22 @@ typedef struct {
 #define LOW "\xe2\x96\x81"
 #define CALL_BEGIN "<" BAR "tool" LOW "call" LOW "begin" BAR ">"
 
+//  What is open, repeated and closed in a call with one long argument.
+#define HERMES_CALL "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":\"", CODE, "\"}}</tool_call>"
+#define QWEN_CALL "<tool_call>\n<function=f>\n<parameter=a>\n", RAW, "\n</parameter>\n</function>\n</tool_call>"
+#define PYTHON_CALL "[f(a=\"", CODE, "\")]"
+#define HARMONY_CALL "<|channel|>commentary to=functions.f<|message|>{\"a\":\"", CODE, "\"}<|call|>"
+
+//  The same of short calls, one after the other.
+#define HERMES_CALLS "", "<tool_call>\n{\"name\":\"f\",\"arguments\":{\"a\":\"main.c\",\"i\":20}}\n</tool_call>\n", ""
+#define QWEN_CALLS                                                                                            \
+    "",                                                                                                       \
+        "<tool_call>\n<function=f>\n<parameter=a>\nmain.c\n</parameter>\n<parameter=i>\n20\n</parameter>\n</" \
+        "function>\n"                                                                                         \
+        "</tool_call>\n",                                                                                     \
+        ""
+#define PYTHON_CALLS "", "[f(a=\"main.c\", i=20)]\n", ""
+
 static const sample_t s_samples [] = {
     { "text_hermes", "hermes", PIECE, "", PROSE, "" },
     { "text_qwen3_coder", "qwen3_coder", PIECE, "", PROSE, "" },
@@ -38,31 +54,30 @@ static const sample_t s_samples [] = {
     { "signs_llama3_json", "llama3_json", PIECE, "", "    if (i < n && a [i] << 2 < <b>) { x [0] = y; }\n", "" },
     { "signs_pythonic", "pythonic", PIECE, "", "    if (i < n && a [i] << 2 < <b>) { x [0] = y; }\n", "" },
     { "reasoning_hermes", "hermes", PIECE, "<think>", PROSE, "</think>" },
+    { "byte_hermes", "hermes", BYTE, "", PROSE, "" },
     { "token_hermes", "hermes", TOKEN, "", PROSE, "" },
-    { "call_hermes", "hermes", PIECE, "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":\"", CODE, "\"}}</tool_call>" },
+    { "call_hermes", "hermes", PIECE, HERMES_CALL },
     { "call_deepseek_v3_1", "deepseek_v3_1", PIECE, CALL_BEGIN "f<" BAR "tool" LOW "sep" BAR ">{\"a\":\"", CODE,
         "\"}" },
-    { "call_qwen3_coder", "qwen3_coder", PIECE, "<tool_call>\n<function=f>\n<parameter=a>\n", RAW,
-        "\n</parameter>\n</function>\n</tool_call>" },
+    { "call_qwen3_coder", "qwen3_coder", PIECE, QWEN_CALL },
     { "call_glm45", "glm45", PIECE, "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>", RAW,
         "</arg_value>\n</tool_call>" },
-    { "call_pythonic", "pythonic", PIECE, "[f(a=\"", CODE, "\")]" },
-    { "call_harmony", "harmony", PIECE, "<|channel|>commentary to=functions.f<|message|>{\"a\":\"", CODE,
-        "\"}<|call|>" },
-    { "call_token_hermes", "hermes", TOKEN, "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":\"", CODE,
-        "\"}}</tool_call>" },
-    { "call_token_qwen3_coder", "qwen3_coder", TOKEN, "<tool_call>\n<function=f>\n<parameter=a>\n", RAW,
-        "\n</parameter>\n</function>\n</tool_call>" },
-    { "call_token_pythonic", "pythonic", TOKEN, "[f(a=\"", CODE, "\")]" },
-    { "call_word_hermes", "hermes", WORD, "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":\"", CODE,
-        "\"}}</tool_call>" },
-    { "calls_hermes", "hermes", PIECE, "",
-        "<tool_call>\n{\"name\":\"f\",\"arguments\":{\"a\":\"main.c\",\"i\":20}}\n</tool_call>\n", "" },
-    { "calls_qwen3_coder", "qwen3_coder", PIECE, "",
-        "<tool_call>\n<function=f>\n<parameter=a>\nmain.c\n</parameter>\n<parameter=i>\n20\n</parameter>\n</function>\n"
-        "</tool_call>\n",
-        "" },
-    { "calls_pythonic", "pythonic", PIECE, "", "[f(a=\"main.c\", i=20)]\n", "" },
+    { "call_pythonic", "pythonic", PIECE, PYTHON_CALL },
+    { "call_harmony", "harmony", PIECE, HARMONY_CALL },
+    { "call_byte_hermes", "hermes", BYTE, HERMES_CALL },
+    { "call_byte_qwen3_coder", "qwen3_coder", BYTE, QWEN_CALL },
+    { "call_byte_pythonic", "pythonic", BYTE, PYTHON_CALL },
+    { "call_byte_harmony", "harmony", BYTE, HARMONY_CALL },
+    { "call_token_hermes", "hermes", TOKEN, HERMES_CALL },
+    { "call_token_qwen3_coder", "qwen3_coder", TOKEN, QWEN_CALL },
+    { "call_token_pythonic", "pythonic", TOKEN, PYTHON_CALL },
+    { "call_word_hermes", "hermes", WORD, HERMES_CALL },
+    { "calls_hermes", "hermes", PIECE, HERMES_CALLS },
+    { "calls_qwen3_coder", "qwen3_coder", PIECE, QWEN_CALLS },
+    { "calls_pythonic", "pythonic", PIECE, PYTHON_CALLS },
+    { "calls_byte_hermes", "hermes", BYTE, HERMES_CALLS },
+    { "calls_byte_qwen3_coder", "qwen3_coder", BYTE, QWEN_CALLS },
+    { "calls_byte_pythonic", "pythonic", BYTE, PYTHON_CALLS },
 };
 
 //  A long argument is a string to it, so that it goes out as it comes.
