@@ -11,20 +11,20 @@ s_begin (parser_t *self)
     buffer_clear (&self->word);
 }
 
+//  Goes on in the name.  With it the bracket behind it is taken, but for one that opens no call: that is looked at again, for
+//  what came before must be kept to be released.
 static size_t
 s_name (parser_t *self, span_t text)
 {
     size_t size = machine_name_size (span_slice (text, 0, NAME_MAX_BYTES - self->word.size));
     buffer_append (&self->word, span_slice (text, 0, size));
-    if (size)
-        return size;
-    bool opens = text.data [0] == '(' || text.data [0] == '{';
+    bool opens = size < text.size && (text.data [size] == '(' || text.data [size] == '{');
     if (!opens || !machine_begin_call (self, buffer_span (&self->word), (span_t){ 0 }))
-        return machine_release (self);
+        return size ? size : machine_release (self);
     machine_arguments (self, SPAN ("{"));
     literal_init (&self->literal, self->row->quote, true);
     self->phase = ARGUMENTS;
-    return 1;
+    return size + 1;
 }
 
 static size_t
