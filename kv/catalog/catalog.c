@@ -610,7 +610,7 @@ catalog_expire (catalog_t *self, uint64_t now_ns, bool *more)
         bool is_finished = s_expire_guesses (self, space, now_ns, &left, &looks);
         s_end_change (self, space);
         self->expiry.at += is_finished;
-        self->expiry.done = is_finished ? self->expiry.done + 1 : 0;
+        self->expiry.done += is_finished;
     }
     *more = s_end_of_call (self, &self->expiry);
     return expired;

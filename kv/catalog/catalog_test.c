@@ -440,6 +440,22 @@ test_no_more_is_computed_than_the_bound_allows (void **state)
     s_catalog = one;
 }
 
+//  Where each of several namespaces has more guesses than one call looks at, a round ends all the same.
+static void
+test_a_round_through_many_guesses_ends (void **state)
+{
+    enum { ENGINES = 100, CALLS_MAX = 20 };
+    for (uint64_t i = 0; i < 3 * ENGINES; i++)
+        catalog_guess (s_catalog, s_begin_prefill (WORKER + i % ENGINES, 1 + i / ENGINES, 100),
+            &(catalog_outcome_t){ .computed = true }, 50);
+    bool more = true;
+    for (int calls = 0; more; calls++) {
+        assert_true (calls < CALLS_MAX);
+        catalog_expire (s_catalog, 60, &more);
+    }
+    assert_int_equal (s_matches (3), ENGINES);
+}
+
 //  ---- Snapshots ----
 
 enum { CHAIN = 600, SPACES = 3, ROUNDS = 40, CHANGES = 300 };
@@ -619,6 +635,7 @@ main (void)
         cmocka_unit_test_setup_teardown (test_what_is_computed_goes_with_its_worker, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_what_is_computed_outlives_what_was_said, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_no_more_is_computed_than_the_bound_allows, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_a_round_through_many_guesses_ends, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_snapshot_is_right_though_all_changes_meanwhile, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_snapshot_of_what_was_forgotten_is_stale, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_snapshot_is_told_no_more_than_was_stored, s_set_up, s_tear_down),
