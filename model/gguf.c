@@ -128,6 +128,8 @@ s_read_entry (reader_t *self, gguf_entry_t *entry)
         return status;
     entry->count = 1;
     entry->element = entry->type;
+    if (entry->type == GGUF_STRING)
+        return s_read_string (self, &entry->data);
     start = self->at;
     status = entry->type == GGUF_ARRAY ? s_pass_array (self, &entry->element, &entry->count, &start, 0)
                                        : s_pass (self, entry->type, 1, 0);
@@ -192,7 +194,7 @@ gguf_string (const gguf_t *self, const char *key)
     const gguf_entry_t *entry = gguf_find (self, key);
     if (!entry || entry->type != GGUF_STRING)
         return (span_t){ NULL, 0 };
-    return span_slice (entry->data, 8, entry->data.size);
+    return entry->data;
 }
 
 bool

@@ -32,7 +32,7 @@ typedef struct {
     gguf_type_t type;       //  Of the value
     gguf_type_t element;    //  Of an array's elements
     uint64_t count;         //  Elements of an array; 1 for all else
-    span_t data;            //  The value, or the elements one after another
+    span_t data;            //  The value (of a string its text), or the elements one after another
 } gguf_entry_t;
 
 typedef struct {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "model/bundle/bundle.h"
+#include "model/gguf.h"
 
 static const int64_t NOW_S = 1768478400;
 
@@ -186,15 +187,22 @@ test_a_template_that_is_used_is_tried_when_it_is_loaded (void **state)
     s_close (&house);
 }
 
+//  A small model's GGUF file; the text lives as long as the test.
+static span_t
+s_read_gguf (void)
+{
+    static char bytes [4 << 20];
+    FILE *file = fopen ("tests/data/models/stories260K-f32.gguf", "rb");
+    assert_non_null (file);
+    span_t text = span_of (bytes, fread (bytes, 1, sizeof bytes, file));
+    fclose (file);
+    return text;
+}
+
 static void
 test_a_gguf_file_brings_all_in_one (void **state)
 {
-    static char bytes [4 << 20];
-    house_t house = { 0 };
-    FILE *file = fopen ("tests/data/models/stories260K-f32.gguf", "rb");
-    assert_non_null (file);
-    house.files [BUNDLE_GGUF] = span_of (bytes, fread (bytes, 1, sizeof bytes, file));
-    fclose (file);
+    house_t house = { .files [BUNDLE_GGUF] = s_read_gguf () };
     s_put (&house, BUNDLE_TEMPLATE, SAY);
     s_load (&house);
     s_check_render (&house, HELLO "}", "<s>user: hi</s>");
@@ -202,6 +210,37 @@ test_a_gguf_file_brings_all_in_one (void **state)
     assert_string_equal (buffer_string (&house.bundle->vocabulary), "llama");
     assert_int_equal (tokenizer_size (house.bundle->tokenizer), 512);
     s_close (&house);
+}
+
+static void
+s_append_gguf_string (buffer_t *file, const char *key, const char *text)
+{
+    buffer_append_u64_le (file, strlen (key));
+    buffer_append_string (file, key);
+    buffer_append_u32_le (file, GGUF_STRING);
+    buffer_append_u64_le (file, strlen (text));
+    buffer_append_string (file, text);
+}
+
+//  A file like it that says two templates more: behind magic, version and tensors stands the number of what it says.
+static void
+test_a_gguf_file_brings_its_templates (void **state)
+{
+    enum { COUNT_AT = 16, ENTRIES_AT = 24 };
+    span_t plain = s_read_gguf ();
+    buffer_t file = { 0 };
+    buffer_append (&file, span_slice (plain, 0, COUNT_AT));
+    buffer_append_u64_le (&file, plain.data [COUNT_AT] + 2u);
+    s_append_gguf_string (&file, "tokenizer.chat_template", "plain");
+    s_append_gguf_string (&file, "tokenizer.chat_template.tool_use", "tools");
+    buffer_append (&file, span_slice (plain, ENTRIES_AT, plain.size));
+    house_t house = { .files [BUNDLE_GGUF] = buffer_span (&file) };
+    s_load (&house);
+    s_check_render (&house, HELLO "}", "plain");
+    s_check_render (&house, HELLO ",\"tools\":[{}]}", "tools");
+    assert_string_equal (house.bundle->plain->origin, "GGUF");
+    s_close (&house);
+    buffer_fini (&file);
 }
 
 //  ---- What the engine does beside -------------------------------------------------------------------------------------
@@ -311,6 +350,7 @@ main (void)
         cmocka_unit_test (test_templates_come_from_the_first_place_that_has_any),
         cmocka_unit_test (test_a_template_that_is_used_is_tried_when_it_is_loaded),
         cmocka_unit_test (test_a_gguf_file_brings_all_in_one),
+        cmocka_unit_test (test_a_gguf_file_brings_its_templates),
         cmocka_unit_test (test_the_engines_variables_give_way_to_the_conversations),
         cmocka_unit_test (test_what_begins_every_prompt_is_there_once),
         cmocka_unit_test (test_only_added_tokens_speak_for_a_format),
