@@ -54,21 +54,6 @@ utf8_sequence (span_t text)
     return form && s_agreeing (form, text) == form->size ? form->size : 0;
 }
 
-static size_t
-s_ascii_prefix (span_t text)
-{
-    size_t size = 0;
-    uint64_t words [4];
-    for (; size + sizeof words <= text.size; size += sizeof words) {
-        memcpy (words, text.data + size, sizeof words);
-        if ((words [0] | words [1] | words [2] | words [3]) & 0x8080808080808080u)
-            break;
-    }
-    while (size < text.size && text.data [size] < 0x80)
-        size++;
-    return size;
-}
-
 //  Characters beyond ASCII, up to the last bytes of a text. What s_forms says of first and second bytes is said of their bits here;
 //  each size has a way of its own, so that the next character is looked at before this one's size is known for sure.
 static size_t
@@ -96,7 +81,7 @@ utf8_valid_prefix (span_t text)
 {
     span_t left = text;
     for (;;) {
-        left = span_slice (left, s_ascii_prefix (left), left.size);
+        left = span_slice (left, utf8_ascii_prefix (left), left.size);
         left = span_slice (left, s_long_prefix (left), left.size);
         size_t size = utf8_sequence (left);
         if (size == 0)

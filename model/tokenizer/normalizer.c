@@ -4,6 +4,7 @@
 #include <utf8proc.h>
 
 #include "base/memory.h"
+#include "base/utf8.h"
 #include "model/tokenizer/alphabet.h"
 #include "model/tokenizer/letters.h"
 #include "model/tokenizer/search.h"
@@ -46,25 +47,10 @@ normalizer_is_empty (const normalizer_t *self)
 
 //  ---- Unicode's forms -------------------------------------------------------------------------------------------------
 
-//  Bytes from `at` on that are ASCII, eight at a time.
-static inline size_t
-s_pass_ascii (span_t text, size_t at)
-{
-    uint64_t word;
-    for (; at + sizeof word <= text.size; at += sizeof word) {
-        memcpy (&word, text.data + at, sizeof word);
-        if (word & 0x8080808080808080u)
-            break;
-    }
-    while (at < text.size && text.data [at] < 0x80)
-        at++;
-    return at;
-}
-
 static bool
 s_is_ascii (span_t text)
 {
-    return s_pass_ascii (text, 0) == text.size;
+    return utf8_ascii_prefix (text) == text.size;
 }
 
 typedef struct {
@@ -186,7 +172,7 @@ static size_t
 s_next_touched (const normalization_t *step, span_t text, size_t at)
 {
     size_t size;
-    while ((at = s_pass_ascii (text, at)) < text.size)
+    while ((at += utf8_ascii_prefix (span_slice (text, at, text.size))) < text.size)
         do {
             if (s_is_touched (step, letters_decode (text.data + at, &size)))
                 return at;
