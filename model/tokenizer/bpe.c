@@ -294,14 +294,28 @@ s_few_merge (const bpe_t *self, few_t *fews, size_t count)
     }
 }
 
-static void
-s_few_append (const few_t *few, array_t *ids)
+//  Writes what some became; returns the end.
+static inline uint32_t *
+s_few_write (const few_t *few, uint32_t *out)
 {
-    uint32_t *out = array_append (ids, NULL, few->count);
-    size_t count = 0;
     for (size_t at = 0; at != FEW; at = few->next [at])
-        out [count++] = few->ids [at];
-    array_cut (ids, ids->count - few->count + count);
+        *out++ = few->ids [at];
+    return out;
+}
+
+//  Appends what some pieces became. ends: for each, how many ids there are behind it.
+static void
+s_few_append (const few_t *fews, size_t count, array_t *ids, size_t *ends)
+{
+    size_t before = ids->count, most = 0;
+    for (size_t i = 0; i < count; i++)
+        most += fews [i].count;
+    uint32_t *start = array_append (ids, NULL, most), *out = start;
+    for (size_t i = 0; i < count; i++) {
+        out = s_few_write (&fews [i], out);
+        ends [i] = before + (size_t)(out - start);
+    }
+    array_cut (ids, before + (size_t)(out - start));
 }
 
 //  ---- Characters ------------------------------------------------------------------------------------------------------
@@ -396,10 +410,7 @@ bpe_merge_side_by_side (const bpe_t *self, const span_t *pieces, size_t count, a
         else
             s_few_characters (self, pieces [i], &fews [i]);
     s_few_merge (self, fews, count);
-    for (size_t i = 0; i < count; i++) {
-        s_few_append (&fews [i], ids);
-        ends [i] = ids->count;
-    }
+    s_few_append (fews, count, ids, ends);
 }
 
 //  ---- Parts -----------------------------------------------------------------------------------------------------------
@@ -436,8 +447,7 @@ s_lone (bpe_t *self, few_t *few, span_t character, uint32_t code)
     *lone = (bpe_lone_t){ bytes, { TOKEN_NONE, TOKEN_NONE, TOKEN_NONE, TOKEN_NONE } };
     s_few_begin (self, few, character.size);
     s_few_merge (self, few, 1);
-    for (size_t at = 0, count = 0; at != FEW; at = few->next [at])
-        lone->ids [count++] = few->ids [at];
+    s_few_write (few, lone->ids);
     return lone->ids;
 }
 
@@ -469,9 +479,7 @@ s_batch_append (const bpe_t *self, batch_t *batch, array_t *ids)
     for (size_t i = 0; i < batch->few_count; i++) {
         const few_t *few = &batch->fews [i];
         uint32_t *out = batch->rooms [i], *end = out + few->count;
-        for (size_t at = 0; at != FEW; at = few->next [at])
-            *out++ = few->ids [at];
-        while (out < end)
+        for (out = s_few_write (few, out); out < end;)
             *out++ = TOKEN_NONE;
     }
     uint32_t *out = array_append (ids, NULL, batch->count);
@@ -524,13 +532,14 @@ static void
 s_few_symbols (bpe_t *self, array_t *ids)
 {
     few_t few;
+    size_t end;
     const symbol_t *symbols = self->symbols.data;
     size_t count = self->symbols.count;
     for (size_t i = 0; i < count; i++)
         few.ids [i] = symbols [i].id;
     s_few_begin (self, &few, count);
     s_few_merge (self, &few, 1);
-    s_few_append (&few, ids);
+    s_few_append (&few, 1, ids, &end);
 }
 
 //  ---- Many symbols ----------------------------------------------------------------------------------------------------

@@ -1,7 +1,5 @@
 #include "model/tokenizer/firsts.h"
 
-#include <string.h>
-
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "model/tokenizer/letters.h"
@@ -50,7 +48,7 @@ s_learn_edges (firsts_t *self, const vocabulary_t *vocabulary, const merges_t *m
         s_lower (&lowest [rule->right], rank);
         if (!left.size || !right.size)
             continue;
-        edge_t *edge = &self->edges [left.data [left.size - 1] << 8 | right.data [0]];
+        edge_t *edge = firsts_edge (self, (const uint8_t []){ left.data [left.size - 1], right.data [0] });
         if (s_may_begin (right))
             s_lower (&edge->before, rank);
         if (s_may_end (left))

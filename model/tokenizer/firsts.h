@@ -14,6 +14,8 @@
 #ifndef MODEL_TOKENIZER_FIRSTS_H
 #define MODEL_TOKENIZER_FIRSTS_H
 
+#include <string.h>
+
 #include "model/tokenizer/merges.h"
 #include "model/tokenizer/vocabulary.h"
 
@@ -32,7 +34,7 @@ typedef struct {
 
 typedef struct {
     first_t *characters;    //  By code point; NULL: nothing is known
-    edge_t *edges;          //  By two bytes that meet
+    edge_t *edges;          //  By two bytes that meet: firsts_edge
 } firsts_t;
 
 //  Learns it from sealed rules. bytes: the token of each byte.
@@ -46,9 +48,19 @@ size_t firsts_memory (const firsts_t *self);
 static inline first_t
 firsts_of (const firsts_t *self, uint32_t code, size_t size)
 {
-    if (code >= FIRSTS_CODES || size != 1u + (code >= 0x80) + (code >= 0x800))
+    static const uint32_t least [] = { 0, 0, 0x80, 0x800, FIRSTS_CODES };
+    if (code >= FIRSTS_CODES || code < least [size])
         return (first_t){ TOKEN_NONE, MERGE_NONE };
     return self->characters [code];
+}
+
+//  Where two neighbouring bytes meet.
+static inline edge_t *
+firsts_edge (const firsts_t *self, const uint8_t *bytes)
+{
+    uint16_t both;
+    memcpy (&both, bytes, sizeof both);
+    return &self->edges [both];
 }
 
 //  Whether the character at `at`, which is in the piece with all its bytes, surely becomes what is known of it.
@@ -56,8 +68,8 @@ static inline bool
 firsts_hold (const firsts_t *self, span_t piece, size_t at, size_t size, first_t first)
 {
     const uint8_t *start = piece.data + at, *end = start + size;
-    uint32_t before = at ? self->edges [start [-1] << 8 | start [0]].before : MERGE_NONE;
-    uint32_t behind = at + size < piece.size ? self->edges [end [-1] << 8 | end [0]].behind : MERGE_NONE;
+    uint32_t before = at ? firsts_edge (self, start - 1)->before : MERGE_NONE;
+    uint32_t behind = at + size < piece.size ? firsts_edge (self, end - 1)->behind : MERGE_NONE;
     return first.rank < before && first.rank < behind;
 }
 

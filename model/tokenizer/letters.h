@@ -7,6 +7,8 @@
 #ifndef MODEL_TOKENIZER_LETTERS_H
 #define MODEL_TOKENIZER_LETTERS_H
 
+#include <string.h>
+
 #include "base/span.h"
 
 enum {
@@ -73,20 +75,31 @@ letters_size (uint8_t byte)
 static inline size_t
 letters_whole (span_t bytes)
 {
-    size_t size = letters_size (bytes.data [0]), have = 1;
-    while (have < size && have < bytes.size && letters_goes_on (bytes.data [have]))
-        have++;
-    return have == size ? size : 0;
+    size_t size = letters_size (bytes.data [0]);
+    if (size > bytes.size)
+        return 0;
+    bool whole = (size < 2 || letters_goes_on (bytes.data [1])) && (size < 3 || letters_goes_on (bytes.data [2])) &&
+                 (size < 4 || letters_goes_on (bytes.data [3]));
+    return whole ? size : 0;
 }
 
-//  Whether all characters of a text are ASCII.
+//  Whether all characters of a text are ASCII. Mostly it is a few words long; the last one may overlap the one before.
 static inline bool
 letters_are_ascii (span_t text)
 {
-    uint8_t any = 0;
-    for (size_t i = 0; i < text.size; i++)
-        any |= text.data [i];
-    return any < 0x80;
+    uint64_t any = 0, word = 0;
+    for (size_t at = 0; at < text.size; at += sizeof word) {
+        size_t left = text.size - at;
+        if (left >= sizeof word)
+            memcpy (&word, text.data + at, sizeof word);
+        else if (at)
+            memcpy (&word, text.data + text.size - sizeof word, sizeof word);
+        else
+            for (size_t i = 0; i < left; i++)
+                word |= text.data [i];
+        any |= word;
+    }
+    return !(any & 0x8080808080808080u);
 }
 
 //  Whether a code point is punctuation (P).
