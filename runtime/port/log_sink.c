@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -180,11 +181,22 @@ log_sink_lost (log_sink_t *self)
 
 //  ---- New and destroy -----------------------------------------------------------------------------------------------
 
+//  What is said on standard error itself would lie over our lines in a file that was opened without O_APPEND.  Only files
+//  have an offset to mend: what a terminal or a pipe is shared with keeps its flags.
+static void
+s_append_standard_error (void)
+{
+    struct stat what;
+    if (fstat (STDERR_FILENO, &what) == 0 && S_ISREG (what.st_mode))
+        fcntl (STDERR_FILENO, F_SETFL, fcntl (STDERR_FILENO, F_GETFL) | O_APPEND);
+}
+
 //  Standard error may be shared with a shell: making it non-blocking would make the shell's so.  Opening it anew gives a
 //  description of our own, for pipes, terminals and files; a socket cannot be opened, and is used as it is.
 static int
 s_open_standard_error (void)
 {
+    s_append_standard_error ();
     int fd = open ("/proc/self/fd/2", O_WRONLY | O_APPEND | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     return fd >= 0 ? fd : fcntl (STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 }

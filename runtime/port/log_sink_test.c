@@ -171,6 +171,27 @@ test_the_level_can_be_changed (void **state)
     s_story_destroy (story);
 }
 
+//  As after `2> log`: the shell opens the file without O_APPEND, and some sentences are written past the sink.
+static void
+test_sentences_on_standard_error_do_not_lie_over_lines (void **state)
+{
+    story_t *story = s_story_new ();
+    int kept = dup (STDERR_FILENO);
+    int fd = open (story->path, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+    assert_int_equal (dup2 (fd, STDERR_FILENO), STDERR_FILENO);
+    error_t error = { 0 };
+    story->sink = log_sink_new (NULL, LOG_INFO, LOG_FORM_JSON, &error);
+    log_sink_write (story->sink, LOG_INFO, WHEN, SPAN ("{\"line\":1}"));
+    ssize_t said = write (STDERR_FILENO, "a sentence\n", 11);
+    log_sink_write (story->sink, LOG_INFO, WHEN, SPAN ("{\"line\":2}"));
+    dup2 (kept, STDERR_FILENO);
+    close (kept);
+    close (fd);
+    assert_int_equal (said, 11);
+    assert_string_equal (s_read (story), "{\"line\":1}\na sentence\n{\"line\":2}\n");
+    s_story_destroy (story);
+}
+
 int
 main (void)
 {
@@ -181,6 +202,7 @@ main (void)
         cmocka_unit_test (test_a_full_pipe_loses_whole_lines_and_says_how_many),
         cmocka_unit_test (test_lines_of_two_threads_do_not_mix),
         cmocka_unit_test (test_the_level_can_be_changed),
+        cmocka_unit_test (test_sentences_on_standard_error_do_not_lie_over_lines),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
