@@ -195,14 +195,15 @@ chat_run (chat_t *self)
 }
 
 void
-chat_print_hints (const chat_t *self, const char *program)
+chat_print_hints (const chat_t *self, const char *program, const char *which)
 {
     printf ("\nThe fleet stays up. Try:\n"
             "  curl http://%s:%u/v1/chat/completions -H 'Content-Type: application/json' \\\n"
             "      -d '{\"model\": \"%s\", \"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}'\n"
-            "  %s tail          watch what happens\n"
-            "  %s ps            what runs\n"
-            "  Ctrl-C               stop\n",
-        self->host, self->port, self->model, program, program);
+            "  %s tail%s  watch what happens\n"
+            "  %s ps%s    what runs\n"
+            "  %-*s  stop\n",
+        self->host, self->port, self->model, program, which, program, which,
+        (int)(strlen (program) + strlen (" tail") + strlen (which)), "Ctrl-C");
     fflush (stdout);
 }

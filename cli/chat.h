@@ -19,8 +19,9 @@ typedef struct {
 //  Waits until the port is known and the model is there, asks, and prints the answer on standard output as it comes.
 result_t chat_run (chat_t *self);
 
-//  Says what can be tried next.  program: how this one was called, so that what is said can be typed.
-void chat_print_hints (const chat_t *self, const char *program);
+//  Says what can be tried next, after a chat_run that was answered.  program: how this one was called, so that what is said
+//  can be typed; which: the flags that name the fleet, each after a space.
+void chat_print_hints (const chat_t *self, const char *program, const char *which);
 
 //  Ends a chat_run in another thread soon.
 void chat_stop (void);

@@ -100,6 +100,16 @@ s_find_port (void *arg)
     return (unsigned)port;
 }
 
+static void
+s_print_hints (const question_t *self, const chat_t *chat)
+{
+    const char *cluster = self->site->fleet->cluster.name;
+    char which [MANIFEST_NAME_MAX + sizeof " --cluster "] = "";
+    if (strcmp (cluster, "default") != 0)
+        snprintf (which, sizeof which, " --cluster %s", cluster);
+    chat_print_hints (chat, self->program, which);
+}
+
 static void *
 s_ask (void *arg)
 {
@@ -119,8 +129,8 @@ s_ask (void *arg)
     question->result = chat_run (&chat);
     if (question->flags->once)
         kill (getpid (), SIGTERM);
-    else
-        chat_print_hints (&chat, question->program);
+    else if (question->result == RESULT_OK)
+        s_print_hints (question, &chat);
     return NULL;
 }
 

@@ -239,6 +239,35 @@ class HostTest(unittest.TestCase):
         self.assertGreater(len(answer), 10)
         self.assertLess(time.monotonic() - started, 30)
 
+    def run_until(self, last):
+        """What `stator run` prints up to a line that begins with `last`, and after a Ctrl-C at that line."""
+        words = [STATOR, "run", "--cluster", "another", "--port", "0", "--run-dir", self.folder / "run",
+                 "--state-dir", self.folder / "state"]
+        with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+            watchdog = threading.Timer(60, process.kill)
+            watchdog.start()
+            lines = []
+            for line in process.stdout:
+                lines.append(line.rstrip("\n"))
+                if line.lstrip().startswith(last):
+                    break
+            process.send_signal(signal.SIGINT)
+            rest = process.stdout.read()
+            watchdog.cancel()
+        return lines, rest
+
+    def test_run_says_what_can_be_typed_next(self):
+        lines, _ = self.run_until("Ctrl-C")
+        self.assertIn("The fleet stays up. Try:", lines)
+        tail, ps, stop = lines[-3:]
+        self.assertIn("tail --cluster another ", tail)
+        self.assertIn("ps --cluster another ", ps)
+        self.assertEqual({tail.index("watch"), ps.index("what runs"), stop.index("stop")}, {tail.index("watch")})
+
+    def test_run_that_is_stopped_before_the_answer_does_not_say_that_it_stays_up(self):
+        _, rest = self.run_until("Starting")
+        self.assertNotIn("The fleet stays up", rest)
+
 
 if __name__ == "__main__":
     unittest.main()
