@@ -4,7 +4,7 @@
 //  (base/json_check.h): RFC 8259 to the letter, UTF-8, one value with only blanks around it, at most JSON_DEPTH_MAX deep;
 //  NaN, infinities, single quotes, raw control characters and whole numbers beyond 64 bits are refused.  Of a key that comes
 //  twice the last one counts.  A lone surrogate escape becomes U+FFFD.  Members keep their order, numbers with a fraction
-//  their digits.  A tree takes three to four times its text; an array of numbers ten times.
+//  their digits.  What memory a tree takes is json_weight's to say: up to 300 times its text.
 //
 //  An absent member and a null one are the same: NULL, which every function here accepts.  To write JSON of our own, use
 //  base/json_writer.h.
@@ -32,6 +32,10 @@ typedef enum {
 //  Parses a whole text, borrowed for the call.  Gives the tree through *tree (NULL for the text `null`).
 //  STATUS_INVALID with what is wrong and at which byte.
 status_t json_parse (span_t text, json_t **tree, error_t *error);
+
+//  Bytes of memory that the tree of a text takes beside the bytes of its strings, at the most; of any text, JSON or not.
+//  Measured with json-c 0.16 on 64 bits.
+uint64_t json_weight (span_t text);
 
 //  Whether json_parse would read a text, and what kind of value it is; without a tree of it.
 bool json_recognize (span_t text, json_kind_t *kind);

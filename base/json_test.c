@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -391,6 +392,40 @@ test_what_only_looks_like_a_pair_stays (void **state)
     assert_int_equal (json_parse (SPAN ("\"\\ud876\\udc4@\""), &tree, NULL), STATUS_INVALID);
 }
 
+//  A text that repeats a value, and what its tree really takes.
+static void
+s_check_weight (const char *value)
+{
+    enum { COUNT = 20000 };
+    buffer_t text = { 0 };
+    for (size_t i = 0; i < COUNT; i++) {
+        buffer_append_string (&text, i ? "," : "[");
+        buffer_append_string (&text, value);
+    }
+    buffer_append_byte (&text, ']');
+    struct mallinfo2 before = mallinfo2 ();
+    json_t *tree = NULL;
+    assert_int_equal (json_parse (buffer_span (&text), &tree, NULL), STATUS_OK);
+    struct mallinfo2 after = mallinfo2 ();
+    uint64_t taken = after.uordblks + after.hblkhd - before.uordblks - before.hblkhd;
+    uint64_t weight = json_weight (buffer_span (&text));
+    assert_in_range (taken, 0, weight + text.size);
+    assert_in_range (weight, 0, 3 * taken + (taken ? 0 : UINT64_MAX / 2));    //  Sanitizers' malloc tells nothing
+    json_destroy (&tree);
+    buffer_fini (&text);
+}
+
+static void
+test_a_tree_weighs_no_more_than_is_said (void **state)
+{
+    static const char *const values [] = { "[]", "{}", "1", "-1.5e3", "true", "\"a\"", "[1]", "[[[[[]]]]]", "{\"a\":1}",
+        "{\"a\":{\"b\":[]}}", "{\"a\":1,\"b\":2,\"c\":\"d\"}", "[\"{[,,,\\\"{{{\"]", "[{},{},[],[]]",
+        "\"some text that is longer than what stands in a value by itself\"" };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        s_check_weight (values [i]);
+    assert_int_equal (json_weight (SPAN ("\"{{{{\\")), json_weight (SPAN ("\"\"")));
+}
+
 int
 main (void)
 {
@@ -408,6 +443,7 @@ main (void)
         cmocka_unit_test (test_what_is_recognized_is_what_is_read),
         cmocka_unit_test (test_a_member_is_the_outermost_objects),
         cmocka_unit_test (test_depth_is_recognized),
+        cmocka_unit_test (test_a_tree_weighs_no_more_than_is_said),
         cmocka_unit_test (test_a_tree_of_our_own_is_a_tree),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -133,13 +133,13 @@ s_take_body (turn_t *self)
     s_say_read (self);
 }
 
-//  A copy, a tree, the request and the tokens of the prompt take this much for each byte of the body.
+//  A copy, the request and the tokens of the prompt take this much for each byte of the body; a tree of it is weighed.
 enum { MEMORY_FACTOR = 12, MEMORY_FIXED = 64 << 10 };
 
 static bool
 s_charge (turn_t *self, span_t body)
 {
-    uint64_t memory = (uint64_t)body.size * MEMORY_FACTOR + MEMORY_FIXED;
+    uint64_t memory = (uint64_t)body.size * MEMORY_FACTOR + json_weight (body) + MEMORY_FIXED;
     budget_t *budget = actor_budget (self->frontend->actor);
     if (memory > budget->limit)
         return api_error_set (

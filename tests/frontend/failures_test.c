@@ -721,6 +721,23 @@ test_large_requests_keep_to_the_memory_there_is (void **state)
     fixture_end ();
 }
 
+//  A few bytes can stand for a value of hundreds.
+static void
+test_many_small_values_take_the_memory_they_take (void **state)
+{
+    buffer_t more = { 0 };
+    buffer_append_string (&more, ",\"more\":[{}");
+    for (size_t i = 0; i < 10000; i++)
+        buffer_append_string (&more, ",{}");
+    buffer_append_byte (&more, ']');
+    s_begin_holding (1 << 20, false);
+    s_budget ()->limit = 20 * LARGE;
+    chat_t *chat = s_ask_much (0, buffer_string (&more), REALM_SECOND);
+    assert_int_equal (chat->status, 413);
+    fixture_end ();
+    buffer_fini (&more);
+}
+
 static void
 test_it_can_end_while_a_job_is_under_way (void **state)
 {
@@ -767,6 +784,7 @@ main (void)
         cmocka_unit_test (test_a_client_that_leaves_a_job_is_dropped_with_it),
         cmocka_unit_test (test_a_drain_waits_for_what_is_read),
         cmocka_unit_test (test_large_requests_keep_to_the_memory_there_is),
+        cmocka_unit_test (test_many_small_values_take_the_memory_they_take),
         cmocka_unit_test (test_it_can_end_while_a_job_is_under_way),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
