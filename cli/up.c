@@ -8,15 +8,18 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
+#include "actors/frontend/frontend.h"
 #include "cli/caller.h"
 #include "cli/chat.h"
 #include "cli/house.h"
 #include "cli/plan.h"
 #include "cli/site.h"
+#include "runtime/port/http_server.h"
 
-enum { PROGRAM_MAX = 4096, SOCKET_PATH_MAX = 107, SOCKET_NAME_MAX = 24, ASK_MS = 1000 };
+enum { PROGRAM_MAX = 4096, SOCKET_PATH_MAX = 107, SOCKET_NAME_MAX = 24, ASK_MS = 1000, PORT_TRIES = 20 };
 
 //  Whom `run` asks.
 static const char FRONTEND [] = "frontend/0";
@@ -64,7 +67,36 @@ s_check_programs (const site_t *site, error_t *error)
     return status;
 }
 
+//  A fleet that was killed a moment ago may still hold its port.
 static status_t
+s_wait_for_port (const frontend_options_t *options, error_t *error)
+{
+    static const struct timespec pause = { .tv_nsec = 100000000 };
+    char address [FRONTEND_ADDRESS_MAX];
+    frontend_address (options, address);
+    status_t status = http_listener_check (address, error);
+    for (int i = 0; i < PORT_TRIES && status == STATUS_EXISTS; i++) {
+        clock_nanosleep (CLOCK_MONOTONIC, 0, &pause, NULL);
+        status = http_listener_check (address, error);
+    }
+    return status;
+}
+
+//  Whoever holds the port of a frontend would be asked in its place, while the core tries again and again.  What else keeps
+//  it from listening may pass, and is the frontend's to say.
+static status_t
+s_check_ports (const manifest_t *fleet, error_t *error)
+{
+    frontend_options_t options = fleet->frontend.options;
+    if (!options.port || !manifest_runs_here (fleet, "core"))
+        return STATUS_OK;
+    for (int64_t i = 0; i < fleet->frontend.instances; i++, options.port++)
+        if (s_wait_for_port (&options, error) == STATUS_EXISTS)
+            return STATUS_EXISTS;
+    return STATUS_OK;
+}
+
+static result_t
 s_prepare (const site_t *site, error_t *error)
 {
     status_t status = s_check_socket_paths (site, error);
@@ -72,9 +104,11 @@ s_prepare (const site_t *site, error_t *error)
         status = s_check_programs (site, error);
     if (status == STATUS_OK)
         status = folders_lock (&site->folders, error);
+    if (status == STATUS_OK && s_check_ports (site->fleet, error) != STATUS_OK)
+        return RESULT_USAGE;
     if (status == STATUS_OK)
         status = site_publish (site, site->fleet, error);
-    return status;
+    return status == STATUS_OK ? RESULT_OK : RESULT_FAILED;
 }
 
 //  ---- The question of run ---------------------------------------------------------------------------------------------------
@@ -256,12 +290,11 @@ s_run_file (const invocation_t *invocation, const char *file, const run_flags_t 
     result_t result = site_open (&launch.site, invocation, file);
     if (result != RESULT_OK)
         return result;
-    if (s_prepare (&launch.site, &error) == STATUS_OK) {
+    result = s_prepare (&launch.site, &error);
+    if (result == RESULT_OK)
         result = s_run_host (&launch);
-    } else {
+    else
         command_complain (invocation->command, "%s", error.text);
-        result = RESULT_FAILED;
-    }
     site_close (&launch.site);
     return result;
 }

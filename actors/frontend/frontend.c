@@ -103,6 +103,13 @@ s_on_hand_over (void *self_, actor_t *actor, incoming_t *incoming, const void *m
 
 //  ---- Life ------------------------------------------------------------------------------------------------------------
 
+void
+frontend_address (const frontend_options_t *options, char text [FRONTEND_ADDRESS_MAX])
+{
+    bool is_v6 = strchr (options->host, ':') != NULL;
+    snprintf (text, FRONTEND_ADDRESS_MAX, is_v6 ? "[%s]:%d" : "%s:%d", options->host, (int)options->port);
+}
+
 static status_t
 s_listen (frontend_t *self, error_t *error)
 {
@@ -120,9 +127,8 @@ s_listen (frontend_t *self, error_t *error)
         .arg = self,
         .refusal = api_error_render_refusal,
     };
-    char address [300];
-    bool is_v6 = strchr (options->host, ':') != NULL;
-    snprintf (address, sizeof address, is_v6 ? "[%s]:%d" : "%s:%d", options->host, (int)options->port);
+    char address [FRONTEND_ADDRESS_MAX];
+    frontend_address (options, address);
     port_t *port = actor_port (self->actor);
     self->listener = port->table->listen (port, address, &listener, error);
     return self->listener ? STATUS_OK : STATUS_IO;

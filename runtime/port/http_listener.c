@@ -215,6 +215,22 @@ s_bind (port_listener_t *self, const char *text, error_t *error)
     return STATUS_OK;
 }
 
+status_t
+http_listener_check (const char *text, error_t *error)
+{
+    address_t address = { 0 };
+    status_t status = s_parse_inet (text, &address, error);
+    if (status != STATUS_OK)
+        return status;
+    int yes = 1, fd = socket (address.storage.ss_family, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    setsockopt (fd, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    if (bind (fd, (struct sockaddr *)&address.storage, address.size) != 0)
+        status = s_fail_bind (text, errno, error);
+    if (fd >= 0)
+        close (fd);
+    return status;
+}
+
 //  ---- Open and close ------------------------------------------------------------------------------------------------
 
 static uint64_t

@@ -24,6 +24,10 @@ void http_listener_figures (const port_listener_t *self, listener_figures_t *fig
 void http_listener_stop (port_listener_t *self);
 void http_listener_close (port_listener_t *self);
 
+//  Whether a listener could be opened at "HOST:PORT" now; else the error that opening it would give, STATUS_EXISTS where
+//  somebody holds the port.
+status_t http_listener_check (const char *address, error_t *error);
+
 void http_exchange_watch (port_exchange_t *self, const exchange_watch_t *watch);
 void http_exchange_respond (port_exchange_t *self, int status, const http_header_t *headers, size_t count, span_t body);
 void http_exchange_begin (port_exchange_t *self, int status, const http_header_t *headers, size_t count);

@@ -5,6 +5,7 @@
 #include <sys/un.h>
 
 #include "runtime/port/http_fixture.h"
+#include "runtime/port/http_server.h"
 #include "runtime/port/reserve.h"
 
 static void
@@ -365,7 +366,12 @@ test_addresses_that_cannot_be_listened_on_are_explained (void **state)
     assert_null (table->listen (fixture.port, table->listener_address (first), &options, &error));
     assert_int_equal (error.status, STATUS_EXISTS);
     assert_non_null (strstr (error.text, "held by this process"));
+    assert_int_equal (http_listener_check (table->listener_address (first), &error), STATUS_EXISTS);
+    assert_non_null (strstr (error.text, "held by this process"));
+    char address [64];
+    snprintf (address, sizeof address, "%s", table->listener_address (first));
     table->listener_close (first);
+    assert_int_equal (http_listener_check (address, &error), STATUS_OK);
     fixture_fini (&fixture);
 }
 

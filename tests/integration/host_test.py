@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import signal
+import socket
 import subprocess
 import tempfile
 import threading
@@ -238,6 +239,16 @@ class HostTest(unittest.TestCase):
         self.assertEqual(question, "mock> Are you there?")
         self.assertGreater(len(answer), 10)
         self.assertLess(time.monotonic() - started, 30)
+
+    def test_a_port_that_somebody_holds_ends_the_start(self):
+        with socket.create_server(("127.0.0.1", 0)) as holder:
+            port = holder.getsockname()[1]
+            for verb in ("up", "run"):
+                done = subprocess.run([STATOR, verb, self.config(), "--port", str(port), "--run-dir", self.folder / "run",
+                                       "--state-dir", self.folder / "state"],
+                                      capture_output=True, text=True, timeout=60, check=False)
+                self.assertEqual((done.returncode, done.stdout), (2, ""))
+                self.assertIn(f"cannot listen on 127.0.0.1:{port}: the port is held by", done.stderr)
 
     def run_until(self, last):
         """What `stator run` prints up to a line that begins with `last`, and after a Ctrl-C at that line."""
