@@ -59,6 +59,18 @@ s_needed (const manifest_t *fleet, const manifest_host_t *host, char *out, size_
     snprintf (out, size, "host%s%s", core ? ",core" : "", worker ? ",worker" : "");
 }
 
+//  The flag with which `stator key` finds the folder of keys of this fleet, on any of its hosts.
+static void
+s_say_where (const manifest_t *fleet, buffer_t *out)
+{
+    if (*fleet->security.keys_dir)
+        buffer_print (out, " --keys-dir %s", fleet->security.keys_dir);
+    else if (*fleet->cluster.state_dir)
+        buffer_print (out, " --state-dir %s", fleet->cluster.state_dir);
+    else
+        buffer_print (out, " --cluster %s", fleet->cluster.name);
+}
+
 static void
 s_check_roles (
     const manifest_t *fleet, const manifest_host_t *host, const certificate_t *certificate, complaints_t *complaints)
@@ -80,26 +92,29 @@ s_check_host (const manifest_t *fleet, const char *folder, const manifest_host_t
 {
     certificate_t certificate;
     char needed [ROLES_TEXT_SIZE];
+    buffer_t where = { 0 };
     error_t error;
     bool own = strcmp (host->name, fleet->cluster.host) == 0;
     if (host_is_local (span_from_string (host->address)))
         return;
     s_needed (fleet, host, needed, sizeof needed);
+    s_say_where (fleet, &where);
     status_t status = certificate_read (&certificate, folder, host->name, own, &error);
     if (status == STATUS_NOT_FOUND && own)
         complaints_add (complaints, host->place,
             "host '%s' is reached by other machines, which needs its secret key in %s; make it with `stator key new %s "
-            "--roles %s`, and copy %s.cert to the other hosts",
-            host->name, folder, host->name, needed, host->name);
+            "--roles %s%s`, and copy %s.cert to the other hosts",
+            host->name, folder, host->name, needed, buffer_string (&where), host->name);
     else if (status == STATUS_NOT_FOUND)
         complaints_add (complaints, host->place,
             "host '%s' is reached by other machines, which needs its certificate in %s; make it there with `stator key "
-            "new %s --roles %s`, and copy %s.cert here",
-            host->name, folder, host->name, needed, host->name);
+            "new %s --roles %s%s`, and copy %s.cert here",
+            host->name, folder, host->name, needed, buffer_string (&where), host->name);
     else if (status != STATUS_OK)
         complaints_add (complaints, host->place, "the key of host '%s': %s", host->name, error.text);
     else
         s_check_roles (fleet, host, &certificate, complaints);
+    buffer_fini (&where);
 }
 
 void

@@ -275,7 +275,12 @@ class ConfigurationTest(unittest.TestCase):
                 done = subprocess.run([STATOR, words[0], config, *words[1:], "--state-dir", f"{folder}/state", "--run-dir",
                                        f"{folder}/run"], capture_output=True, text=True, timeout=20)
                 self.assertEqual(done.returncode, 2, done.stderr)
-                self.assertIn("stator key new head --roles host,core,worker", done.stderr)
+                self.assertIn(f"`stator key new head --roles host,core,worker --state-dir {folder}/state`", done.stderr)
+            made = done.stderr.split("`")[1].split()
+            subprocess.run([STATOR, *made[1:]], check=True, stdout=subprocess.DEVNULL, timeout=20)
+            done = subprocess.run([STATOR, "check", config, "--host", "head", "--state-dir", f"{folder}/state", "--run-dir",
+                                   f"{folder}/run"], capture_output=True, text=True, timeout=20)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 
 if __name__ == "__main__":
