@@ -250,13 +250,15 @@ certificate_revoke (const char *folder, const char *name, error_t *error)
         return status;
     s_path (path, folder, name, s_public_end);
     s_path (secret, folder, name, s_secret_end);
+    snprintf (aside, sizeof aside, "%s/%s", folder, s_revoked);
+    s_path (target, aside, name, s_public_end);
+    if (access (path, F_OK) != 0 && access (target, F_OK) == 0)
+        return error_set (error, STATUS_EXISTS, "the key '%s' is revoked already in %s", name, folder);
     if (access (path, F_OK) != 0)
         return error_set (error, STATUS_NOT_FOUND, "there is no key '%s' in %s", name, folder);
-    snprintf (aside, sizeof aside, "%s/%s", folder, s_revoked);
     status = s_make_folder (aside, error);
     if (status != STATUS_OK)
         return status;
-    s_path (target, aside, name, s_public_end);
     if (rename (path, target) != 0)
         return error_set (error, STATUS_IO, "cannot move %s to %s: %s", path, target, strerror (errno));
     if (unlink (secret) != 0 && errno != ENOENT)

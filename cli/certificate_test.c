@@ -117,7 +117,8 @@ test_a_revoked_key_is_out_of_the_list_and_its_secret_is_gone (void **state)
     s_make ("b", "worker");
     s_make ("a", "host");
     assert_int_equal (certificate_revoke (s_keys, "b", NULL), STATUS_OK);
-    assert_int_equal (certificate_revoke (s_keys, "b", NULL), STATUS_NOT_FOUND);
+    assert_int_equal (certificate_revoke (s_keys, "b", NULL), STATUS_EXISTS);
+    assert_int_equal (certificate_revoke (s_keys, "c", NULL), STATUS_NOT_FOUND);
     assert_int_equal (certificate_list (s_keys, false, &list, NULL), STATUS_OK);
     assert_int_equal (list.count, 1);
     assert_string_equal (((certificate_t *)array_at (&list, 0))->name, "a");

@@ -167,6 +167,11 @@ folders_secret (const folders_t *self, bool make, uint8_t secret [SECRET_SIZE], 
     }
     if (file < 0)
         return error_set (error, STATUS_IO, "cannot read %s: %s", path, strerror (errno));
+    struct stat found;
+    if (fstat (file, &found) == 0 && (found.st_mode & 077)) {
+        close (file);
+        return error_set (error, STATUS_REFUSED, "%s can be read by others than its owner: chmod 600 %s", path, path);
+    }
     ssize_t size = read (file, secret, SECRET_SIZE);
     close (file);
     return size == SECRET_SIZE
