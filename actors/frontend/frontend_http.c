@@ -257,6 +257,13 @@ s_find_route (span_t path, span_t *rest)
     return NULL;
 }
 
+//  What clients of other harnesses ask for, which this version does not serve.
+static bool
+s_is_planned (span_t path)
+{
+    return span_equal_string (path, "/v1/messages") || span_equal_string (path, "/v1/responses");
+}
+
 void
 frontend_on_request (void *self_, port_exchange_t *exchange, const http_request_t *http)
 {
@@ -266,7 +273,12 @@ frontend_on_request (void *self_, port_exchange_t *exchange, const http_request_
     span_t rest;
     bool is_text = s_decode_path (http->path, &path);
     const http_route_t *route = is_text ? s_find_route (buffer_span (&path), &rest) : NULL;
-    if (!route) {
+    if (!route && s_is_planned (buffer_span (&path))) {
+        api_error_set (&error, API_NOT_FOUND, NULL,
+            "%.*s is not served yet; this version serves /v1/chat/completions, with which any OpenAI client speaks.",
+            SPAN_ARG (buffer_span (&path)));
+        s_refuse (self, exchange, http, &error, NULL);
+    } else if (!route) {
         api_error_set (&error, API_NOT_FOUND, NULL, "Invalid URL (%.*s %.*s).",
             SPAN_ARG (span_slice (http->method, 0, 16)), SPAN_ARG (span_slice (http->path, 0, 128)));
         s_refuse (self, exchange, http, &error, NULL);

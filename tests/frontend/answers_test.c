@@ -117,6 +117,8 @@ static const refusal_t s_refusals [] = {
     { "http://f0:8000/v1/models/a%00b", NULL, 404, "'a\\\\u0000b' does not exist here." },
     { URL, NULL, 405, "takes POST" },
     { "http://f0:8000/v1/models", "{}", 405, "takes GET" },
+    { "http://f0:8000/v1/messages", NULL, 404, "is not served yet; this version serves /v1/chat/completions" },
+    { "http://f0:8000/v1/responses", NULL, 404, "is not served yet; this version serves /v1/chat/completions" },
     { "http://f0:8000/v1/nothing", NULL, 404, "unknown_url" },
     { "http://f0:8000/v1/models/huge", NULL, 404, "model_not_found" },
 };
