@@ -98,7 +98,7 @@ s_find_method (const char *name, const message_type_t **type, error_t *error)
         if (message_at (i)->kind == MESSAGE_CALL || message_at (i)->kind == MESSAGE_STREAM)
             suggest_offer (&suggest, message_at (i)->name);
     const char *best = suggest_best (&suggest);
-    return error_set (error, STATUS_NOT_FOUND, "no schema has the method '%.100s'%s%s%s", name,
+    return error_set (error, STATUS_INVALID, "no schema has the method '%.100s'%s%s%s", name,
         best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
 }
 

@@ -130,20 +130,6 @@ s_write_json (const char *path, complaints_t *complaints, buffer_t *out)
     buffer_append_byte (out, '\n');
 }
 
-//  Nothing but blanks and comments: most often another file than was meant.
-static void
-s_check_contents (span_t text, complaints_t *complaints)
-{
-    while (text.size) {
-        span_t line = span_trim (span_slice (text, 0, span_find_byte (text, '\n')));
-        if (line.size && line.data [0] != '#')
-            return;
-        text = span_slice (text, span_find_byte (text, '\n') + 1, text.size);
-    }
-    complaints_add (complaints, (place_t){ 0 },
-        "it says nothing; begin with examples/fleet.yaml, or with `stator check --print-default`");
-}
-
 static void
 s_summarise (const char *path, const manifest_t *fleet, buffer_t *out)
 {
@@ -183,14 +169,15 @@ s_run (const invocation_t *invocation)
     const char *path = invocation->count ? invocation->words [0] : "fleet.yaml";
     buffer_t text = { 0 };
     error_t error;
-    result_t result = RESULT_FAILED;
+    result_t result;
     if (environment_read_file (path, CONFIG_SIZE_MAX, &text, &error) != STATUS_OK) {
         command_complain (invocation->command, "%s", error.text);
+        result = RESULT_USAGE;
     } else {
         complaints_t complaints;
         complaints_init (&complaints, path);
         manifest_t *fleet = manifest_new (buffer_span (&text), &invocation->all, &environment_world, &complaints);
-        s_check_contents (buffer_span (&text), &complaints);
+        site_check_contents (buffer_span (&text), &complaints);
         site_check_keys (fleet, false, &complaints);
         site_check_programs (fleet, &complaints);
         result = s_report (path, flags, fleet, &complaints);

@@ -65,6 +65,9 @@ extern const command_t worker_command;
 //  Prints to standard error, "stator check: sentence".
 void command_complain (const command_t *command, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
 
+//  Of a verb that works on files: what was named wrongly, or is not there, is wrong usage; the rest did not work.
+result_t command_result (status_t status);
+
 //  Writes bytes to standard output.
 void command_print (const buffer_t *text);
 

@@ -205,9 +205,7 @@ s_run (const invocation_t *invocation)
     if (status != STATUS_OK)
         command_complain (invocation->command, "%s", error.text);
     manifest_destroy (&run.fleet);
-    return status == STATUS_OK                                      ? RESULT_OK
-           : status == STATUS_INVALID || status == STATUS_NOT_FOUND ? RESULT_USAGE
-                                                                    : RESULT_FAILED;
+    return command_result (status);
 }
 
 const command_t key_command = {

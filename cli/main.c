@@ -101,6 +101,14 @@ s_print_version (void)
     return RESULT_OK;
 }
 
+result_t
+command_result (status_t status)
+{
+    return status == STATUS_OK                                      ? RESULT_OK
+           : status == STATUS_INVALID || status == STATUS_NOT_FOUND ? RESULT_USAGE
+                                                                    : RESULT_FAILED;
+}
+
 //  ---- Running ---------------------------------------------------------------------------------------------------------
 
 static const command_t *
@@ -129,7 +137,8 @@ s_complain_verb (const char *name)
 static result_t
 s_help (const char *const *words, size_t count)
 {
-    if (!count) {
+    //  The overview tells what these two do.
+    if (!count || strcmp (words [0], "help") == 0 || strcmp (words [0], "version") == 0) {
         s_print_overview (stdout);
         return RESULT_OK;
     }

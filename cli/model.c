@@ -350,7 +350,7 @@ s_run (const invocation_t *invocation)
         command_complain (invocation->command, "%s", error.text);
     command_print (&out);
     buffer_fini (&out);
-    return status ? RESULT_FAILED : RESULT_OK;
+    return command_result (status);
 }
 
 const command_t model_command = {

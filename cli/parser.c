@@ -287,7 +287,7 @@ s_run (const invocation_t *invocation)
     buffer_fini (&rows.content);
     buffer_fini (&rows.reasoning);
     buffer_fini (&rows.arguments);
-    return status ? RESULT_FAILED : RESULT_OK;
+    return command_result (status);
 }
 
 const command_t parser_command = {

@@ -285,7 +285,7 @@ s_run (const invocation_t *invocation)
     ps_t ps = { .invocation = invocation, .timeout_ms = flags->timeout_ns / 1000000 };
     char broker [ENDPOINT_MAX] = "", events [ENDPOINT_MAX];
     error_t error;
-    result_t result = RESULT_FAILED;
+    result_t result;
     arena_init (&ps.arena, PS_MEMORY);
     array_init (&ps.seen, sizeof (seen_t));
     status_t status = site_find_broker (&flags->site, broker, events, &error);
@@ -293,8 +293,10 @@ s_run (const invocation_t *invocation)
         status = s_collect (&ps, broker, &error);
     if (status == STATUS_OK)
         result = s_report (&ps, flags->json);
-    else
+    else {
         command_complain (invocation->command, "%s", error.text);
+        result = status == STATUS_INVALID ? RESULT_USAGE : RESULT_FAILED;
+    }
     array_fini (&ps.seen);
     arena_fini (&ps.arena);
     return result;

@@ -81,6 +81,19 @@ s_check_start (const manifest_t *fleet, complaints_t *complaints)
     site_check_keys (fleet, true, complaints);
 }
 
+void
+site_check_contents (span_t text, complaints_t *complaints)
+{
+    while (text.size) {
+        span_t line = span_trim (span_slice (text, 0, span_find_byte (text, '\n')));
+        if (line.size && line.data [0] != '#')
+            return;
+        text = span_slice (text, span_find_byte (text, '\n') + 1, text.size);
+    }
+    complaints_add (complaints, (place_t){ 0 },
+        "it says nothing; begin with examples/fleet.yaml, or with `stator check --print-default`");
+}
+
 result_t
 site_read_fleet (manifest_t **fleet, const invocation_t *invocation, const char *file, site_check_fn *check)
 {
@@ -97,6 +110,7 @@ site_read_fleet (manifest_t **fleet, const invocation_t *invocation, const char 
     }
     if (result == RESULT_OK) {
         *fleet = manifest_new (buffer_span (&text), &invocation->all, &environment_world, &complaints);
+        site_check_contents (buffer_span (&text), &complaints);
         if (check)
             check (*fleet, &complaints);
         result = complaints_any (&complaints) ? RESULT_USAGE : RESULT_OK;
@@ -328,6 +342,10 @@ s_find_fleet (const site_flags_t *flags, folders_t *folders, error_t *error)
     manifest_t *fleet = NULL;
     if (*flags->config) {
         fleet = site_load_fleet (flags->config, error);
+        if (!fleet)
+            error->status = STATUS_INVALID;    //  A file that was named has to be there
+        else if (*flags->host)
+            fleet->cluster.host = flags->host;
         if (fleet && s_settle_folders (fleet, folders, error) != STATUS_OK)
             manifest_destroy (&fleet);
         return fleet;

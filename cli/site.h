@@ -51,6 +51,9 @@ status_t site_publish (const site_t *self, manifest_t *fleet, error_t *error);
 //  The keyring of a process of the fleet; NULL where nothing of this host leaves the machine.
 status_t site_read_keys (const site_t *self, keyring_t **keys, error_t *error);
 
+//  Nothing but blanks and comments: most often another file than was meant.
+void site_check_contents (span_t text, complaints_t *complaints);
+
 //  Says what is wrong with the keys of a fleet that is spread over machines; own_only: with those of this host.
 void site_check_keys (const manifest_t *fleet, bool own_only, complaints_t *complaints);
 

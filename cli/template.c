@@ -160,7 +160,7 @@ s_run (const invocation_t *invocation)
         command_complain (invocation->command, "%s", error.text);
     contexts_close (&rendering.contexts);
     buffer_fini (&rendering.out);
-    return status ? RESULT_FAILED : RESULT_OK;
+    return command_result (status);
 }
 
 const command_t template_command = {

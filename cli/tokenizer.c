@@ -98,7 +98,7 @@ s_run (const invocation_t *invocation)
     tokenizer_destroy (&rows.tokenizer);
     array_fini (&rows.ids);
     buffer_fini (&rows.text);
-    return status ? RESULT_FAILED : RESULT_OK;
+    return command_result (status);
 }
 
 const command_t tokenizer_command = {

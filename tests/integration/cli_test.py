@@ -54,6 +54,21 @@ class MistakesTest(unittest.TestCase):
             self.assertIn(f"Usage: stator {verb}", said)
             self.assertIn("--help", said)
 
+    def test_help_of_help_is_the_overview(self):
+        for verb in "help", "version":
+            self.assertEqual(stator("help", verb), stator("help"))
+
+    def test_what_is_named_wrongly_is_wrong_usage_for_every_verb(self):
+        with tempfile.TemporaryDirectory() as folder:
+            none = pathlib.Path(folder) / "none"
+            for words in (["up", none], ["run", none], ["check", none], ["replay", none], ["simulate", none],
+                          ["model", "inspect", none], ["template", "render", none], ["tokenizer", "encode", none],
+                          ["parser", "run", "--format", none], ["parser", "run", "--format", "hermes", "--split", "foo"],
+                          ["ps", "--config", none], ["tail", "--config", none], ["key", "list", "--config", none],
+                          ["call", "router/0", "no_such_method"]):
+                code, _, said = stator(*words, text="")
+                self.assertEqual(code, 2, (words, said))
+
     def test_version_names_the_schemas(self):
         code, said, _ = stator("--version")
         self.assertEqual(code, 0)
@@ -70,6 +85,22 @@ class MistakesTest(unittest.TestCase):
             code, _, said = stator("check", "-", text=text)
             self.assertEqual(code, 2)
             self.assertIn("-: it says nothing; begin with", said)
+        with tempfile.TemporaryDirectory() as folder:
+            file = pathlib.Path(folder) / "fleet.yaml"
+            file.write_text("")
+            code, _, said = stator("up", file, "--run-dir", folder, "--state-dir", folder)
+        self.assertEqual(code, 2)
+        self.assertIn("it says nothing; begin with", said)
+
+    def test_a_secret_of_the_cluster_that_others_can_read_is_not_used(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file, secret = pathlib.Path(folder) / "fleet.yaml", pathlib.Path(folder) / "secret"
+            file.write_text(SLOW)
+            secret.write_bytes(bytes(32))
+            secret.chmod(0o644)
+            code, _, said = stator("up", file, "--run-dir", folder, "--state-dir", folder)
+        self.assertEqual(code, 1)
+        self.assertIn(f"chmod 600 {secret}", said)
 
     def test_a_row_of_calls_is_a_line(self):
         says = '<tool_call>{"name": "f", "arguments": {\n"a":\r\n1}}</tool_call>'
