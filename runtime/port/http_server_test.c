@@ -195,11 +195,11 @@ test_a_client_that_still_reads_is_not_idle (void **state)
 {
     server_t server;
     server_start (&server, (listener_options_t){ .idle_timeout_ns = 100 * MILLISECOND });
-    int fd = client_connect (&server);
     char *body = calloc (1, LARGE_BODY);
     buffer_t request = { 0 };
     buffer_print (&request, "POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n", LARGE_BODY);
     buffer_append (&request, span_of (body, LARGE_BODY));
+    int fd = client_connect (&server);    //  Its time runs from here
     for (size_t sent = 0; sent < request.size;)
         sent += (size_t)send (fd, request.data + sent, request.size - sent, MSG_NOSIGNAL);
     size_t size = (size_t)recv (fd, body, LARGE_BODY / 100, 0);
