@@ -3,7 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-enum { TEXT_SHOWN = 60, DEPTH_SHOWN = 2 };
+//  A sentence is shown whole, a document is not.
+enum { TEXT_SHOWN = 200, DEPTH_SHOWN = 2 };
 
 static bool
 s_is_there (const message_field_t *field, const void *message)

@@ -52,7 +52,7 @@ test_structs_are_opened_and_lists_counted (void **state)
 static void
 test_text_is_cut_and_made_harmless (void **state)
 {
-    char long_name [200];
+    char long_name [300];
     memset (long_name, 'n', sizeof long_name);
     host_process_t process = {
         .name = span_of (long_name, sizeof long_name), .state = PROCESS_STATE_RUNNING, .command = SPAN ("\x1b[2J\n\x7f")

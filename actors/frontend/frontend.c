@@ -242,7 +242,7 @@ static void
 s_describe (void *self_, actor_t *actor, buffer_t *out)
 {
     frontend_t *self = self_;
-    buffer_print (out, "http://%s, %zu models at %zu workers, %zu requests in progress",
+    buffer_print (out, "http://%s, models: %zu, workers: %zu, requests in progress: %zu",
         actor_port (actor)->table->listener_address (self->listener), models_count (self->models),
         models_accepting (self->models), self->turns.count);
     locals_describe (&self->locals, out);

@@ -394,7 +394,7 @@ s_describe_host (void *state, actor_t *actor, buffer_t *out)
     }
     buffer_print (out, "%zu of %zu processes are running", running, self->count);
     if (looping)
-        buffer_print (out, ", %zu keep crashing", looping);
+        buffer_print (out, ", %zu crashing again and again", looping);
 }
 
 static const actor_handler_t s_handlers [] = {

@@ -508,7 +508,7 @@ test_a_model_that_is_gone_is_forgotten (void **state)
     assert_true (s_metric ("stator_memo_used_bytes") > 0);
     stage_drain (fixture_stage, "worker/a");
     stage_run (fixture_stage, 5 * REALM_SECOND);
-    s_check_said ("0 models at 0 workers, 0 requests in progress");
+    s_check_said ("models: 0, workers: 0, requests in progress: 0");
     assert_int_equal (s_metric ("stator_local_prompts"), 0);
     assert_int_equal (s_metric ("stator_memo_used_bytes"), 0);
     fixture_add_worker (1, "local", FINGERPRINT);
