@@ -718,6 +718,8 @@ test_large_requests_keep_to_the_memory_there_is (void **state)
     s_release_job ();
     s_release_job ();
     assert_int_equal (first->status, 200);
+    s_release_job ();
+    assert_int_equal (s_budget ()->used, 0);
     fixture_end ();
 }
 
