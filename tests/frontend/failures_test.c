@@ -4,6 +4,7 @@
 
 #include "actors/router/router.h"
 #include "tests/frontend/fixture.h"
+#include "tests/held_job.h"
 
 //  The sum of a metric's values whose labels contain this.
 static int64_t
@@ -536,32 +537,10 @@ test_what_a_killed_frontend_routed_is_not_counted_any_more (void **state)
 
 enum { LARGE = 200 << 10 };
 
-//  Jobs that begin when the test says so.
-typedef struct {
-    job_fn *run;          //  Of the one under way; NULL: none is
-    job_done_fn *done;    //  Likewise
-    void *arg;            //  Likewise
-    void *data;           //  Likewise
-} held_job_t;
-
-static held_job_t s_held;
-static port_table_t s_holding;    //  A frontend's port, but that jobs are held
-
-static void
-s_hold_job (port_t *port, job_fn *run, job_done_fn *done, void *arg, void *data)
-{
-    assert_null (s_held.run);
-    s_held = (held_job_t){ run, done, arg, data };
-}
-
 static void
 s_release_job (void)
 {
-    held_job_t job = s_held;
-    assert_non_null (job.run);
-    s_held = (held_job_t){ 0 };
-    job.run (job.data);
-    job.done (job.arg, job.data);
+    held_job_end ();
     stage_run (fixture_stage, REALM_SECOND);
 }
 
@@ -580,11 +559,7 @@ s_begin_holding (uint32_t context, bool engine)
     fixture_engine = engine;
     fixture_add_worker (0, "tiny", 7);
     stage_run (fixture_stage, 2 * REALM_SECOND);
-    port_t *port = actor_port (stage_find (fixture_stage, "frontend/0"));
-    s_held = (held_job_t){ 0 };
-    s_holding = *port->table;
-    s_holding.job_start = s_hold_job;
-    port->table = &s_holding;
+    held_job_begin (actor_port (stage_find (fixture_stage, "frontend/0")));
 }
 
 //  Starts a chat of some 200 kB.
@@ -621,7 +596,7 @@ test_a_large_request_is_worked_on_aside (void **state)
     assert_true (fixture_scripts [0].prompt_tokens > LARGE);
     assert_true (s_budget ()->used > LARGE);
     s_release_job ();
-    assert_null (s_held.run);
+    assert_null (held_job.run);
     assert_int_equal (s_budget ()->used, 0);
     fixture_end ();
 }
@@ -652,7 +627,7 @@ test_no_token_is_made_of_a_prompt_that_does_not_fit (void **state)
     s_release_job ();
     assert_int_equal (chat->status, 400);
     s_release_job ();
-    assert_null (s_held.run);
+    assert_null (held_job.run);
     assert_true (fixture_contains (chat, "context_length_exceeded"));
     fixture_end ();
 }
@@ -675,7 +650,7 @@ test_a_client_that_leaves_a_job_is_dropped_with_it (void **state)
         assert_true (s_budget ()->used > LARGE);
         for (unsigned jobs = 0; jobs <= jobs_done; jobs++)
             s_release_job ();
-        assert_null (s_held.run);
+        assert_null (held_job.run);
         assert_int_equal (fixture_scripts [0].requests, 0);
         assert_int_equal (s_budget ()->used, 0);
         fixture_check_router_is_idle ();

@@ -7,6 +7,7 @@
 
 #include <cmocka.h>
 
+#include "tests/held_job.h"
 #include "tests/workers/fake_llama.h"
 #include "tests/workers/stage.h"
 #include "workers/llamacpp/llamacpp.h"
@@ -369,48 +370,6 @@ test_an_answer_beyond_the_memory_that_is_left_is_refused (void **state)
 
 enum { LONG = 200000 };    //  Bytes that are worked on aside
 
-typedef struct {
-    port_t *port;         //  Where it was to be
-    job_fn *run;          //  The work; NULL: none is held
-    job_done_fn *done;    //  Told
-    void *arg;            //  For done
-    void *data;           //  For run and done
-} held_job_t;
-
-static held_job_t s_held;
-static port_table_t s_holding;    //  The worker's port, but that jobs are held
-
-static void
-s_hold_job (port_t *port, job_fn *run, job_done_fn *done, void *arg, void *data)
-{
-    assert_null (s_held.run);
-    s_held = (held_job_t){ port, run, done, arg, data };
-}
-
-//  Gives the worker's own table.
-static const port_table_t *
-s_hold_jobs (void)
-{
-    port_t *port = actor_port (stage_worker ());
-    const port_table_t *table = port->table;
-    s_held = (held_job_t){ 0 };
-    s_holding = *table;
-    s_holding.job_start = s_hold_job;
-    port->table = &s_holding;
-    return table;
-}
-
-//  The work takes all this time.
-static void
-s_end_job (void)
-{
-    held_job_t job = s_held;
-    assert_non_null (job.run);
-    s_held = (held_job_t){ 0 };
-    job.run (job.data);
-    job.done (job.arg, job.data);
-}
-
 //  Asks to tokenize a long text.
 static void
 s_ask_long (question_t *question)
@@ -440,15 +399,15 @@ test_a_long_question_is_worked_on_aside (void **state)
     question_t question;
     s_begin ();
     uint64_t used = actor_budget (stage_worker ())->used;
-    s_hold_jobs ();
+    held_job_begin (actor_port (stage_worker ()));
     s_ask_long (&question);
     assert_true (actor_budget (stage_worker ())->used > used + 2 * LONG);
     s_assert_awake ();
-    s_end_job ();
+    held_job_end ();
     stage_run_ms (20000);
     assert_false (question.ended);
     s_assert_awake ();
-    s_end_job ();
+    held_job_end ();
     stage_run_ms (1000);
     assert_int_equal (question.result, CALL_REPLIED);
     assert_memory_equal (question.bytes,
@@ -466,13 +425,13 @@ test_a_long_prompt_is_read_aside (void **state)
     question_t question;
     buffer_t text = { 0 };
     s_begin ();
-    s_hold_jobs ();
+    held_job_begin (actor_port (stage_worker ()));
     buffer_print (&text, "{\"messages\":[{\"role\":\"user\",\"content\":\"%0*d\"}]}", LONG, 7);
     stage_ask (&question, &render_message, &(render_t){ .model = SPAN ("mock"), .request = buffer_span (&text) });
     stage_run_ms (20000);
     assert_false (question.ended);
     s_assert_awake ();
-    s_end_job ();
+    held_job_end ();
     stage_run_ms (1000);
     assert_int_equal (question.result, CALL_REPLIED);
     assert_memory_equal (question.bytes, "<s>000", 6);
@@ -486,13 +445,13 @@ test_a_worker_may_end_while_a_question_is_worked_on (void **state)
     for (int jobs = 0; jobs < 2; jobs++) {
         question_t question;
         s_begin ();
-        const port_table_t *table = s_hold_jobs ();
+        const port_table_t *table = held_job_begin (actor_port (stage_worker ()));
         s_ask_long (&question);
         if (jobs) {
-            s_end_job ();
+            held_job_end ();
             stage_run_ms (1000);
         }
-        table->job_start (s_held.port, s_held.run, s_held.done, s_held.arg, s_held.data);
+        table->job_start (held_job.port, held_job.run, held_job.done, held_job.arg, held_job.data);
         stage_end ();
     }
 }
@@ -632,9 +591,9 @@ static const port_table_t *
 s_begin_holding (void)
 {
     s_begin ();
-    const port_table_t *table = s_hold_jobs ();
+    const port_table_t *table = held_job_begin (actor_port (stage_worker ()));
     s_put_model_file (s_real_file ());
-    assert_non_null (s_held.run);
+    assert_non_null (held_job.run);
     return table;
 }
 
@@ -648,7 +607,7 @@ test_a_model_file_is_read_aside (void **state)
     stage_run_ms (20000);
     stage_call (&question, &tokenize_message, &(tokenize_t){ .model = SPAN ("mock"), .text = SPAN ("Hi") });
     assert_int_equal (question.result, CALL_REPLIED);
-    s_end_job ();
+    held_job_end ();
     stage_run_ms (1000);
     assert_false (stage_observed ()->draining);
     assert_true (stage_observed ()->card.has_files);
@@ -659,7 +618,7 @@ static void
 test_a_worker_may_end_while_its_model_file_is_read (void **state)
 {
     const port_table_t *table = s_begin_holding ();
-    table->job_start (s_held.port, s_held.run, s_held.done, s_held.arg, s_held.data);
+    table->job_start (held_job.port, held_job.run, held_job.done, held_job.arg, held_job.data);
     stage_end ();
 }
 
