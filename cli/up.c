@@ -328,7 +328,8 @@ const command_t up_command = {
              "ends everything at once. SIGHUP reads FILE again: what the manual says a reload can change holds from "
              "then on,\n"
              "and keys are read again. Of a fleet that is spread over hosts, --host NAME runs what FILE says for that "
-             "one.\n",
+             "one.\n"
+             "A port of the frontend that somebody else holds ends the start with exit code 2.\n",
     .takes_fleet = true,
     .words_max = 1,
     .run = s_up,
