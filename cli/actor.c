@@ -95,10 +95,12 @@ s_live (process_t *self)
         .on_reload = s_on_reload,
         .arg = self,
     };
-    house_t *house = NULL;
     self->first = self->before = self->assembly = s_assemble (self, &error);
-    if (self->first)
-        house = house_new (assembly_actor (self->first, 0), assembly_count (self->first), &options, &error);
+    if (!self->first) {
+        command_complain (self->invocation->command, "%s", error.text);
+        return RESULT_USAGE;
+    }
+    house_t *house = house_new (assembly_actor (self->first, 0), assembly_count (self->first), &options, &error);
     if (!house) {
         command_complain (self->invocation->command, "%s", error.text);
         return RESULT_FAILED;
@@ -130,6 +132,8 @@ s_run (const invocation_t *invocation)
     return result;
 }
 
+static const char *const s_choices [] = { "broker", "core", "frontend", "router", "indexer", "worker", NULL };
+
 const command_t actor_command = {
     .name = "actor",
     .arguments = "SERVICE",
@@ -142,6 +146,7 @@ const command_t actor_command = {
     .table = s_flags,
     .flags_size = sizeof (actor_flags_t),
     .takes_fleet = true,
+    .choices = s_choices,
     .words_min = 1,
     .words_max = 1,
     .run = s_run,

@@ -8,6 +8,7 @@
 #include "actors/router/router.h"
 #include "base/memory.h"
 #include "broker/broker.h"
+#include "runtime/suggest.h"
 #include "workers/llamacpp/llamacpp.h"
 #include "workers/mock/mock.h"
 #include "workers/worker.h"
@@ -317,6 +318,21 @@ s_houses (const manifest_t *fleet, const char *process, const part_t *part)
     return strcmp (process, part->service) == 0 || (strcmp (process, part->process) == 0 && !apart);
 }
 
+static void
+s_refuse (const assembly_t *self, const char *service, const char *instance, error_t *error)
+{
+    char name [ADDRESS_MAX];
+    suggest_t suggest;
+    suggest_init (&suggest, span_from_string (instance));
+    for (size_t i = 0; i < PARTS; i++)
+        for (size_t j = 0; s_houses (self->fleet, service, &s_parts [i]) && j < s_parts [i].count (self->fleet); j++) {
+            s_name (self, &s_parts [i], j, name, sizeof name);
+            suggest_offer (&suggest, name);
+        }
+    error_set (error, STATUS_NOT_FOUND, "the fleet has no %s%s%s%s", service, instance ? "/" : "",
+        instance ? instance : "", suggest_text (&suggest));
+}
+
 assembly_t *
 assembly_new (
     const manifest_t *fleet, const assembly_site_t *site, const char *service, const char *instance, error_t *error)
@@ -338,8 +354,7 @@ assembly_new (
         if (s_houses (fleet, service, &s_parts [i]))
             s_add_part (self, &s_parts [i], instance);
     if (!self->actors.count) {
-        error_set (
-            error, STATUS_NOT_FOUND, "the fleet has no %s%s%s", service, instance ? "/" : "", instance ? instance : "");
+        s_refuse (self, service, instance, error);
         assembly_destroy (&self);
     }
     return self;

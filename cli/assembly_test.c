@@ -59,7 +59,7 @@ test_services_make_their_actors (void **state)
     s_expect ("worker", NULL, "worker/a-0 worker/a-1 worker/b-0 worker/b-1 worker/c-0 ");
     s_expect ("worker", "b-1", "worker/b-1 ");
     s_expect ("worker", "c-0", "worker/c-0 ");
-    s_expect ("worker", "c-1", "the fleet has no worker/c-1");
+    s_expect ("worker", "c-1", "the fleet has no worker/c-1; did you mean 'a-1'?");
     s_expect ("kvbm", NULL, "the fleet has no kvbm");
 }
 

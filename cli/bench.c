@@ -217,9 +217,8 @@ s_find (const invocation_t *invocation)
             return s_benches [i];
         suggest_offer (&suggest, s_benches [i]->name);
     }
-    const char *best = suggest_best (&suggest);
-    command_complain (invocation->command, "nothing measures '%.100s'%s%s%s", invocation->words [0],
-        best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+    command_complain (
+        invocation->command, "nothing measures '%.100s'%s", invocation->words [0], suggest_text (&suggest));
     return NULL;
 }
 

@@ -97,9 +97,7 @@ s_find_method (const char *name, const message_type_t **type, error_t *error)
     for (size_t i = 0; i < message_count (); i++)
         if (message_at (i)->kind == MESSAGE_CALL || message_at (i)->kind == MESSAGE_STREAM)
             suggest_offer (&suggest, message_at (i)->name);
-    const char *best = suggest_best (&suggest);
-    return error_set (error, STATUS_INVALID, "no schema has the method '%.100s'%s%s%s", name,
-        best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+    return error_set (error, STATUS_INVALID, "no schema has the method '%.100s'%s", name, suggest_text (&suggest));
 }
 
 static status_t

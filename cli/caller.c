@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "runtime/actor.h"
 #include "runtime/endpoint.h"
+#include "runtime/suggest.h"
 #include "schemas/directory.h"
 #include "schemas/status.h"
 
@@ -325,6 +326,17 @@ s_find_endpoint (const array_t *entries, const char *address, char endpoint [END
 }
 
 status_t
+caller_refuse_address (const array_t *entries, const char *address, error_t *error)
+{
+    suggest_t suggest;
+    suggest_init (&suggest, span_from_string (address));
+    for (size_t i = 0; i < entries->count; i++)
+        suggest_offer_span (&suggest, ((const actor_entry_t *)array_at (entries, i))->address);
+    return error_set (error, STATUS_NOT_FOUND, "the directory has no actor '%.100s'%s", address,
+        suggest_best (&suggest) ? suggest_text (&suggest) : "; `stator ps` lists those that it has");
+}
+
+status_t
 caller_resolve (
     const char *broker, const char *address, uint64_t timeout_ms, char endpoint [ENDPOINT_MAX], error_t *error)
 {
@@ -343,7 +355,7 @@ caller_resolve (
     if (status != STATUS_OK)
         error_prefix (error, "the broker at %s", broker);
     else if (!s_find_endpoint (&entries, address, endpoint))
-        status = error_set (error, STATUS_NOT_FOUND, "the directory has no actor %s", address);
+        status = caller_refuse_address (&entries, address, error);
     array_fini (&entries);
     arena_fini (&arena);
     caller_destroy (&caller);

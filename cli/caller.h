@@ -54,6 +54,9 @@ status_t caller_list_actors (caller_t *broker, uint64_t timeout_ms, arena_t *are
 status_t caller_resolve (
     const char *broker, const char *address, uint64_t timeout_ms, char endpoint [ENDPOINT_MAX], error_t *error);
 
+//  Says that no entry (actor_entry_t) has this address, and which one was meant.  Returns STATUS_NOT_FOUND.
+status_t caller_refuse_address (const array_t *entries, const char *address, error_t *error);
+
 //  Reads one of the figures that the actor at an address gives of itself (get_status), by the name of its metric.
 status_t caller_find_figure (
     const char *broker, const char *address, const char *figure, uint64_t timeout_ms, int64_t *value, error_t *error);

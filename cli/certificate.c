@@ -10,6 +10,7 @@
 #include <zmq.h>
 
 #include "cli/environment.h"
+#include "runtime/suggest.h"
 
 enum { PATH_SIZE = 1024, FILE_MAX = 16384 };
 
@@ -241,6 +242,20 @@ certificate_list (const char *folder, bool revoked, array_t *out, error_t *error
     return status;
 }
 
+static status_t
+s_refuse_name (const char *folder, const char *name, error_t *error)
+{
+    suggest_t suggest;
+    array_t list;
+    suggest_init (&suggest, span_from_string (name));
+    array_init (&list, sizeof (certificate_t));
+    if (certificate_list (folder, false, &list, NULL) == STATUS_OK)
+        for (size_t i = 0; i < list.count; i++)
+            suggest_offer (&suggest, ((const certificate_t *)array_at (&list, i))->name);
+    array_fini (&list);
+    return error_set (error, STATUS_NOT_FOUND, "there is no key '%s' in %s%s", name, folder, suggest_text (&suggest));
+}
+
 status_t
 certificate_revoke (const char *folder, const char *name, error_t *error)
 {
@@ -255,7 +270,7 @@ certificate_revoke (const char *folder, const char *name, error_t *error)
     if (access (path, F_OK) != 0 && access (target, F_OK) == 0)
         return error_set (error, STATUS_EXISTS, "the key '%s' is revoked already in %s", name, folder);
     if (access (path, F_OK) != 0)
-        return error_set (error, STATUS_NOT_FOUND, "there is no key '%s' in %s", name, folder);
+        return s_refuse_name (folder, name, error);
     status = s_make_folder (aside, error);
     if (status != STATUS_OK)
         return status;

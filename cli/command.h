@@ -38,6 +38,7 @@ struct command {
     size_t flags_size;                                   //  Bytes of their struct
     bool takes_fleet;                                    //  The keys of a fleet file are flags too
     bool hidden;                                         //  Ours to start, not for people: not in the help
+    const char *const *choices;                          //  What its first word may be, NULL-terminated; NULL: anything
     size_t words_min;                                    //  Words it needs
     size_t words_max;                                    //  Words it takes
     result_t (*run) (const invocation_t *invocation);    //  Does it

@@ -190,12 +190,12 @@ static const struct {
 static result_t
 s_run (const invocation_t *invocation)
 {
-    size_t verb = 0, verbs = sizeof s_verbs / sizeof *s_verbs;
+    size_t verb = 0;
     key_run_t run = { .flags = invocation->flags, .name = invocation->count > 1 ? invocation->words [1] : NULL };
     error_t error;
-    while (verb < verbs && strcmp (s_verbs [verb].name, invocation->words [0]) != 0)
+    while (strcmp (s_verbs [verb].name, invocation->words [0]) != 0)
         verb++;
-    if (verb == verbs || invocation->count != s_verbs [verb].words + 1) {
+    if (invocation->count != s_verbs [verb].words + 1) {
         command_complain (invocation->command, "say `new NAME --roles ROLES`, `list` or `revoke NAME`");
         return RESULT_USAGE;
     }
@@ -207,6 +207,8 @@ s_run (const invocation_t *invocation)
     manifest_destroy (&run.fleet);
     return command_result (status);
 }
+
+static const char *const s_choices [] = { "new", "list", "revoke", NULL };
 
 const command_t key_command = {
     .name = "key",
@@ -223,6 +225,7 @@ const command_t key_command = {
         "    stator key revoke gpu-1                      on every host\n",
     .table = s_flags,
     .flags_size = sizeof (key_flags_t),
+    .choices = s_choices,
     .words_min = 1,
     .words_max = 2,
     .run = s_run,

@@ -128,9 +128,8 @@ s_complain_verb (const char *name)
     for (size_t i = 0; i < COMMANDS; i++)
         if (!s_commands [i]->hidden)
             suggest_offer (&suggest, s_commands [i]->name);
-    const char *best = suggest_best (&suggest);
-    command_complain (
-        NULL, "unknown verb '%.100s'%s%s%s", name, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+    suggest_offer (&suggest, "help");
+    command_complain (NULL, "unknown verb '%.100s'%s", name, suggest_text (&suggest));
     return RESULT_USAGE;
 }
 
@@ -149,6 +148,30 @@ s_help (const char *const *words, size_t count)
     return RESULT_OK;
 }
 
+//  What the first word may be is a closed set for some.
+static bool
+s_is_offered (const command_t *command, const char *word)
+{
+    const char *const *choice = command->choices;
+    while (choice && *choice && strcmp (*choice, word) != 0)
+        choice++;
+    return !choice || *choice;
+}
+
+static result_t
+s_complain_choice (const command_t *command, const char *word)
+{
+    suggest_t suggest;
+    buffer_t known = { 0 };
+    suggest_init (&suggest, span_from_string (word));
+    suggest_offer_words (&suggest, command->choices);
+    for (size_t i = 0; command->choices [i]; i++)
+        buffer_print (&known, "%s%s", i ? "|" : "", command->choices [i]);
+    command_complain (command, "'%.100s' is not %s%s", word, buffer_string (&known), suggest_text (&suggest));
+    buffer_fini (&known);
+    return RESULT_USAGE;
+}
+
 static result_t
 s_run_words (const command_t *command, invocation_t *invocation, const common_t *common, complaints_t *complaints)
 {
@@ -163,6 +186,8 @@ s_run_words (const command_t *command, invocation_t *invocation, const common_t 
         s_print_help (command);
         return RESULT_OK;
     }
+    if (invocation->count && !s_is_offered (command, invocation->words [0]))
+        return s_complain_choice (command, invocation->words [0]);
     if (invocation->count < command->words_min || invocation->count > command->words_max) {
         command_complain (command, "too %s words; usage: stator %s [flags] %s",
             invocation->count < command->words_min ? "few" : "many", command->name, command->arguments);

@@ -6,6 +6,7 @@
 #include "base/bug.h"
 #include "base/memory.h"
 #include "cli/manifest_hosts.h"
+#include "cli/placeholder.h"
 #include "runtime/endpoint.h"
 #include "runtime/suggest.h"
 
@@ -76,6 +77,8 @@ manifest_engine_url (const manifest_worker_t *worker, size_t position, char *out
     else
         snprintf (out, size, "%s", "");
 }
+
+const char *const manifest_placeholders [] = { "port", "instance", "model", NULL };
 
 //  ---- Checks ----------------------------------------------------------------------------------------------------------
 
@@ -167,10 +170,8 @@ s_complain_model (check_t *self, size_t position, const char *name)
     suggest_init (&suggest, span_from_string (name));
     for (size_t i = 0; i < self->fleet->models.count; i++)
         suggest_offer (&suggest, manifest_model (self->fleet, i)->name);
-    const char *best = suggest_best (&suggest);
     complaints_add (self->complaints, s_place (self, "workers", position, "model"),
-        "workers[%zu].model: '%.100s' is not among the models%s%s%s", position, name, best ? "; did you mean '" : "",
-        best ? best : "", best ? "'?" : "");
+        "workers[%zu].model: '%.100s' is not among the models%s", position, name, suggest_text (&suggest));
 }
 
 //  A worker's model by its proper name; the only one where none is named.
@@ -220,6 +221,24 @@ s_check_engine (check_t *self, size_t position)
 }
 
 static void
+s_check_command (check_t *self, size_t position)
+{
+    const option_strings_t *command = &manifest_worker (self->fleet, position)->command;
+    const config_node_t *element = config_element (config_child (self->root, "workers"), position);
+    for (size_t i = 0; i < command->count; i++) {
+        span_t name = placeholder_unknown (command->items [i], manifest_placeholders);
+        const config_node_t *word = config_element (config_child (element, "command"), i);
+        buffer_t text = { 0 };
+        if (!name.size)
+            continue;
+        placeholder_complain (name, manifest_placeholders, &text);
+        complaints_add (self->complaints, word ? word->place : s_place (self, "workers", position, "command"),
+            "workers[%zu].command: %s", position, buffer_string (&text));
+        buffer_fini (&text);
+    }
+}
+
+static void
 s_check_pair (check_t *self, size_t first, size_t second)
 {
     const manifest_worker_t *a = manifest_worker (self->fleet, first), *b = manifest_worker (self->fleet, second);
@@ -250,6 +269,7 @@ s_check_workers (check_t *self)
                 "%s: '%.100s' is no name of actors: up to 64 letters, digits, '_' and '-'", path, worker->name);
         s_settle_model (self, i);
         s_check_engine (self, i);
+        s_check_command (self, i);
         for (size_t j = 0; j < i; j++)
             s_check_pair (self, j, i);
     }
@@ -306,6 +326,8 @@ s_check (check_t *self)
     s_check_frontend_ports (self);
     s_check_reach (self);
     manifest_check_hosts (self->fleet, self->root, self->complaints);
+    roles_check (
+        &self->fleet->security.roles, config_child (config_child (self->root, "security"), "roles"), self->complaints);
     if (self->fleet->host.restart_delay_ns > self->fleet->host.restart_delay_max_ns)
         complaints_add (self->complaints, s_section_place (self, "host", "restart_delay"),
             "host.restart_delay is longer than host.restart_delay_max");

@@ -182,6 +182,9 @@ void manifest_instance (const manifest_worker_t *worker, size_t position, char *
 //  The group and the position in it of an instance name; NULL where there is none.
 const manifest_worker_t *manifest_find_instance (const manifest_t *self, const char *instance, size_t *position);
 
+//  What is filled in where it stands in braces in a command: its port, its instance name, its model, in this order.
+extern const char *const manifest_placeholders [];
+
 //  Writes the URL of the engine of one of a group; empty where it has none.
 void manifest_engine_url (const manifest_worker_t *worker, size_t position, char *out, size_t size);
 

@@ -116,9 +116,8 @@ s_complain_host (check_t *self, place_t place, const char *path, const char *nam
     suggest_init (&suggest, span_from_string (name));
     for (size_t i = 0; i < self->fleet->hosts.count; i++)
         suggest_offer (&suggest, manifest_host (self->fleet, i)->name);
-    const char *best = suggest_best (&suggest);
-    complaints_add (self->complaints, place, "%s: '%.100s' is not among the hosts%s%s%s", path, name,
-        best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+    complaints_add (
+        self->complaints, place, "%s: '%.100s' is not among the hosts%s", path, name, suggest_text (&suggest));
 }
 
 static void
@@ -127,12 +126,16 @@ s_check_runs (check_t *self, size_t position)
     const manifest_host_t *host = manifest_host (self->fleet, position);
     for (size_t i = 0; i < host->runs.count; i++) {
         const char *const *known = s_processes;
+        suggest_t suggest;
         while (*known && strcmp (*known, host->runs.items [i]) != 0)
             known++;
-        if (!*known)
-            complaints_add (self->complaints, s_place (self, "hosts", position, "runs"),
-                "hosts[%zu].runs: '%.100s' is neither 'broker' nor 'core'; workers name their host themselves",
-                position, host->runs.items [i]);
+        if (*known)
+            continue;
+        suggest_init (&suggest, span_from_string (host->runs.items [i]));
+        suggest_offer_words (&suggest, s_processes);
+        complaints_add (self->complaints, s_place (self, "hosts", position, "runs"),
+            "hosts[%zu].runs: '%.100s' is neither 'broker' nor 'core'; %s", position, host->runs.items [i],
+            suggest_best (&suggest) ? suggest_text (&suggest) + 2 : "workers name their host themselves");
     }
     if (!host->runs.count && !s_has_worker (self->fleet, host))
         complaints_add (self->complaints, host->place, "hosts[%zu]: '%s' runs nothing", position, host->name);

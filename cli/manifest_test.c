@@ -171,7 +171,7 @@ static const bad_t s_bad [] = {
         "this "
         "machine under 'hosts', and make its key with `stator key new`; or use tcp://127.0.0.1\n" },
     { "hosts: [{name: a, address: 10.0.0.1, runs: [broker, cor]}]\n",
-        "fleet.yaml:1:44: hosts[0].runs: 'cor' is neither 'broker' nor 'core'; workers name their host themselves\n"
+        "fleet.yaml:1:44: hosts[0].runs: 'cor' is neither 'broker' nor 'core'; did you mean 'core'?\n"
         "fleet.yaml:1:44: hosts: none of them 'runs' core; exactly one must\n" },
     { "hosts:\n  - {name: a, address: 10.0.0.1, runs: [broker, core]}\n  - {name: a, address: 10.0.0.1}\n",
         "fleet.yaml:3:12: hosts[0] and hosts[1] are both called 'a'\nfleet.yaml:3:12: hosts[1]: 'a' runs nothing\n"
@@ -189,6 +189,19 @@ static const bad_t s_bad [] = {
     { "router:\n  policy_endpoint: tcp://gpu-1:7450\n",
         "fleet.yaml:2:20: router.policy_endpoint: 'tcp://gpu-1:7450' is on another machine, and a policy proves itself "
         "with no key; run it beside the router, at tcp://127.0.0.1 or ipc://\n" },
+    { "workers:\n  - {engine: llamacpp, model: a, command: 'x {prot}'}\n",
+        "fleet.yaml:2:43: workers[0].command: there is nothing to fill in for '{prot}'; did you mean '{port}'?\n" },
+    { "workers:\n  - {engine: llamacpp, model: a, command: [x, '{}', '{rank}']}\n",
+        "fleet.yaml:2:53: workers[0].command: there is nothing to fill in for '{rank}'; known: {port} {instance} "
+        "{model}\n" },
+    { "security: {roles: [{name: a b, speaks: ['host/{nme}']}]}\n",
+        "fleet.yaml:1:27: security.roles[0].name: 'a b' has blanks, commas or quotes, or nothing\n"
+        "fleet.yaml:1:41: security.roles[0].speaks: there is nothing to fill in for '{nme}'; did you mean "
+        "'{name}'?\n" },
+    { "security: {roles: [{name: a, calls: ['*', '*.pnig', ping]}, {name: a}]}\n",
+        "fleet.yaml:1:43: security.roles[0].calls: no schema has the method 'pnig'; did you mean 'ping'?\n"
+        "fleet.yaml:1:53: security.roles[0].calls: 'ping' is no method: write SERVICE.METHOD, '*' for anything\n"
+        "fleet.yaml:1:68: security.roles[0] and security.roles[1] are both called 'a'\n" },
     { "broker: {lease: 1s}\n", "fleet.yaml:1:17: broker.lease is shorter than two heartbeats\n" },
     { "host: {restart_delay: 1min}\n", "fleet.yaml:1:23: host.restart_delay is longer than host.restart_delay_max\n" },
 };

@@ -341,10 +341,6 @@ s_run (const invocation_t *invocation)
 {
     buffer_t out = { 0 };
     error_t error = { 0 };
-    if (strcmp (invocation->words [0], "inspect") != 0) {
-        command_complain (invocation->command, "'%.100s' is not inspect", invocation->words [0]);
-        return RESULT_USAGE;
-    }
     status_t status = s_inspect (invocation->flags, invocation->words [1], &out, &error);
     if (status)
         command_complain (invocation->command, "%s", error.text);
@@ -352,6 +348,8 @@ s_run (const invocation_t *invocation)
     buffer_fini (&out);
     return command_result (status);
 }
+
+static const char *const s_choices [] = { "inspect", NULL };
 
 const command_t model_command = {
     .name = "model",
@@ -363,6 +361,7 @@ const command_t model_command = {
         "downloaded and nothing is run but the chat templates that conversations use, on a few words.\n",
     .table = s_flags,
     .flags_size = sizeof (model_flags_t),
+    .choices = s_choices,
     .words_min = 2,
     .words_max = 2,
     .run = s_run,

@@ -9,6 +9,7 @@
 #include "cli/rows.h"
 #include "model/parser/format_file.h"
 #include "model/parser/parser.h"
+#include "runtime/suggest.h"
 
 enum { TOOLS_SIZE_MAX = 64 << 20, RANDOM_PIECE_MAX = 24 };
 
@@ -142,6 +143,26 @@ s_piece (rows_t *self)
 }
 
 //  The format of a row: --format, else its own "format" or "grammar".
+static status_t
+s_refuse_format (span_t name, error_t *error)
+{
+    size_t count;
+    const parser_format_t *formats = parser_formats (&count);
+    suggest_t suggest;
+    suggest_init (&suggest, name);
+    for (size_t i = 0; i < count; i++) {
+        suggest_offer (&suggest, formats [i].name);
+        for (span_t rest = span_from_string (formats [i].names); rest.size;) {
+            size_t size = span_find_byte (rest, ' ');
+            suggest_offer_span (&suggest, span_slice (rest, 0, size));
+            rest = span_slice (rest, size + 1, rest.size);
+        }
+    }
+    return error_set (error, STATUS_NOT_FOUND, "no format is called '%.*s'%s", SPAN_ARG (span_slice (name, 0, 100)),
+        suggest_best (&suggest) ? suggest_text (&suggest)
+                                : "; name one of `stator parser formats`, or a file, with --format");
+}
+
 static const parser_format_t *
 s_format (const rows_t *self, const json_t *row, error_t *error)
 {
@@ -154,8 +175,7 @@ s_format (const rows_t *self, const json_t *row, error_t *error)
         name = json_string (json_get (row, "grammar"));
     const parser_format_t *format = parser_find (name);
     if (!format)
-        error_set (
-            error, STATUS_NOT_FOUND, "no format is called '%.*s'; name one, or a file, with --format", SPAN_ARG (name));
+        s_refuse_format (name, error);
     return format;
 }
 
@@ -236,14 +256,16 @@ s_read_tools (rows_t *self, error_t *error)
     return status;
 }
 
-//  What has a folder or an ending is a file.
+//  What has a folder or an ending is a file.  A name is looked up before a row is read.
 static status_t
 s_read_format (rows_t *self, error_t *error)
 {
     buffer_t text = { 0 };
     const char *path = self->flags->format;
-    if (!strpbrk (path, "/.") || parser_find (span_from_string (path)))
+    if (!*path || parser_find (span_from_string (path)))
         return STATUS_OK;
+    if (!strpbrk (path, "/."))
+        return s_refuse_format (span_from_string (path), error);
     status_t status = environment_read_file (path, PARSER_FORMAT_FILE_MAX, &text, error);
     if (!status && (status = parser_format_load (buffer_span (&text), &self->described, error)))
         error_prefix (error, "%s", path);
@@ -268,10 +290,6 @@ s_run (const invocation_t *invocation)
     error_t error = { 0 };
     if (strcmp (invocation->words [0], "formats") == 0)
         return s_list ();
-    if (strcmp (invocation->words [0], "run") != 0) {
-        command_complain (invocation->command, "'%.100s' is neither run nor formats", invocation->words [0]);
-        return RESULT_USAGE;
-    }
     status_t status = s_read_split (&rows, &error);
     if (!status)
         status = s_read_tools (&rows, &error);
@@ -290,6 +308,8 @@ s_run (const invocation_t *invocation)
     return command_result (status);
 }
 
+static const char *const s_choices [] = { "run", "formats", NULL };
+
 const command_t parser_command = {
     .name = "parser",
     .arguments = "run|formats",
@@ -302,6 +322,7 @@ const command_t parser_command = {
              "its own as \"format\" or \"grammar\". The end of \"prompt\" says whether reasoning is open.\n",
     .table = s_flags,
     .flags_size = sizeof (parser_flags_t),
+    .choices = s_choices,
     .words_min = 1,
     .words_max = 1,
     .run = s_run,

@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "base/memory.h"
+#include "cli/placeholder.h"
 
 //  Of stopping: what takes new work first, what everybody needs last.
 enum { RANK_FRONTEND, RANK_CORE, RANK_WORKER, RANK_ENGINE, RANK_BROKER };
@@ -130,26 +131,12 @@ s_add_parts (plan_t *self, const manifest_t *fleet, size_t *unit)
 
 //  ---- Engines -------------------------------------------------------------------------------------------------------------
 
-//  Replaces {port}, {instance} and {model}.
 static const char *
 s_fill_in (plan_t *self, const char *word, const char *port, const manifest_worker_t *worker, const char *instance)
 {
-    const struct {
-        const char *name;     //  As it is written
-        const char *value;    //  What stands for it
-    } known [] = { { "{port}", port }, { "{instance}", instance }, { "{model}", worker->model } };
+    const char *const values [] = { port, instance, worker->model };
     buffer_t text = { 0 };
-    while (*word) {
-        size_t i = 0;
-        while (i < 3 && strncmp (word, known [i].name, strlen (known [i].name)) != 0)
-            i++;
-        if (i < 3) {
-            buffer_append_string (&text, known [i].value);
-            word += strlen (known [i].name);
-        } else {
-            buffer_append_byte (&text, (uint8_t)*word++);
-        }
-    }
+    placeholder_fill (word, manifest_placeholders, values, &text);
     const char *filled = s_keep (self, buffer_span (&text));
     buffer_fini (&text);
     return filled;

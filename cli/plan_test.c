@@ -10,7 +10,7 @@ static const char s_file [] = "models: [ { name: m } ]\n"
                               "workers:\n"
                               "  - { engine: mock, count: 2 }\n"
                               "  - { engine: llamacpp, name: l, command: [serve, '--port={port}', "
-                              "'{instance}/{model}', '{x}'], environment: [A=1], port: 9000 }\n";
+                              "'{instance}/{model}', '{}'], environment: [A=1], port: 9000 }\n";
 
 static manifest_t *s_fleet;
 static plan_t *s_plan;
@@ -135,7 +135,7 @@ static void
 test_an_engine_gets_its_port_and_a_keeper (void **state)
 {
     const host_program_t *engine = &plan_programs (s_plan) [4];
-    s_expect_words (engine->argv, "/bin/stator keep --parent 7 -- serve --port=9000 l-0/m {x} ");
+    s_expect_words (engine->argv, "/bin/stator keep --parent 7 -- serve --port=9000 l-0/m {} ");
     s_expect_words (engine->environment, "A=1 ");
     assert_string_equal (engine->url, "http://127.0.0.1:9000/health");
     assert_string_equal (engine->output, "/run/engine-l-0.log");

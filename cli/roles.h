@@ -22,4 +22,8 @@ extern const option_t roles_table [];
 //  are left out.
 const guard_t *roles_guard (const option_list_t *configured, arena_t *memory);
 
+//  Says what makes no sense in it: names that no certificate can have or that stand twice, more roles than there is room
+//  for, methods that nobody has, braces around anything but {name}.  node: the list in the file, for places; NULL: none.
+void roles_check (const option_list_t *configured, const config_node_t *node, complaints_t *complaints);
+
 #endif

@@ -350,12 +350,16 @@ s_check_stream (const char *name, error_t *error)
     if (stream_find (span_from_string (name)))
         return STATUS_OK;
     suggest_t suggest;
+    buffer_t known = { 0 };
     suggest_init (&suggest, span_from_string (name));
-    for (uint16_t i = 1; i < STREAM_COUNT; i++)
+    for (uint16_t i = 1; i < STREAM_COUNT; i++) {
         suggest_offer (&suggest, stream_name (i));
-    const char *best = suggest_best (&suggest);
-    return error_set (error, STATUS_INVALID, "there is no stream '%.100s'%s%s%s", name, best ? "; did you mean '" : "",
-        best ? best : "", best ? "'?" : "");
+        buffer_print (&known, "%s%s", i > 1 ? "|" : "", stream_name (i));
+    }
+    error_set (error, STATUS_INVALID, "there is no stream '%.100s', only %s%s", name, buffer_string (&known),
+        suggest_text (&suggest));
+    buffer_fini (&known);
+    return STATUS_INVALID;
 }
 
 static status_t
@@ -370,9 +374,7 @@ s_check_kind (const char *name, error_t *error)
             return STATUS_OK;
         suggest_offer (&suggest, message_at (i)->name);
     }
-    const char *best = suggest_best (&suggest);
-    return error_set (error, STATUS_INVALID, "there is no event '%.100s'%s%s%s", name, best ? "; did you mean '" : "",
-        best ? best : "", best ? "'?" : "");
+    return error_set (error, STATUS_INVALID, "there is no event '%.100s'%s", name, suggest_text (&suggest));
 }
 
 static status_t

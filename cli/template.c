@@ -149,10 +149,6 @@ s_run (const invocation_t *invocation)
     const template_flags_t *flags = invocation->flags;
     rendering_t rendering = { .name = span_from_string (flags->name) };
     error_t error = { 0 };
-    if (strcmp (invocation->words [0], "render") != 0) {
-        command_complain (invocation->command, "'%.100s' is not render", invocation->words [0]);
-        return RESULT_USAGE;
-    }
     status_t status = contexts_open (&rendering.contexts, flags->contexts, &error);
     for (size_t i = 1; i < invocation->count && !status; i++)
         status = s_render_file (&rendering, invocation->words [i], &error);
@@ -162,6 +158,8 @@ s_run (const invocation_t *invocation)
     buffer_fini (&rendering.out);
     return command_result (status);
 }
+
+static const char *const s_choices [] = { "render", NULL };
 
 const command_t template_command = {
     .name = "template",
@@ -179,6 +177,7 @@ const command_t template_command = {
         "{\"template\", \"context\", \"text\"}, or \"error\" and \"where\" instead of the text.\n",
     .table = s_flags,
     .flags_size = sizeof (template_flags_t),
+    .choices = s_choices,
     .words_min = 2,
     .words_max = 100000,
     .run = s_run,

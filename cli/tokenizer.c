@@ -77,18 +77,14 @@ s_decode (void *self_, const json_t *row, json_writer_t *json, error_t *error)
     return STATUS_OK;
 }
 
+static const char *const s_choices [] = { "encode", "decode", NULL };
+
 static result_t
 s_run (const invocation_t *invocation)
 {
     rows_t rows = { .flags = invocation->flags };
     error_t error = { 0 };
-    rows_fn *answer = strcmp (invocation->words [0], "encode") == 0   ? s_encode
-                      : strcmp (invocation->words [0], "decode") == 0 ? s_decode
-                                                                      : NULL;
-    if (!answer) {
-        command_complain (invocation->command, "'%.100s' is neither encode nor decode", invocation->words [0]);
-        return RESULT_USAGE;
-    }
+    rows_fn *answer = strcmp (invocation->words [0], s_choices [0]) == 0 ? s_encode : s_decode;
     array_init (&rows.ids, sizeof (uint32_t));
     status_t status = tokenizer_file_load (invocation->words [1], &rows.tokenizer, &error);
     if (!status)
@@ -111,6 +107,7 @@ const command_t tokenizer_command = {
         "encode turns {\"id\": ..., \"text\": ...} into {\"id\": ..., \"ids\": [...]}, decode the other way round.\n",
     .table = s_flags,
     .flags_size = sizeof (tokenizer_flags_of_command_t),
+    .choices = s_choices,
     .words_min = 2,
     .words_max = 2,
     .run = s_run,

@@ -100,8 +100,8 @@ static result_t
 s_prepare (const site_t *site, error_t *error)
 {
     status_t status = s_check_socket_paths (site, error);
-    if (status == STATUS_OK)
-        status = s_check_programs (site, error);
+    if (status == STATUS_OK && s_check_programs (site, error) != STATUS_OK)
+        return RESULT_USAGE;
     if (status == STATUS_OK)
         status = folders_lock (&site->folders, error);
     if (status == STATUS_OK && s_check_ports (site->fleet, error) != STATUS_OK)

@@ -6,6 +6,7 @@
 #include "base/json_writer.h"
 #include "cli/conformance.h"
 #include "cli/site.h"
+#include "runtime/suggest.h"
 #include "schemas/directory.h"
 
 enum { WORKER_MEMORY = 64 << 20 };
@@ -71,7 +72,7 @@ s_choose (subject_t *self, const array_t *entries, const char *name, error_t *er
                                                 error) == STATUS_OK;
         return STATUS_OK;
     }
-    return error_set (error, STATUS_NOT_FOUND, "the directory has no actor %s", name);
+    return caller_refuse_address (entries, name, error);
 }
 
 //  Looks the worker up; a broker that is not there is fine where an endpoint was given.
@@ -100,6 +101,25 @@ s_find (subject_t *self, const worker_flags_t *flags, const char *name, error_t 
     if (status == STATUS_OK)
         status = s_look_up (self, broker, name, flags->timeout_ns / 1000000, error);
     return is_endpoint ? STATUS_OK : status;
+}
+
+//  Names of checks that nobody knows would leave out what was meant.
+static status_t
+s_check_only (const worker_flags_t *flags, error_t *error)
+{
+    for (size_t i = 0; i < flags->only.count; i++) {
+        const char *name = flags->only.items [i];
+        bool known = false;
+        suggest_t suggest;
+        suggest_init (&suggest, span_from_string (name));
+        for (size_t j = 0; j < conformance_count (); j++) {
+            suggest_offer (&suggest, conformance_check (j)->name);
+            known = known || strcmp (conformance_check (j)->name, name) == 0;
+        }
+        if (!known)
+            return error_set (error, STATUS_INVALID, "there is no check '%.100s'%s", name, suggest_text (&suggest));
+    }
+    return STATUS_OK;
 }
 
 static bool
@@ -174,8 +194,8 @@ s_run (const invocation_t *invocation)
     subject_t subject = { .has_card = false };
     error_t error;
     result_t result = RESULT_FAILED;
-    if (strcmp (invocation->words [0], "test") != 0) {
-        command_complain (invocation->command, "knows 'test' only, not '%.100s'", invocation->words [0]);
+    if (s_check_only (flags, &error) != STATUS_OK) {
+        command_complain (invocation->command, "%s", error.text);
         return RESULT_USAGE;
     }
     arena_init (&subject.arena, WORKER_MEMORY);
@@ -195,6 +215,8 @@ s_run (const invocation_t *invocation)
     return result;
 }
 
+static const char *const s_choices [] = { "test", NULL };
+
 const command_t worker_command = {
     .name = "worker",
     .arguments = "test ENDPOINT",
@@ -204,6 +226,7 @@ const command_t worker_command = {
              "check is a small conversation over the public protocol, docs/messages.md; the last line counts them.\n",
     .table = s_flags,
     .flags_size = sizeof (worker_flags_t),
+    .choices = s_choices,
     .words_min = 2,
     .words_max = 2,
     .run = s_run,

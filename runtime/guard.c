@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/buffer.h"
+#include "runtime/suggest.h"
+
 enum { SUBJECT_MAX = 256, PATTERN_MAX = 256 };
 
 static bool
@@ -19,7 +22,17 @@ s_find_role (const guard_t *self, span_t name, uint32_t *roles, error_t *error)
             *roles |= UINT32_C (1) << i;
             return STATUS_OK;
         }
-    return error_set (error, STATUS_NOT_FOUND, "there is no role '%.*s'", SPAN_ARG (span_slice (name, 0, 64)));
+    suggest_t suggest;
+    buffer_t known = { 0 };
+    suggest_init (&suggest, name);
+    for (size_t i = 0; i < self->count; i++) {
+        suggest_offer (&suggest, self->roles [i].name);
+        buffer_print (&known, "%s%s", i ? "|" : "", self->roles [i].name);
+    }
+    error_set (error, STATUS_NOT_FOUND, "there is no role '%.*s', only %s%s", SPAN_ARG (span_slice (name, 0, 64)),
+        buffer_string (&known), suggest_text (&suggest));
+    buffer_fini (&known);
+    return STATUS_NOT_FOUND;
 }
 
 status_t

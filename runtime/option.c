@@ -122,9 +122,8 @@ s_complain_unknown (const option_t *table, const config_node_t *node, const char
     suggest_t suggest;
     suggest_init (&suggest, span_from_string (node->key));
     s_offer_names (table, &suggest);
-    const char *best = suggest_best (&suggest);
-    complaints_add (context->complaints, node->key_place, "unknown key '%s'%s%s%s%s%s", node->key, *path ? " in " : "",
-        path, best ? "; did you mean '" : "", best ? best : "", best ? "'?" : "");
+    complaints_add (context->complaints, node->key_place, "unknown key '%s'%s%s%s", node->key, *path ? " in " : "",
+        path, suggest_text (&suggest));
 }
 
 static bool
@@ -293,26 +292,21 @@ s_find_flag (option_target_t target, const flag_t *flag, const char *prefix, voi
     return NULL;
 }
 
-//  The closest name of a flag goes into `best`; most stand in no table.  Who says where a row stands is told its flag.
+//  Who says where a row stands is told its flag.
 static void
-s_offer_flags (const option_t *table, const char *prefix, span_t word, size_t *distance, char best [PATH_MAX_SIZE])
+s_offer_flags (const option_t *table, const char *prefix, suggest_t *suggest)
 {
     for (const option_t *row = table; row->name; row++) {
-        char name [PATH_MAX_SIZE];
+        char name [PATH_MAX_SIZE], flag [PATH_MAX_SIZE + 2];
         bool include = row->type == OPTION_INCLUDE;
         s_flag_name (prefix, include ? "" : row->name, name, sizeof name);
         if (include || row->type == OPTION_SECTION)
-            s_offer_flags (row->table, include ? prefix : name, word, distance, best);
+            s_offer_flags (row->table, include ? prefix : name, suggest);
         if (!s_is_value (row) || row->traits & OPTION_HIDDEN)
             continue;
-        suggest_t suggest;
-        suggest_init (&suggest, word);
-        suggest_offer (&suggest, name);
-        suggest_offer (&suggest, s_long_flag (row, name));
-        if (suggest_best (&suggest) && suggest.distance < *distance) {
-            *distance = suggest.distance;
-            snprintf (best, PATH_MAX_SIZE, "%s", s_long_flag (row, name));
-        }
+        snprintf (flag, sizeof flag, "--%s", s_long_flag (row, name));
+        suggest_offer_as (suggest, name, flag);
+        suggest_offer_as (suggest, s_long_flag (row, name), flag);
     }
 }
 
@@ -320,12 +314,11 @@ static void
 s_complain_flag (
     const option_target_t *targets, size_t count, const char *word, const flag_t *flag, option_context_t *context)
 {
-    char best [PATH_MAX_SIZE] = "";
-    size_t distance = SIZE_MAX;
+    suggest_t suggest;
+    suggest_init (&suggest, flag->name);
     for (size_t i = 0; i < count && !flag->short_form; i++)
-        s_offer_flags (targets [i].table, "", flag->name, &distance, best);
-    complaints_add (context->complaints, (place_t){ 0 }, "unknown flag '%.100s'%s%s%s", word,
-        *best ? "; did you mean '--" : "", best, *best ? "'?" : "");
+        s_offer_flags (targets [i].table, "", &suggest);
+    complaints_add (context->complaints, (place_t){ 0 }, "unknown flag '%.100s'%s", word, suggest_text (&suggest));
 }
 
 //  False where the word is no flag.

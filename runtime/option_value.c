@@ -78,13 +78,13 @@ s_scale (const number_t *number, uint64_t factor, uint64_t *value)
 
 //  ---- Sentences -------------------------------------------------------------------------------------------------------
 
+//  hint: what was meant, as suggest_text has it.
 static status_t
 s_refuse (const option_t *row, const char *text, const char *hint, error_t *error)
 {
     buffer_t wanted = { 0 };
     option_value_describe (row, &wanted);
-    error_set (error, STATUS_INVALID, "'%.100s' is not %s%s%s%s", text, buffer_string (&wanted),
-        hint ? "; did you mean '" : "", hint ? hint : "", hint ? "'?" : "");
+    error_set (error, STATUS_INVALID, "'%.100s' is not %s%s", text, buffer_string (&wanted), hint);
     buffer_fini (&wanted);
     return STATUS_INVALID;
 }
@@ -146,7 +146,7 @@ s_check_bounds (const option_t *row, const char *text, int64_t value, error_t *e
 {
     if (!s_has_bounds (row) || (value >= row->min && value <= row->max))
         return STATUS_OK;
-    return s_refuse (row, text, NULL, error);
+    return s_refuse (row, text, "", error);
 }
 
 //  ---- Types -----------------------------------------------------------------------------------------------------------
@@ -164,7 +164,7 @@ s_parse_bool (const option_t *row, const char *text, void *field, const option_c
         }
         suggest_offer (&suggest, words [i]);
     }
-    return s_refuse (row, text, suggest_best (&suggest), error);
+    return s_refuse (row, text, suggest_text (&suggest), error);
 }
 
 //  Integers and decimals.
@@ -176,7 +176,7 @@ s_parse_signed (const option_t *row, const char *text, void *field, const option
     bool decimal = row->type == OPTION_DECIMAL;
     uint64_t size;
     if (!s_read_number (text + negative, &number) || *number.rest || (!decimal && strchr (text, '.')))
-        return s_refuse (row, text, NULL, error);
+        return s_refuse (row, text, "", error);
     if (!s_scale (&number, decimal ? MILLION : 1, &size) || size > INT64_MAX)
         return error_set (error, STATUS_INVALID, "'%.100s' is too large", text);
     int64_t value = negative ? -(int64_t)size : (int64_t)size;
@@ -212,7 +212,7 @@ s_parse_measure (const option_t *row, const char *text, void *field, const optio
     number_t number;
     uint64_t value;
     if (!s_read_number (text, &number))
-        return s_refuse (row, text, NULL, error);
+        return s_refuse (row, text, "", error);
     const char *unit_name = number.rest + strspn (number.rest, " ");
     const unit_t *unit = s_find_unit (row, unit_name);
     bool bare = !*unit_name && (row->type == OPTION_SIZE || (!number.whole && !number.millionths));
@@ -247,7 +247,7 @@ s_parse_enum (const option_t *row, const char *text, void *field, const option_c
         }
         suggest_offer (&suggest, row->words [i]);
     }
-    return s_refuse (row, text, suggest_best (&suggest), error);
+    return s_refuse (row, text, suggest_text (&suggest), error);
 }
 
 static status_t
@@ -288,7 +288,7 @@ s_parse_endpoint (const option_t *row, const char *text, void *field, const opti
     bool good = (span_starts_with (endpoint, SPAN ("tcp://")) && s_is_tcp (text + 6)) ||
                 (span_starts_with (endpoint, SPAN ("ipc://")) && endpoint.size > 6) ||
                 (span_starts_with (endpoint, SPAN ("inproc://")) && endpoint.size > 9);
-    return good ? s_keep (endpoint, field, context, error) : s_refuse (row, text, NULL, error);
+    return good ? s_keep (endpoint, field, context, error) : s_refuse (row, text, "", error);
 }
 
 static status_t
@@ -297,7 +297,7 @@ s_parse_url (const option_t *row, const char *text, void *field, const option_co
     span_t url = span_from_string (text);
     bool good = (span_starts_with (url, SPAN ("http://")) && url.size > 7) ||
                 (span_starts_with (url, SPAN ("https://")) && url.size > 8);
-    return good ? s_keep (url, field, context, error) : s_refuse (row, text, NULL, error);
+    return good ? s_keep (url, field, context, error) : s_refuse (row, text, "", error);
 }
 
 static status_t

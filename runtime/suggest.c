@@ -1,6 +1,7 @@
 #include "runtime/suggest.h"
 
 #include <stdint.h>
+#include <stdio.h>
 
 enum { WORD_MAX = 48, LETTERS_A_SLIP = 3 };
 
@@ -44,22 +45,55 @@ s_distance (span_t a, span_t b)
     return rows [a.size % 3][b.size];
 }
 
+static void
+s_offer (suggest_t *self, span_t candidate, span_t meant)
+{
+    if (self->word.size > WORD_MAX || candidate.size > WORD_MAX || meant.size >= sizeof self->best)
+        return;
+    size_t distance = s_distance (self->word, candidate);
+    size_t close = 1 + s_least (self->word.size, candidate.size) / LETTERS_A_SLIP;
+    if (distance > close || distance >= self->word.size || distance >= self->distance)
+        return;
+    span_copy_string (meant, self->best, sizeof self->best);
+    self->distance = distance;
+}
+
+void
+suggest_offer_span (suggest_t *self, span_t candidate)
+{
+    s_offer (self, candidate, candidate);
+}
+
 void
 suggest_offer (suggest_t *self, const char *candidate)
 {
-    span_t other = span_from_string (candidate);
-    if (self->word.size > WORD_MAX || other.size > WORD_MAX)
-        return;
-    size_t distance = s_distance (self->word, other);
-    size_t close = 1 + s_least (self->word.size, other.size) / LETTERS_A_SLIP;
-    if (distance <= close && distance < self->word.size && distance < self->distance) {
-        self->best = candidate;
-        self->distance = distance;
-    }
+    suggest_offer_span (self, span_from_string (candidate));
+}
+
+void
+suggest_offer_words (suggest_t *self, const char *const *words)
+{
+    for (; *words; words++)
+        suggest_offer (self, *words);
+}
+
+void
+suggest_offer_as (suggest_t *self, const char *candidate, const char *meant)
+{
+    s_offer (self, span_from_string (candidate), span_from_string (meant));
 }
 
 const char *
 suggest_best (const suggest_t *self)
 {
-    return self->best;
+    return *self->best ? self->best : NULL;
+}
+
+const char *
+suggest_text (suggest_t *self)
+{
+    *self->text = '\0';
+    if (*self->best)
+        snprintf (self->text, sizeof self->text, "; did you mean '%s'?", self->best);
+    return self->text;
 }

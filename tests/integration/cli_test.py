@@ -69,6 +69,28 @@ class MistakesTest(unittest.TestCase):
                 code, _, said = stator(*words, text="")
                 self.assertEqual(code, 2, (words, said))
 
+    def test_a_slip_in_a_word_out_of_a_closed_set_is_understood(self):
+        with tempfile.TemporaryDirectory() as folder:
+            keys = ("--keys-dir", folder, "--state-dir", folder)
+            self.assertEqual(stator("key", "new", "gpu-1", "--roles", "host", *keys)[0], 0)
+            for meant, *words in (("help", "hlep"), ("check", "help", "chekc"), ("revoke", "key", "reovke", "gpu-1"),
+                                  ("host", "key", "new", "x", "--roles", "hots", *keys), ("gpu-1", "key", "revoke", "gpu1", *keys),
+                                  ("worker", "actor", "wrker"), ("mock-0", "actor", "worker", "--instance", "mock0"),
+                                  ("inspect", "model", "inspct", "x"), ("render", "template", "rendr", "x"),
+                                  ("encode", "tokenizer", "encod", "x"), ("formats", "parser", "formts"),
+                                  ("hermes", "parser", "run", "--format", "hermse"),
+                                  ("gpt_oss", "parser", "run", "--format", "gpt_os"),
+                                  ("test", "worker", "tset", "x"), ("card", "worker", "test", "x", "--only", "crad"),
+                                  ("hop", "bench", "hpo"), ("sticky", "replay", "-", "--policy", "stick")):
+                code, _, said = stator(*words, text="")
+                self.assertEqual((code, f"; did you mean '{meant}'?" in said), (2, True), (words, said))
+
+    def test_what_is_no_slip_is_told_what_there_is(self):
+        for known, *words in (("new|list|revoke", "key", "make"), ("broker|core|frontend|router|indexer|worker", "actor", "kvbm"),
+                              ("host|core|worker|operator|policy", "key", "new", "x", "--roles", "nobody")):
+            code, _, said = stator(*words)
+            self.assertEqual((code, known in said), (2, True), said)
+
     def test_version_names_the_schemas(self):
         code, said, _ = stator("--version")
         self.assertEqual(code, 0)
@@ -120,7 +142,7 @@ class MistakesTest(unittest.TestCase):
             file = pathlib.Path(folder) / "fleet.yaml"
             file.write_text(text)
             code, _, said = stator("up", file, "--run-dir", folder, "--state-dir", folder)
-        self.assertEqual(code, 1)
+        self.assertEqual(code, 2)
         self.assertIn(missing, said)
 
     def test_a_program_is_missed_only_where_it_is_to_run(self):
@@ -295,7 +317,7 @@ class FleetTest(unittest.TestCase):
         self.assertEqual(stator("call", "router/0", "ping", "{]", *self.site)[0], 2)
         self.assertEqual(stator("call", "router/0", "ping", '{"x": 1}', *self.site)[0], 2)
         code, _, said = stator("call", "router/7", "ping", *self.site)
-        self.assertEqual((code, said), (1, "stator call: the directory has no actor router/7\n"))
+        self.assertEqual((code, said), (1, "stator call: the directory has no actor 'router/7'; did you mean 'router/0'?\n"))
 
     def test_tail_tells_of_a_request(self):
         tail = self.tail("--stream", "req", "--kind", "route_decided,request_ended", "--json", "-n", "2")
@@ -325,7 +347,7 @@ class FleetTest(unittest.TestCase):
 
     def test_tail_refuses_unknown_filters(self):
         code, _, said = stator("tail", "--stream", "rqe", *self.site)
-        self.assertEqual((code, said), (2, "stator tail: there is no stream 'rqe'; did you mean 'req'?\n"))
+        self.assertEqual((code, said), (2, "stator tail: there is no stream 'rqe', only kv|load|life|req; did you mean 'req'?\n"))
         code, _, said = stator("tail", "--kind", "kv_stord", *self.site)
         self.assertEqual((code, said), (2, "stator tail: there is no event 'kv_stord'; did you mean 'kv_stored'?\n"))
 
