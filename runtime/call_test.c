@@ -464,6 +464,7 @@ typedef enum {
     CHEAT_LISTS,       //  The same, and a position is missing
     CHEAT_SHORT,       //  The same, and a byte is missing
     CHEAT_LONG,        //  The same, and there is a byte too many
+    CHEAT_RUINED,      //  One message without a header
     CHEAT_GARBLED,     //  One message, which breaks its schema
 } cheat_way_t;
 
@@ -536,6 +537,14 @@ s_cheat_garbled (const cheat_t *self, span_t peer, uint64_t id)
 }
 
 static void
+s_cheat_ruined (const cheat_t *self, span_t peer, uint64_t id)
+{
+    span_t frames [] = { peer, SPAN (""), SPAN ("?") };
+    port_t *port = actor_port (stage_find (s_stage, "server/a"));
+    assert_int_equal (port->table->socket_send (self->socket, frames, 3), STATUS_OK);
+}
+
+static void
 s_on_cheat_message (void *arg, const span_t *frames, size_t count)
 {
     static void (*const answers []) (const cheat_t *self, span_t peer, uint64_t id) = {
@@ -544,6 +553,7 @@ s_on_cheat_message (void *arg, const span_t *frames, size_t count)
         [CHEAT_LISTS] = s_cheat_gathered,
         [CHEAT_SHORT] = s_cheat_gathered,
         [CHEAT_LONG] = s_cheat_gathered,
+        [CHEAT_RUINED] = s_cheat_ruined,
         [CHEAT_GARBLED] = s_cheat_garbled,
     };
     cheat_t *self = arg;
@@ -675,16 +685,19 @@ test_a_message_that_breaks_its_schema_breaks_the_stream (void **state)
     }
 }
 
-//  Nobody knows whose they are: none is taken, and the message is counted.
+//  Nobody knows whose they are: none is taken, the message is counted, and no stream of the peer waits for what was lost.
 static void
-test_gathered_items_that_do_not_fit_together_are_counted (void **state)
+test_what_cannot_be_read_breaks_the_streams_of_its_sender (void **state)
 {
     static const uint64_t positions [] = { 0, 1, 2 };
-    for (cheat_way_t way = CHEAT_LISTS; way <= CHEAT_LONG; way++) {
+    for (cheat_way_t way = CHEAT_LISTS; way <= CHEAT_RUINED; way++) {
         cheat_t cheat = { .way = way, .positions = positions, .count = 3 };
         s_cheat_begin (&cheat, 10);
-        assert_int_equal (s_client ()->ended, 0);
+        assert_int_equal (s_client ()->ended, 1);
+        assert_int_equal (s_client ()->result, CALL_FAILED);
+        assert_int_equal (s_client ()->status, STATUS_CORRUPT);
         assert_int_equal (s_client ()->expected, 0);
+        assert_int_equal (cheat.cancels, 1);
         s_expect_malformed ();
         s_cheat_end (&cheat);
     }
@@ -712,7 +725,7 @@ main (void)
         cmocka_unit_test (test_a_hole_in_a_stream_breaks_it),
         cmocka_unit_test (test_items_beyond_the_credit_break_a_stream),
         cmocka_unit_test (test_a_message_that_breaks_its_schema_breaks_the_stream),
-        cmocka_unit_test (test_gathered_items_that_do_not_fit_together_are_counted),
+        cmocka_unit_test (test_what_cannot_be_read_breaks_the_streams_of_its_sender),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -390,15 +390,22 @@ call_break (call_t *self)
     call_complete (self, CALL_FAILED, NULL);
 }
 
+//  The callee hears of it now, the caller in a later turn.
+static void
+s_end_soon (call_t *self, call_result_t result)
+{
+    s_tell_cancel (self);
+    s_leave_link (self);
+    s_complete_soon (self, result);
+}
+
 void
 call_cancel (call_t *self)
 {
     if (!call_is_active (self))
         return;
-    s_tell_cancel (self);
-    s_leave_link (self);
     error_set (&self->error, STATUS_CANCELLED, "cancelled");
-    s_complete_soon (self, CALL_CANCELLED);
+    s_end_soon (self, CALL_CANCELLED);
 }
 
 void
@@ -466,6 +473,22 @@ s_take_error (call_t *call, const wire_message_t *message)
     call_complete (call, CALL_FAILED, NULL);
 }
 
+//  What the peer sent cannot be read, and may have been an item of any of its streams: each would wait for it as long as
+//  nothing follows.  An answer that was lost so is found out by a probe.
+static void
+s_take_garbage (link_t *self)
+{
+    actor_count (self->actor, COUNT_MALFORMED);
+    for (list_link_t *link = list_first (&self->active), *next; link; link = next) {
+        call_t *call = LIST_ENTRY (link, call_t, in_link);
+        next = list_next (&self->active, link);
+        if (call->type->kind != MESSAGE_STREAM)
+            continue;
+        error_set (&call->error, STATUS_CORRUPT, "%s sent a message that cannot be read", self->address);
+        s_end_soon (call, CALL_FAILED);
+    }
+}
+
 //  Whether the lists are of one length, and the items as long as they are said to be.
 static bool
 s_is_whole (const gathered_items_t *gathered)
@@ -508,7 +531,7 @@ s_take_items (link_t *self, const wire_message_t *message)
     gathered_items_t gathered;
     if (message_decode (&gathered_items_message, wire_body (message), NULL, &gathered, NULL) ||
         !s_is_whole (&gathered)) {
-        actor_count (self->actor, COUNT_MALFORMED);
+        s_take_garbage (self);
         return;
     }
     span_t body, rest = gathered.items;
@@ -531,19 +554,16 @@ s_on_message (void *arg, const span_t *frames, size_t count)
     arena_clear (&self->actor->scratch);
     if (list_link_is_linked (&self->in_doomed))
         return;    //  Broken in this very turn
-    if (wire_parse (frames, count, false, &message, NULL)) {
-        actor_count (self->actor, COUNT_MALFORMED);
-        return;
-    }
-    if (message.header.kind == FRAME_KIND_ITEMS)
+    if (wire_parse (frames, count, false, &message, NULL))
+        s_take_garbage (self);
+    else if (message.header.kind == FRAME_KIND_ITEMS)
         s_take_items (self, &message);
     else
         s_take (self, &message);
 }
 
-//  What it answered is not known: whoever waits for it runs into the deadline.
 static void
 s_on_dropped (void *arg, span_t first)
 {
-    actor_count (((link_t *)arg)->actor, COUNT_MALFORMED);
+    s_take_garbage (arg);
 }

@@ -17,6 +17,7 @@ enum { BURST_LOSS_PPM = 200000, BURST_REORDER_PPM = 100000 };
 typedef struct {
     faults_t *faults;            //  Whose
     bool open;                   //  Not repaired yet
+    fault_feeling_t feeling;     //  As it was said
     bool felt;                   //  Harnesses may notice
     fault_kind_t kind;           //  What
     realm_process_t *process;    //  Whom; NULL: a machine or everybody
@@ -246,6 +247,31 @@ s_on_repair (realm_event_t *event)
     s_heal (LIST_ENTRY (event, wound_t, repair));
 }
 
+static void
+s_let_feel (faults_t *self, wound_t *wound)
+{
+    self->felt_count += !wound->felt;
+    wound->felt = true;
+}
+
+static bool
+s_is_felt_at (const faults_t *self, uint64_t at_ns)
+{
+    return self->felt_count || (self->repaired_ns && self->repaired_ns + AFTERMATH_NS > at_ns);
+}
+
+//  What keeps others from coming back is felt from the moment on at which there are such others, until it is repaired.
+static void
+s_feel (faults_t *self, wound_t *wound)
+{
+    if (wound->feeling == FEELS_ALL ||
+        (wound->feeling == FEELS_RECOVERY && s_is_felt_at (self, realm_now (self->realm))))
+        s_let_feel (self, wound);
+    for (int i = 0; wound->feeling == FEELS_ALL && i < WOUNDS_MAX; i++)
+        if (self->wounds [i].open && self->wounds [i].feeling == FEELS_RECOVERY)
+            s_let_feel (self, &self->wounds [i]);
+}
+
 static wound_t *
 s_free_wound (faults_t *self)
 {
@@ -283,8 +309,8 @@ s_strike (faults_t *self, source_t *source, fault_kind_t kind)
         .machine = machine,
         .repair = { .fire = s_on_repair } };
     if (self->options.on_fault)
-        wound->felt = self->options.on_fault (self->options.arg, kind, process, machine);
-    self->felt_count += wound->felt;
+        wound->feeling = self->options.on_fault (self->options.arg, kind, process, machine);
+    s_feel (self, wound);
     class->strike (self, wound, &source->random);
     uint64_t lasts_ns = 1 + random_exponential (&source->random, class->mean_ns);
     realm_schedule (self->realm, &wound->repair, realm_now (self->realm) + lasts_ns);
@@ -356,5 +382,5 @@ faults_count (const faults_t *self, fault_kind_t kind)
 bool
 faults_since (const faults_t *self, uint64_t since_ns)
 {
-    return self->felt_count || (self->repaired_ns && self->repaired_ns + AFTERMATH_NS > since_ns);
+    return s_is_felt_at (self, since_ns);
 }

@@ -22,12 +22,19 @@ typedef enum {
     FAULT_COUNT
 } fault_kind_t;
 
+//  Whether harnesses may feel a fault.
+typedef enum {
+    FEELS_NOTHING,     //  They may not
+    FEELS_RECOVERY,    //  By itself they may not; but what is struck beside it does not come back before it is repaired
+    FEELS_ALL          //  They may
+} fault_feeling_t;
+
 typedef struct {
     uint32_t per_hour [FAULT_COUNT];    //  How often, on average; 0: never
     const realm_machine_t *spared;      //  Nothing happens to it: where the harnesses are; NULL: none
     //  A fault strikes, before its effect.  process, machine: whom; NULL where it is neither.
-    //  True: harnesses may feel it (faults_since).
-    bool (*on_fault) (void *arg, fault_kind_t kind, realm_process_t *process, realm_machine_t *machine);
+    //  Returns what harnesses may feel of it (faults_since).
+    fault_feeling_t (*on_fault) (void *arg, fault_kind_t kind, realm_process_t *process, realm_machine_t *machine);
     void *arg;    //  For on_fault
     //  Revokes the key of a machine, or takes that back; NULL: machines have no keys.
     void (*set_key) (void *keys, realm_t *realm, const realm_machine_t *machine, bool revoked);

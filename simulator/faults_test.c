@@ -14,8 +14,9 @@ enum { MACHINES = 3, PROCESSES = 4 };
 static realm_t *s_realm;
 static faults_options_t s_options;
 static uint64_t s_struck [FAULT_COUNT];
-static bool s_feel;
-static size_t s_revoked;    //  Keys, now
+static fault_feeling_t s_feelings [FAULT_COUNT];
+static const realm_process_t *s_cut;    //  Cut off when something was felt; NULL: nobody
+static size_t s_revoked;                //  Keys, now
 
 static status_t
 s_idle_start (realm_process_t *process, void **state, error_t *error)
@@ -30,13 +31,26 @@ s_idle_stop (realm_process_t *process, void *state)
 
 static const realm_program_t s_idle = { .name = "idle", .start = s_idle_start, .stop = s_idle_stop };
 
-static bool
+//  The youngest process that is cut off; NULL: there is none.
+static const realm_process_t *
+s_find_cut (void)
+{
+    const realm_process_t *process, *found = NULL;
+    for (size_t i = 0; (process = realm_process_at (s_realm, i)); i++)
+        if (!realm_process_reaches (realm_process_at (s_realm, 0), process))
+            found = process;
+    return found;
+}
+
+static fault_feeling_t
 s_on_fault (void *arg, fault_kind_t kind, realm_process_t *process, realm_machine_t *machine)
 {
     s_struck [kind]++;
     assert_true (!process || realm_process_machine (process) != s_options.spared);
     assert_true (!machine || machine != s_options.spared);
-    return s_feel;
+    if (s_feelings [kind] == FEELS_ALL)
+        s_cut = s_find_cut ();
+    return s_feelings [kind];
 }
 
 static void
@@ -72,9 +86,11 @@ s_set_up (void **state)
     s_options = (faults_options_t){
         .spared = realm_machine_find (s_realm, "harness"), .on_fault = s_on_fault, .set_key = s_set_key
     };
-    s_feel = true;
-    for (int kind = 0; kind < FAULT_COUNT; kind++)
+    s_cut = NULL;
+    for (int kind = 0; kind < FAULT_COUNT; kind++) {
+        s_feelings [kind] = FEELS_ALL;
         s_struck [kind] = 0;
+    }
     return 0;
 }
 
@@ -141,7 +157,7 @@ static void
 test_what_is_not_felt_excuses_nobody (void **state)
 {
     s_options.per_hour [FAULT_PUBLISH_LOSS] = 60;
-    s_feel = false;
+    s_feelings [FAULT_PUBLISH_LOSS] = FEELS_NOTHING;
     faults_t *faults = faults_new (s_realm, &s_options);
     realm_run (s_realm, REALM_HOUR);
     assert_true (s_struck [FAULT_PUBLISH_LOSS] > 0);
@@ -162,6 +178,31 @@ test_what_is_felt_excuses_until_its_aftermath_is_over (void **state)
     faults_destroy (&faults);
 }
 
+//  A partition keeps those from coming back that freeze meanwhile, or just before.
+static void
+test_what_is_felt_is_so_until_what_delays_it_is_repaired (void **state)
+{
+    size_t late = 0, unfelt = 0;
+    s_options.per_hour [FAULT_PARTITION] = 60;
+    s_options.per_hour [FAULT_FREEZE] = 20;
+    s_feelings [FAULT_PARTITION] = FEELS_RECOVERY;
+    faults_t *faults = faults_new (s_realm, &s_options);
+    for (uint64_t frozen = 0, frozen_ns = 0, turn = 0; turn < 240 * 3600; turn++) {
+        realm_run (s_realm, realm_now (s_realm) + REALM_SECOND);
+        uint64_t now_ns = realm_now (s_realm);
+        if (frozen != s_struck [FAULT_FREEZE])
+            frozen_ns = now_ns;
+        frozen = s_struck [FAULT_FREEZE];
+        if (s_cut && realm_process_reaches (realm_process_at (s_realm, 0), s_cut))
+            s_cut = NULL;
+        assert_true (!s_cut || faults_since (faults, now_ns));
+        late += s_cut && now_ns - frozen_ns > 30 * REALM_SECOND;
+        unfelt += s_find_cut () && !faults_since (faults, now_ns);
+    }
+    assert_true (late && unfelt);
+    faults_destroy (&faults);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown (name, s_set_up, s_tear_down)
 
 int
@@ -172,6 +213,7 @@ main (void)
         TEST (test_no_key_is_revoked_where_machines_have_none),
         TEST (test_what_is_not_felt_excuses_nobody),
         TEST (test_what_is_felt_excuses_until_its_aftermath_is_over),
+        TEST (test_what_is_felt_is_so_until_what_delays_it_is_repaired),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -332,17 +332,20 @@ s_leaves_nobody (simulation_t *self, const realm_process_t *struck)
 }
 
 //  A machine that goes, or that nobody knows any more, takes several workers at once, perhaps as many as are tried for one
-//  request.  A single worker is felt where it was the last one that was well.
-static bool
-s_is_felt (simulation_t *self, fault_kind_t kind, const realm_process_t *process)
+//  request.  A single worker is felt where it was the last one that was well.  Whoever starts anew is known by nobody before
+//  the broker has heard of it.
+static fault_feeling_t
+s_feeling (simulation_t *self, fault_kind_t kind, const realm_process_t *process)
 {
     if (kind == FAULT_CLOCK_JUMP || kind == FAULT_FULL_DISK || kind == FAULT_PUBLISH_LOSS)
-        return false;
-    return !process || s_carries_answers (self, process) ||
-           (s_houses (self, process, "worker/") && s_leaves_nobody (self, process));
+        return FEELS_NOTHING;
+    if (!process || s_carries_answers (self, process) ||
+        (s_houses (self, process, "worker/") && s_leaves_nobody (self, process)))
+        return FEELS_ALL;
+    return s_houses (self, process, "broker/") ? FEELS_RECOVERY : FEELS_NOTHING;
 }
 
-static bool
+static fault_feeling_t
 s_on_fault (void *arg, fault_kind_t kind, realm_process_t *process, realm_machine_t *machine)
 {
     simulation_t *self = arg;
@@ -356,7 +359,7 @@ s_on_fault (void *arg, fault_kind_t kind, realm_process_t *process, realm_machin
         s_on_process_crash (self, process);
     self->report->situations [SITUATION_PARTITION] += kind == FAULT_PARTITION;
     self->report->situations [SITUATION_TORN] += kind == FAULT_MACHINE_CRASH;
-    return s_is_felt (self, kind, process);
+    return s_feeling (self, kind, process);
 }
 
 //  ---- The run -----------------------------------------------------------------------------------------------------------------

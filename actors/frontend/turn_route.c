@@ -88,7 +88,8 @@ turn_extend_chain (turn_t *self)
     sequence_extend (self->chain, tokens + hashed, self->tokens.count - hashed);
 }
 
-//  Workers that failed it and were not restarted since.
+//  Workers that failed it and were not restarted since.  One that is gone may still be there for the router, who hears of
+//  it later.
 static size_t
 s_exclude (const turn_t *self, span_t excluded [TURN_FAILURES_MAX])
 {
@@ -97,7 +98,7 @@ s_exclude (const turn_t *self, span_t excluded [TURN_FAILURES_MAX])
         const turn_failure_t *failure = array_at (&self->failures, i);
         span_t address = span_from_string (failure->address);
         const actor_entry_t *worker = directory_find (self->frontend->actor, address);
-        if (worker && worker->incarnation == failure->incarnation)
+        if (!worker || worker->incarnation == failure->incarnation)
             excluded [count++] = address;
     }
     return count;

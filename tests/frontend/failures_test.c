@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "actors/router/router.h"
+#include "runtime/incoming.h"
 #include "tests/frontend/fixture.h"
 #include "tests/held_job.h"
 
@@ -196,6 +197,36 @@ test_workers_that_die_in_a_row_do_not_use_up_the_attempts (void **state)
     fixture_check_streamed (chat, 60, "length");
     assert_in_range (fixture_ended.last.migrations, 1, 2);
     fixture_check_router_is_idle ();
+    fixture_end ();
+}
+
+//  A router that hears late that worker/a is gone.
+static void
+s_on_late_route (void *self, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    const route_t *request = message;
+    incoming_reply (
+        incoming, &(route_reply_t){ .worker = request->exclude_count ? SPAN ("worker/b") : SPAN ("worker/a") });
+}
+
+static const actor_handler_t s_late_router_handlers [] = { HANDLES_CALL (route, s_on_late_route), HANDLERS_END };
+
+static const actor_class_t s_late_router_class = {
+    .name = "router", .state_size = 1, .handlers = s_late_router_handlers
+};
+
+static void
+test_a_worker_that_is_gone_is_not_asked_for_again (void **state)
+{
+    fixture_begin (2);
+    stage_add (fixture_stage, &(stage_actor_t){ .class = &s_late_router_class, .instance = "1" });
+    stage_crash (fixture_stage, "router/0");
+    actor_drain (stage_find (fixture_stage, "worker/a"));
+    stage_run (fixture_stage, 10 * REALM_SECOND);
+    chat_t *chat = fixture_ask (CHAT (",\"max_tokens\":3"));
+    stage_run (fixture_stage, REALM_SECOND);
+    assert_int_equal (chat->status, 200);
+    assert_int_equal (s_metric ("stator_retries_total", ""), 1);
     fixture_end ();
 }
 
@@ -743,6 +774,7 @@ main (void)
         cmocka_unit_test (test_a_worker_that_died_is_waited_for_when_the_others_fail),
         cmocka_unit_test (test_what_an_engine_refuses_is_not_tried_elsewhere),
         cmocka_unit_test (test_workers_that_die_in_a_row_do_not_use_up_the_attempts),
+        cmocka_unit_test (test_a_worker_that_is_gone_is_not_asked_for_again),
         cmocka_unit_test (test_retries_are_paid_from_a_budget),
         cmocka_unit_test (test_reading_a_prompt_elsewhere_is_paid_and_waits),
         cmocka_unit_test (test_what_is_drawn_without_a_seed_can_be_kept_from_moving),
