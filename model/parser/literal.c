@@ -120,16 +120,21 @@ s_word_value (span_t word, buffer_t *out)
 }
 
 static void
-s_end_word (literal_t *self, buffer_t *out)
+s_put_word (literal_t *self, span_t word, buffer_t *out)
 {
-    span_t word = span_of (self->word, self->word_size);
     s_separate (self, out);
     if (self->in_key)
         s_put_string (word, out);
     else
         s_word_value (word, out);
-    self->word_size = 0;
     s_ended (self);
+}
+
+static void
+s_end_word (literal_t *self, buffer_t *out)
+{
+    s_put_word (self, span_of (self->word, self->word_size), out);
+    self->word_size = 0;
 }
 
 //  Bytes that end a word.
@@ -149,15 +154,26 @@ static const bool s_ends_word [UINT8_MAX + 1] = { ['['] = true,
     ['\r'] = true,
     ['\n'] = true };
 
+//  Whether a string may begin with this byte: a word before it is its prefix.
+static bool
+s_may_quote (const literal_t *self, uint8_t byte)
+{
+    return byte == '\'' || byte == '"' || (self->quote && byte == (uint8_t)*self->quote);
+}
+
 //  Takes bytes of a word: the first, which is one, and those behind it that end none and begin no quote.  Returns how many; 0
-//  where the word becomes too long.
+//  where the word becomes too long.  A whole one is written at once.
 static size_t
-s_add_to_word (literal_t *self, span_t text)
+s_add_to_word (literal_t *self, span_t text, buffer_t *out)
 {
     size_t room = LITERAL_WORD_MAX - self->word_size, size = 1;
-    while (size < text.size && !s_ends_word [text.data [size]] &&
-           !(self->quote && text.data [size] == (uint8_t)*self->quote))
+    while (size < text.size && !s_ends_word [text.data [size]] && !s_may_quote (self, text.data [size]))
         size++;
+    bool whole = size < text.size && !s_may_quote (self, text.data [size]);
+    if (whole && self->depth && !self->word_size && size <= room) {
+        s_put_word (self, span_slice (text, 0, size), out);
+        return size;
+    }
     size = size < room ? size : room;
     memcpy (self->word + self->word_size, text.data, size);
     self->word_size += (uint32_t)size;
@@ -265,14 +281,13 @@ literal_string_end (const literal_t *self)
     return self->open_quote == QUOTE_OWN ? (uint8_t)*self->quote : self->open_quote;
 }
 
-//  Plain bytes of a string up to what ends or escapes it.
+//  Bytes of a string that JSON has as they are, up to what may end it.
 static size_t
-s_plain (const literal_t *self, span_t text)
+s_plain (span_t text, uint8_t end)
 {
-    uint8_t end = literal_string_end (self);
-    uint8_t escape = self->open_quote == QUOTE_OWN ? end : '\\';
     size_t at = 0;
-    while (at < text.size && text.data [at] != end && text.data [at] != escape)
+    while (at < text.size && text.data [at] >= ' ' && text.data [at] != '"' && text.data [at] != '\\' &&
+           text.data [at] != end)
         at++;
     return at;
 }
@@ -287,25 +302,28 @@ s_string (literal_t *self, span_t text, bool last, buffer_t *out)
         s_escaped (self, text.data [0], out);
         return 1;
     }
-    size_t plain = s_plain (self, text);
+    size_t plain = s_plain (text, literal_string_end (self));
     if (plain) {
-        json_escape_bytes (out, span_of (text.data, plain));
+        buffer_append (out, span_of (text.data, plain));
         return plain;
     }
-    if (self->open_quote != QUOTE_OWN) {
-        self->escaped = text.data [0] == '\\';
-        if (!self->escaped)
-            s_close_string (self, out);
+    bool own = self->open_quote == QUOTE_OWN;
+    text_match_t match = own ? text_match (text, self->quote, last) : TEXT_DIFFERS;
+    if (!own && text.data [0] == self->open_quote) {
+        s_close_string (self, out);
         return 1;
     }
-    text_match_t match = text_match (text, self->quote, last);
+    if (!own && text.data [0] == '\\') {
+        self->escaped = true;
+        return 1;
+    }
     if (match == TEXT_PARTIAL)
         return REST;
     if (match == TEXT_WHOLE) {
         s_close_string (self, out);
         return strlen (self->quote);
     }
-    if (last && text_is_cut (text, span_from_string (self->quote)))
+    if (own && last && text_is_cut (text, span_from_string (self->quote)))
         return text.size;
     json_escape_bytes (out, span_slice (text, 0, 1));
     return 1;
@@ -357,7 +375,7 @@ s_between (literal_t *self, span_t text, bool last, buffer_t *out)
     }
     if (last && self->quote && text_is_cut (text, span_from_string (self->quote)))
         return text.size;
-    return s_ends_word [text.data [0]] ? s_structure (self, text.data [0], out) : s_add_to_word (self, text);
+    return s_ends_word [text.data [0]] ? s_structure (self, text.data [0], out) : s_add_to_word (self, text, out);
 }
 
 size_t

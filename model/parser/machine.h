@@ -6,7 +6,8 @@
 //  the bytes alone, not on where they were cut: that is what makes every cut give the same result.
 //
 //  A step that ends in the middle of a text or a string says so in `run`: a short piece in which nothing could end it, which is
-//  what most are, is delivered without a step.
+//  what most are, is delivered without a step.  One that waits inside a marker says so in `awaited`: while a model goes on with
+//  that marker, no step looks.
 //
 //  From the opener of a call to its name, what was taken is kept in `raw`: where it proves to be no call, that is the text.
 
@@ -75,19 +76,20 @@ struct parser {
     uint8_t ends [UINT8_MAX + 1];       //  Runs that a byte may end: bits of run_t
     int only_first;                     //  The only byte that begins one; -1: there are several
 
-    place_t place;             //  Where we are
-    channel_t channel;         //  Where text goes
-    run_t run;                 //  What the last step was in the middle of
-    uint8_t run_end;           //  A further byte that may end it
-    bool silent;               //  The prompt's text: delivered to nobody
-    bool fresh;                //  Only blanks were said since the start, a call or the end of reasoning
-    bool label;                //  What follows is a name that is dropped
-    bool skip_newlines;        //  Line ends behind a marker belong to it
-    bool end_owed;             //  A call ended reasoning: its closer may come
-    bool section_owed;         //  SECTION_END may come
-    bool opened;               //  No call came since the section began
-    bool array;                //  Inside the brackets of an array of calls
-    bool guarded;              //  Opened by a mere bracket: only the request's tools are believed
+    place_t place;         //  Where we are
+    channel_t channel;     //  Where text goes
+    run_t run;             //  What the last step was in the middle of
+    uint8_t run_end;       //  A further byte that may end it
+    span_t awaited;        //  The rest of the marker that the last step waits in; empty: it waits for something else
+    bool silent;           //  The prompt's text: delivered to nobody
+    bool fresh;            //  Only blanks were said since the start, a call or the end of reasoning
+    bool label;            //  What follows is a name that is dropped
+    bool skip_newlines;    //  Line ends behind a marker belong to it
+    bool end_owed;         //  A call ended reasoning: its closer may come
+    bool section_owed;     //  SECTION_END may come
+    bool opened;           //  No call came since the section began
+    bool array;            //  Inside the brackets of an array of calls
+    bool guarded;          //  Opened by a mere bracket: only the request's tools are believed
     uint32_t section_calls;    //  Calls in this section
 
     buffer_t held;    //  The start of what may be a marker
@@ -138,6 +140,14 @@ machine_run (parser_t *self, run_t run, uint8_t end)
     self->run_end = end;
 }
 
+//  More must come, for the text ends inside this marker, or may begin it.  Returns what a step does then.
+static inline size_t
+machine_wait (parser_t *self, span_t text, span_t marker)
+{
+    self->awaited = span_slice (marker, text.size, marker.size);
+    return MACHINE_WAIT;
+}
+
 //  Delivers a piece of arguments that are JSON themselves, whose extent was fed with it.
 void machine_pass (parser_t *self, span_t json);
 
@@ -179,7 +189,7 @@ void machine_section_tags (const parser_format_t *row, const char *tags [SECTION
 //  Fills in the marks of a parser's format and options.
 void marks_learn (parser_t *self);
 
-//  Where text up to a mark ends.  *match: what is behind; TEXT_WHOLE with the *mark.
+//  Where text up to a mark ends.  *match: what is behind; with the *mark, but NULL where the text ends before one may begin.
 size_t marks_find (parser_t *self, span_t text, bool last, text_match_t *match, const mark_t **mark);
 
 //  ---- One machine a file ------------------------------------------------------------------------------------------------

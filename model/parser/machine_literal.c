@@ -17,9 +17,13 @@ static size_t
 s_name (parser_t *self, span_t text)
 {
     size_t size = machine_name_size (span_slice (text, 0, NAME_MAX_BYTES - self->word.size));
-    buffer_append (&self->word, span_slice (text, 0, size));
     bool opens = size < text.size && (text.data [size] == '(' || text.data [size] == '{');
-    if (!opens || !machine_begin_call (self, buffer_span (&self->word), (span_t){ 0 }))
+    span_t name = span_slice (text, 0, size);
+    if (!opens || self->word.size) {
+        buffer_append (&self->word, name);
+        name = buffer_span (&self->word);
+    }
+    if (!opens || !machine_begin_call (self, name, (span_t){ 0 }))
         return size ? size : machine_release (self);
     machine_arguments (self, SPAN ("{"));
     literal_init (&self->literal, self->row->quote, true);

@@ -70,7 +70,7 @@ s_name (parser_t *self, span_t text, bool last)
     size_t which;
     text_match_t match = text_match_any (text, ends, 4, last, &which);
     if (match == TEXT_PARTIAL)
-        return MACHINE_WAIT;
+        return machine_wait (self, text, span_from_string (ends [which]));
     if (match == TEXT_WHOLE)
         return s_begin_call (self) == 0 && self->open && which == 0 ? strlen (row->name_end) : 0;
     if (self->word.size == NAME_MAX_BYTES || text.data [0] == '{')
@@ -107,22 +107,22 @@ s_body (parser_t *self, span_t text, bool last)
     const char *const tags [] = { row->key_start, row->call_end, row->section_end, row->call_start };
     size_t which;
     size_t blanks = text_blanks (text);
-    if (blanks)
+    text_match_t match = text_match_any (span_slice (text, blanks, text.size), tags, 4, last, &which);
+    if (match != TEXT_WHOLE && blanks)
         return blanks;
-    text_match_t match = text_match_any (text, tags, 4, last, &which);
     if (match == TEXT_PARTIAL)
-        return MACHINE_WAIT;
+        return machine_wait (self, text, span_from_string (tags [which]));
     if (match != TEXT_WHOLE)
         return s_skip (self, text.data [0]);
     if (which == 0 && self->phase == BEHIND_OBJECT)
-        return 1;
+        return blanks + 1;
     if (which == 0) {
         self->phase = KEY;
         buffer_clear (&self->word);
-        return strlen (row->key_start);
+        return blanks + strlen (row->key_start);
     }
     s_end_call (self);
-    return 0;
+    return blanks;
 }
 
 static size_t
@@ -217,7 +217,7 @@ s_key (parser_t *self, span_t text, bool last)
     const char *end = self->phase == KEY ? row->key_end : row->value_start;
     text_match_t match = text_match (text, end, last);
     if (match == TEXT_PARTIAL)
-        return MACHINE_WAIT;
+        return machine_wait (self, text, span_from_string (end));
     if (match != TEXT_WHOLE && self->word.size == HEADER_MAX) {
         self->phase = BODY;
         return 0;
@@ -271,11 +271,13 @@ s_value_end (parser_t *self)
 
 //  What ends the value at the start, and a tag of the call behind it.
 static text_match_t
-s_match_value_end (const parser_t *self, span_t text, bool last)
+s_match_value_end (parser_t *self, span_t text, bool last)
 {
     const parser_format_t *row = self->row;
     const char *const tags [] = { row->key_start, row->call_end, row->section_end, row->call_start };
     text_match_t match = text_match_span (text, buffer_span (&self->closer), last);
+    if (match == TEXT_PARTIAL)
+        machine_wait (self, text, buffer_span (&self->closer));
     if (match != TEXT_WHOLE)
         return match;
     span_t rest = span_slice (text, self->closer.size, text.size);
@@ -284,8 +286,12 @@ s_match_value_end (const parser_t *self, span_t text, bool last)
     size_t which;
     if (!rest.size || blanks == GAP_MAX)
         return last || blanks == GAP_MAX ? TEXT_WHOLE : TEXT_PARTIAL;
-    bool cut = last && text_match_any (rest, tags, 4, false, &which) == TEXT_PARTIAL;
-    return cut ? TEXT_WHOLE : text_match_any (rest, tags, 4, last, &which);
+    match = text_match_any (rest, tags, 4, false, &which);
+    if (match == TEXT_PARTIAL && last)
+        return TEXT_WHOLE;
+    if (match == TEXT_PARTIAL)
+        machine_wait (self, rest, span_from_string (tags [which]));
+    return match;
 }
 
 //  A nested value may have tags like its own in it: their ends are not its end.  Returns the bytes of such a tag, 0 where none

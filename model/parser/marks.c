@@ -153,7 +153,7 @@ s_match_mark (const parser_t *self, span_t text, const mark_t *mark, bool last)
     return text_match (rest, "<|start|>", last);
 }
 
-//  The longest live mark at the start of a text.  Partial where a longer one may be.
+//  The longest live mark at the start of a text.  Partial where a longer one may be, which *found then is.
 static text_match_t
 s_find_mark (const parser_t *self, span_t text, bool last, const mark_t **found)
 {
@@ -166,8 +166,10 @@ s_find_mark (const parser_t *self, span_t text, bool last, const mark_t **found)
         text_match_t match = s_match_mark (self, text, mark, last);
         if (match == TEXT_DIFFERS)
             continue;
-        if (match == TEXT_PARTIAL)
+        if (match == TEXT_PARTIAL) {
+            *found = mark;
             return TEXT_PARTIAL;
+        }
         if (mark->text.size > longest) {
             longest = mark->text.size;
             *found = mark;
@@ -202,11 +204,13 @@ s_may_be_call (const parser_format_t *row, mark_kind_t kind, uint8_t byte)
     const char *tags [SECTION_TAGS];
     if (kind == MARK_CALL)
         return byte == '"';
+    if (row->machine == PARSER_LITERAL && (byte == '(' || byte == '{'))
+        return true;
     machine_section_tags (row, tags);
     for (size_t i = 0; i < SECTION_TAGS; i++)
         if (tags [i] && (uint8_t)*tags [i] == byte)
             return true;
-    return row->machine == PARSER_LITERAL && (byte == '(' || byte == '{');
+    return false;
 }
 
 //  Text is full of brackets: most can be seen to open no call by what follows.  Returns the bytes that the machine of the
@@ -249,5 +253,6 @@ marks_find (parser_t *self, span_t text, bool last, text_match_t *match, const m
         at += bracket + !bracket;
     }
     *match = last ? TEXT_DIFFERS : TEXT_PARTIAL;
+    *mark = NULL;
     return at;
 }

@@ -308,7 +308,7 @@ s_step_text (parser_t *self, span_t text, bool last)
         return run - newline;
     }
     if (match == TEXT_PARTIAL)
-        return MACHINE_WAIT;
+        return machine_wait (self, span_slice (text, run, text.size), mark ? mark->text : (span_t){ 0 });
     s_on_mark (self, mark);
     return newline + mark->text.size;
 }
@@ -379,13 +379,13 @@ s_step_section (parser_t *self, span_t text, bool last)
     const parser_format_t *row = self->row;
     const char *tags [SECTION_TAGS];
     size_t which = 0, blanks = text_blanks (text);
-    if (blanks)
-        return blanks;
     machine_section_tags (row, tags);
-    text_match_t match = text_match_any (text, tags, SECTION_TAGS, last, &which);
+    text_match_t match = text_match_any (span_slice (text, blanks, text.size), tags, SECTION_TAGS, last, &which);
     const char *tag = tags [which];
+    if (match != TEXT_WHOLE && blanks)
+        return blanks;
     if (match == TEXT_PARTIAL)
-        return MACHINE_WAIT;
+        return machine_wait (self, text, span_from_string (tag));
     if (match == TEXT_WHOLE && tag == row->section_start) {
         self->opened = true;
         self->array = self->array && self->guarded;
@@ -395,14 +395,14 @@ s_step_section (parser_t *self, span_t text, bool last)
     else if (match == TEXT_WHOLE && tag == row->call_start)
         s_enter_call (self);
     if (match == TEXT_WHOLE)
-        return strlen (tag);
+        return blanks + strlen (tag);
     bool lists = row->machine == PARSER_JSON || row->machine == PARSER_LITERAL;
     if (lists && s_punctuation (self, text.data [0]))
         return 1;
     bool follows = self->array || !self->section_calls || row->section_end;
     if (row->machine == PARSER_LITERAL && !row->call_start && follows && machine_is_name (span_slice (text, 0, 1))) {
         s_enter_call (self);
-        return 0;
+        return machine_literal.step (self, text, last);
     }
     if (last && s_is_cut_tag (self, text)) {
         self->counts.dropped += text.size;
@@ -419,6 +419,7 @@ static size_t
 s_step (parser_t *self, span_t text, bool last)
 {
     self->run = RUN_NONE;
+    self->awaited.size = 0;
     switch (self->place) {
     case IN_SECTION:
         return s_step_section (self, text, last);
@@ -488,6 +489,16 @@ s_steps_from_held (parser_t *self, span_t text)
     return used;
 }
 
+//  Whether a piece only goes on with the marker that is awaited, and does not complete it.
+static bool
+s_is_awaited (const parser_t *self, span_t text)
+{
+    size_t at = 0;
+    while (at < text.size && at < self->awaited.size && text.data [at] == self->awaited.data [at])
+        at++;
+    return at == text.size && at < self->awaited.size;
+}
+
 //  Whether a piece only goes on with the run.
 static bool
 s_goes_on (const parser_t *self, span_t text)
@@ -503,16 +514,21 @@ s_goes_on (const parser_t *self, span_t text)
 void
 parser_feed (parser_t *self, span_t text)
 {
-    if (!self->held.size && s_goes_on (self, text)) {
+    size_t at = 0;
+    if (s_is_awaited (self, text)) {
+        self->awaited = span_slice (self->awaited, text.size, self->awaited.size);
+        buffer_append (&self->held, text);
+        return;
+    }
+    if (self->held.size)
+        at = s_steps_from_held (self, text);
+    else if (s_goes_on (self, text)) {
         if (self->run == RUN_TEXT)
             machine_say (self, text);
         else
             machine_arguments (self, text);
         return;
     }
-    size_t at = s_steps_from_held (self, text);
-    if (at == text.size)
-        return;
     at += s_steps (self, span_slice (text, at, text.size), false);
     buffer_append (&self->held, span_slice (text, at, text.size));
 }
@@ -556,6 +572,7 @@ parser_finish (parser_t *self, bool cut)
     buffer_clear (&self->raw);
     self->place = IN_TEXT;
     self->run = RUN_NONE;
+    self->awaited.size = 0;
 }
 
 //  ---- Life ------------------------------------------------------------------------------------------------------------

@@ -560,6 +560,59 @@ test_any_text_gives_one_result (void **state)
     json_destroy (&tools);
 }
 
+//  What has come out, as a line each.
+static void
+s_so_far (const said_t *said, buffer_t *out)
+{
+    buffer_print (out, "%u%d %.*s\n%.*s\n", said->count, said->open, SPAN_ARG (buffer_span (&said->content)),
+        SPAN_ARG (buffer_span (&said->reasoning)));
+    buffer_append (out, buffer_span (&said->calls));
+}
+
+//  Behind every byte of a text.
+static void
+s_assert_same_so_far (const parser_format_t *format, const parser_options_t *options, span_t text)
+{
+    said_t bytes = { 0 };
+    parser_sink_t sink = said_sink (&bytes);
+    parser_t *parser = parser_new (format, options, &sink);
+    for (size_t at = 0; at < text.size; at++) {
+        said_t whole = { 0 };
+        buffer_t expected = { 0 }, got = { 0 };
+        parser_sink_t whole_sink = said_sink (&whole);
+        parser_t *fresh = parser_new (format, options, &whole_sink);
+        parser_feed (fresh, span_slice (text, 0, at + 1));
+        parser_feed (parser, span_slice (text, at, 1));
+        s_so_far (&whole, &expected);
+        s_so_far (&bytes, &got);
+        said_assert_text (format->name, buffer_span (&got), buffer_span (&expected), false);
+        parser_destroy (&fresh);
+        said_fini (&whole);
+        buffer_fini (&expected);
+        buffer_fini (&got);
+    }
+    parser_destroy (&parser);
+    said_fini (&bytes);
+}
+
+//  Byte by byte, as much has come out behind each as if all before it had come at once: nothing waits for the next piece.
+static void
+test_nothing_waits_for_the_next_piece (void **state)
+{
+    size_t count;
+    const parser_format_t *formats = parser_formats (&count);
+    random_t random;
+    random_init (&random, 11);
+    for (uint32_t round = 0; round < 1500; round++) {
+        const parser_format_t *format = &formats [random_below (&random, count)];
+        const parser_options_t options = { .prompted = random_below (&random, 2) };
+        buffer_t text = { 0 };
+        s_draw_text (&random, format, &text);
+        s_assert_same_so_far (format, &options, buffer_span (&text));
+        buffer_fini (&text);
+    }
+}
+
 //  Of plain text no more than a marker waits, also where it is full of beginnings of markers.
 static void
 test_what_waits_is_bounded (void **state)
@@ -641,6 +694,7 @@ main (void)
         cmocka_unit_test (test_without_tools_calls_are_text),
         cmocka_unit_test (test_values_have_the_type_of_the_schema),
         cmocka_unit_test (test_any_text_gives_one_result),
+        cmocka_unit_test (test_nothing_waits_for_the_next_piece),
         cmocka_unit_test (test_what_waits_is_bounded),
         cmocka_unit_test (test_endless_input_is_bounded),
     };

@@ -14,13 +14,14 @@ text_match_t
 text_match_any (span_t text, const char *const markers [], size_t count, bool last, size_t *which)
 {
     text_match_t found = TEXT_DIFFERS;
-    size_t longest = 0;
     for (size_t i = 0; i < count; i++) {
         text_match_t match = text_match (text, markers [i], last);
-        if (match == TEXT_PARTIAL)
+        if (match == TEXT_PARTIAL) {
+            *which = i;
             return match;
-        if (match == TEXT_WHOLE && strlen (markers [i]) > longest) {
-            longest = strlen (markers [i]);
+        }
+        bool longer = match == TEXT_WHOLE && (found != TEXT_WHOLE || strlen (markers [i]) > strlen (markers [*which]));
+        if (longer) {
             *which = i;
             found = match;
         }

@@ -14,16 +14,22 @@ typedef enum {
 //  Whether a marker (NULL: never) stands at the start of a text.  With `last` nothing is partial.
 text_match_t text_match_span (span_t text, span_t marker, bool last);
 
+//  The same of a string, whose end need not be looked for: most differ in their first bytes.
 static inline text_match_t
 text_match (span_t text, const char *marker, bool last)
 {
-    if (!marker || (text.size && text.data [0] != (uint8_t)*marker))
+    size_t at = 0;
+    if (!marker)
         return TEXT_DIFFERS;
-    return text_match_span (text, span_from_string (marker), last);
+    while (at < text.size && marker [at] && text.data [at] == (uint8_t)marker [at])
+        at++;
+    if (!marker [at])
+        return TEXT_WHOLE;
+    return at == text.size && !last ? TEXT_PARTIAL : TEXT_DIFFERS;
 }
 
 //  Which of some markers (NULL: never) stands at the start of a text: the longest one, *which is its place among them. Partial
-//  where a longer one may stand there.
+//  where a longer one may stand there, which *which then is.
 text_match_t text_match_any (span_t text, const char *const markers [], size_t count, bool last, size_t *which);
 
 //  Whether a text is the beginning of a marker, two bytes or more: at the end of an answer it is one that was cut.
