@@ -14,8 +14,9 @@ enum {
     PIECES = 12,              //  Of memory that one call frees
     LOOKS = 64,               //  Namespaces or guesses that one call looks at
     EXPECTED = 32,            //  Hashes of an event that are told ahead: an index fetches the others in its turn
+    LEAVES_AT_ONCE = 64,      //  Namespaces that what is over leaves in the call that ends it,
+    LEAVES_A_CALL = 4,        //  and in each that follows and may have something enter one
     BLOCK_BYTES = 100,
-    WORD_BITS = 64,
     ROOM_UNSAID = 4096    //  Blocks that an engine is guessed to have room for where it does not say
 };
 static const uint64_t GUESSED_NS = (uint64_t)600 * 1000000000;
@@ -33,6 +34,7 @@ catalog_new (const catalog_options_t *options)
     array_init (&self->namespaces, sizeof (namespace_entry_t *));
     array_init (&self->by_slot, sizeof (namespace_entry_t *));
     array_init (&self->sources, sizeof (source_entry_t));
+    pile_init (&self->claims, sizeof (claim_t));
     array_init (&self->free_slots, sizeof (uint32_t));
     array_init (&self->spaces_left, sizeof (namespace_entry_t *));
     array_init (&self->guesses_left, sizeof (guess_t *));
@@ -88,13 +90,6 @@ s_shed (catalog_t *self)
     return guesses || spaces;
 }
 
-static void
-s_source_free (source_entry_t *entry)
-{
-    map_destroy (&entry->seats);
-    array_fini (&entry->spaces);
-}
-
 void
 catalog_destroy (catalog_t **self_p)
 {
@@ -106,8 +101,7 @@ catalog_destroy (catalog_t **self_p)
         ;
     for (size_t i = 0; i < self->namespaces.count; i++)
         s_namespace_free (catalog_namespace_at (self, i));
-    for (size_t i = 0; i < self->sources.count; i++)
-        s_source_free (array_at (&self->sources, i));
+    catalog_claims_fini (self);
     array_fini (&self->namespaces);
     array_fini (&self->by_slot);
     array_fini (&self->sources);
@@ -123,7 +117,7 @@ catalog_destroy (catalog_t **self_p)
     *self_p = NULL;
 }
 
-//  ---- Namespaces and sources ----
+//  ---- Namespaces ----
 
 //  Adds what a namespace has to the sums, or takes it out.
 static void
@@ -216,62 +210,6 @@ s_forget_if_empty (catalog_t *self, size_t position)
     return true;
 }
 
-source_entry_t *
-catalog_find_source (const catalog_t *self, uint64_t source)
-{
-    uintptr_t slot = (uintptr_t)map_get_u64 (self->by_source, source);
-    return slot ? array_at (&self->sources, slot - 1) : NULL;
-}
-
-static uint32_t
-s_free_slot (catalog_t *self)
-{
-    size_t last = self->free_slots.count;
-    if (last) {
-        uint32_t slot = *(uint32_t *)array_at (&self->free_slots, last - 1);
-        array_cut (&self->free_slots, last - 1);
-        return slot;
-    }
-    array_add (&self->sources);
-    return (uint32_t)self->sources.count - 1;
-}
-
-static source_entry_t *
-s_source (catalog_t *self, uint64_t source)
-{
-    source_entry_t *entry = catalog_find_source (self, source);
-    if (entry)
-        return entry;
-    uint32_t slot = s_free_slot (self);
-    entry = array_at (&self->sources, slot);
-    *entry = (source_entry_t){ .source = source, .slot = slot, .seats = map_new (0) };
-    array_init (&entry->spaces, sizeof (uint64_t));
-    map_put_u64 (self->by_source, source, (void *)(uintptr_t)(slot + 1));
-    return entry;
-}
-
-static uint64_t
-s_seat (const holder_t *holder)
-{
-    return (uint64_t)holder->kind << 24 | (uint64_t)holder->rank << 8 | holder->tier;
-}
-
-//  A holder of a source in a namespace, which is remembered to have it.
-static holder_t
-s_holder (
-    catalog_t *self, const namespace_entry_t *space, uint64_t source, uint16_t rank, tier_t tier, holder_kind_t kind)
-{
-    source_entry_t *entry = s_source (self, source);
-    uint32_t word = space->slot / WORD_BITS;
-    if (word >= entry->spaces.count)
-        array_append (&entry->spaces, NULL, word + 1 - entry->spaces.count);
-    ((uint64_t *)entry->spaces.data) [word] |= 1ull << space->slot % WORD_BITS;
-    holder_t holder = { .owner = entry->slot, .rank = rank, .tier = (uint8_t)tier, .kind = (uint8_t)kind };
-    if (!map_get_u64 (entry->seats, s_seat (&holder)))
-        map_put_u64 (entry->seats, s_seat (&holder), self);
-    return holder;
-}
-
 //  The first 64 bits of each hash, in scratch memory.
 static const uint64_t *
 s_short_hashes (catalog_t *self, column_t hashes)
@@ -309,6 +247,13 @@ catalog_expect_removed (catalog_t *self, const kv_removed_t *event)
     s_expect (self, event->namespace_id, NULL, event->hashes);
 }
 
+//  What a rank of a source is to compute; NULL for nothing.
+static const claim_t *
+s_pending_claim (const catalog_t *self, uint64_t source, uint16_t rank)
+{
+    return catalog_find_claim (self, catalog_find_source (self, source), rank, TIER_DEVICE, HOLDER_PENDING);
+}
+
 void
 catalog_stored (catalog_t *self, uint64_t source, const kv_stored_t *event)
 {
@@ -317,42 +262,18 @@ catalog_stored (catalog_t *self, uint64_t source, const kv_stored_t *event)
         self->sums.refused += event->hashes.count;
         return;
     }
+    catalog_leave (self, LEAVES_A_CALL);
     s_begin_change (self, space);
-    holder_t holder = s_holder (self, space, source, event->rank, event->tier, HOLDER_EXACT);
-    uint32_t number = index_holder_add (space->index, &holder);
+    const holder_t *holder = catalog_holder (self, space, source, event->rank, event->tier, HOLDER_EXACT);
+    uint32_t number = index_holder_add (space->index, holder);
     uint64_t parent = event->has_parent ? event->parent.high : INDEX_ROOT;
     const uint64_t *hashes = s_short_hashes (self, event->hashes);
     if (index_store (space->index, number, parent, hashes, event->hashes.count, NULL) != STATUS_LIMIT)
-        catalog_snapshots_stored (self, source, space, number, event);
-    pending_arrived (space->pending, &holder);
+        catalog_snapshots_stored (self, source, space, event);
+    const claim_t *pending = s_pending_claim (self, source, event->rank);
+    if (pending && event->tier == TIER_DEVICE)
+        pending_arrived (space->pending, &pending->holder, number);
     s_end_change (self, space);
-}
-
-//  The next namespace that a source may have something in, from a slot on; NULL behind the last.
-static namespace_entry_t *
-s_next_space (const catalog_t *self, const source_entry_t *entry, uint32_t *slot)
-{
-    const uint64_t *words = entry->spaces.data;
-    for (; *slot < entry->spaces.count * WORD_BITS; ++*slot) {
-        uint64_t rest = words [*slot / WORD_BITS] >> *slot % WORD_BITS;
-        if (!rest) {
-            *slot |= WORD_BITS - 1;
-            continue;
-        }
-        *slot += (uint32_t)__builtin_ctzll (rest);
-        namespace_entry_t *space = *(namespace_entry_t **)array_at (&self->by_slot, *slot);
-        if (space)
-            return space;
-    }
-    return NULL;
-}
-
-//  Who lost something, by number; HOLDER_NONE where it never had anything there.
-static uint32_t
-s_loser (const namespace_entry_t *space, const source_entry_t *entry, uint16_t rank, tier_t tier)
-{
-    holder_t holder = { .owner = entry->slot, .rank = rank, .tier = (uint8_t)tier };
-    return index_holder_find (space->index, &holder);
 }
 
 void
@@ -360,11 +281,12 @@ catalog_removed (catalog_t *self, uint64_t source, const kv_removed_t *event)
 {
     namespace_entry_t *space = map_get_u64 (self->by_namespace, event->namespace_id);
     const source_entry_t *entry = catalog_find_source (self, source);
-    uint32_t number = space && entry ? s_loser (space, entry, event->rank, event->tier) : HOLDER_NONE;
+    const claim_t *claim = catalog_find_claim (self, entry, event->rank, event->tier, HOLDER_EXACT);
+    uint32_t number = space && claim ? index_holder_find (space->index, &claim->holder) : HOLDER_NONE;
     if (number == HOLDER_NONE)
         return;
     s_begin_change (self, space);
-    catalog_snapshots_removed (self, source, space, number, event);
+    catalog_snapshots_removed (self, source, space, event);
     index_remove (space->index, number, s_short_hashes (self, event->hashes), event->hashes.count, NULL);
     s_end_change (self, space);
 }
@@ -373,44 +295,11 @@ void
 catalog_cleared (catalog_t *self, uint64_t source, const kv_cleared_t *event)
 {
     const source_entry_t *entry = catalog_find_source (self, source);
-    namespace_entry_t *space;
-    for (uint32_t slot = 0; entry && (space = s_next_space (self, entry, &slot)); slot++) {
-        uint32_t number = s_loser (space, entry, event->rank, event->tier);
-        if (number == HOLDER_NONE)
-            continue;
-        s_begin_change (self, space);
-        index_clear (space->index, number, NULL);
-        s_end_change (self, space);
-    }
+    claim_t *claim = catalog_find_claim (self, entry, event->rank, event->tier, HOLDER_EXACT);
+    if (claim)
+        catalog_end_claim (self, claim);
+    catalog_leave (self, LEAVES_AT_ONCE);
     catalog_snapshots_cleared (self, source, event);
-}
-
-static int
-s_by_number (const void *a, const void *b)
-{
-    return (*(const uint32_t *)a > *(const uint32_t *)b) - (*(const uint32_t *)a < *(const uint32_t *)b);
-}
-
-void
-catalog_holders_of (const index_t *index, const source_entry_t *entry, holder_kind_t kind, array_t *numbers)
-{
-    size_t cursor = 0;
-    span_t key;
-    void *value;
-    array_cut (numbers, 0);
-    while (map_next (entry->seats, &cursor, &key, &value)) {
-        uint64_t seat;
-        memcpy (&seat, key.data, sizeof seat);
-        if (seat >> 24 != kind)
-            continue;
-        holder_t holder = {
-            .owner = entry->slot, .rank = (uint16_t)(seat >> 8), .tier = (uint8_t)seat, .kind = (uint8_t)kind
-        };
-        uint32_t number = index_holder_find (index, &holder);
-        if (number != HOLDER_NONE)
-            array_append (numbers, &number, 1);
-    }
-    array_sort (numbers, s_by_number);
 }
 
 static void
@@ -421,36 +310,28 @@ s_forget_guess (catalog_t *self, namespace_entry_t *space, uint64_t key)
     *(guess_t **)array_add (&self->guesses_left) = guess;
 }
 
-//  One holder, and what it has.
-static void
-s_forget_holder (catalog_t *self, namespace_entry_t *space, uint32_t number)
+void
+catalog_forget_holder (catalog_t *self, namespace_entry_t *space, const holder_t *holder)
 {
-    holder_t holder = *index_holder (space->index, number);
-    if (holder.kind == HOLDER_PENDING)
-        pending_forget (space->pending, &holder);
-    else if (holder.kind == HOLDER_APPROXIMATE)
-        s_forget_guess (self, space, holder_pack (&holder));
+    uint32_t number = index_holder_find (space->index, holder);
+    if (number == HOLDER_NONE)
+        return;
+    s_begin_change (self, space);
+    if (holder->kind == HOLDER_PENDING)
+        pending_forget (space->pending, holder);
+    else if (holder->kind == HOLDER_APPROXIMATE)
+        s_forget_guess (self, space, holder_pack (holder));
     else
         index_retire (space->index, number, NULL);
+    s_end_change (self, space);
 }
 
-//  What a source has in all namespaces, of these kinds, the surest first.
+//  What a source has of these kinds.
 static void
 s_forget_kinds (catalog_t *self, const source_entry_t *entry, holder_kind_t first, holder_kind_t last)
 {
-    array_t numbers;
-    array_init (&numbers, sizeof (uint32_t));
-    namespace_entry_t *space;
-    for (uint32_t slot = 0; (space = s_next_space (self, entry, &slot)); slot++) {
-        s_begin_change (self, space);
-        for (int kind = first; kind <= (int)last; kind++) {
-            catalog_holders_of (space->index, entry, (holder_kind_t)kind, &numbers);
-            for (size_t k = 0; k < numbers.count; k++)
-                s_forget_holder (self, space, *(uint32_t *)array_at (&numbers, k));
-        }
-        s_end_change (self, space);
-    }
-    array_fini (&numbers);
+    catalog_end_claims (self, entry, first, last);
+    catalog_leave (self, LEAVES_AT_ONCE);
 }
 
 void
@@ -479,11 +360,7 @@ catalog_forget (catalog_t *self, uint64_t source)
         return;
     catalog_snapshots_forgotten (self, source);
     s_forget_kinds (self, entry, HOLDER_EXACT, HOLDER_PENDING);
-    reach_forget (self->reach, entry->slot);
-    map_remove_u64 (self->by_source, source);
-    s_source_free (entry);
-    array_append (&self->free_slots, &entry->slot, 1);
-    *entry = (source_entry_t){ .source = 0 };
+    catalog_end_source (self, entry);
 }
 
 //  ---- What is being computed ----
@@ -507,19 +384,32 @@ catalog_begin_prefill (catalog_t *self, const catalog_prefill_t *prefill)
         return ticket;
     ticket.namespace_id = space->id;
     ticket.number = space->number;
+    catalog_leave (self, LEAVES_A_CALL);
     s_begin_change (self, space);
-    holder_t worker = s_holder (self, space, prefill->source, prefill->rank, TIER_DEVICE, HOLDER_PENDING);
-    pending_add (space->pending, &worker, s_short_hashes (self, prefill->hashes), prefill->hashes.count,
+    const holder_t *holder = catalog_holder (self, space, prefill->source, prefill->rank, TIER_DEVICE, HOLDER_PENDING);
+    pending_add (space->pending, holder, s_short_hashes (self, prefill->hashes), prefill->hashes.count,
         prefill->expected_ns, prefill->expiry_ns, &ticket.id, NULL);
     s_end_change (self, space);
     return ticket;
+}
+
+//  The blocks of a prefill that is pending, and whose it is; NULL where it is not, or its worker was forgotten.
+static const uint64_t *
+s_prefill (const catalog_t *self, const namespace_entry_t *space, uint64_t id, const claim_t **claim, size_t *count)
+{
+    uint32_t number;
+    const uint64_t *hashes = space ? pending_blocks (space->pending, id, &number, count) : NULL;
+    *claim = hashes ? catalog_claim_of (self, index_holder (space->index, number)) : NULL;
+    return *claim ? hashes : NULL;
 }
 
 bool
 catalog_settle (catalog_t *self, catalog_ticket_t ticket)
 {
     namespace_entry_t *space = s_namespace_of (self, &ticket);
-    if (!space)
+    const claim_t *claim;
+    size_t count;
+    if (!s_prefill (self, space, ticket.id, &claim, &count))
         return false;
     s_begin_change (self, space);
     bool was_pending = pending_settle (space->pending, ticket.id);
@@ -527,17 +417,18 @@ catalog_settle (catalog_t *self, catalog_ticket_t ticket)
     return was_pending;
 }
 
-//  The guess about a worker, by its pending holder.
+//  The guess about a worker, by its claim to what it computes.
 static guess_t *
-s_guess (catalog_t *self, namespace_entry_t *space, const holder_t *pending, uint32_t capacity)
+s_guess (catalog_t *self, namespace_entry_t *space, const claim_t *pending, uint32_t capacity)
 {
-    uint64_t source = ((source_entry_t *)array_at (&self->sources, pending->owner))->source;
-    holder_t holder = s_holder (self, space, source, pending->rank, (tier_t)pending->tier, HOLDER_APPROXIMATE);
-    guess_t *guess = map_get_u64 (space->guesses, holder_pack (&holder));
+    uint64_t source = ((source_entry_t *)array_at (&self->sources, pending->slot))->source;
+    const holder_t *holder =
+        catalog_holder (self, space, source, pending->holder.rank, pending->holder.tier, HOLDER_APPROXIMATE);
+    guess_t *guess = map_get_u64 (space->guesses, holder_pack (holder));
     if (guess)
         return guess;
-    guess = guess_new (space->index, &holder, capacity ? capacity : ROOM_UNSAID, self->options.guessed_ns);
-    map_put_u64 (space->guesses, holder_pack (&holder), guess);
+    guess = guess_new (space->index, holder, capacity ? capacity : ROOM_UNSAID, self->options.guessed_ns);
+    map_put_u64 (space->guesses, holder_pack (holder), guess);
     return guess;
 }
 
@@ -545,14 +436,13 @@ bool
 catalog_guess (catalog_t *self, catalog_ticket_t ticket, const catalog_outcome_t *outcome, uint64_t now_ns)
 {
     namespace_entry_t *space = s_namespace_of (self, &ticket);
+    const claim_t *claim;
     size_t count;
-    uint32_t number;
-    const uint64_t *hashes = space ? pending_blocks (space->pending, ticket.id, &number, &count) : NULL;
+    const uint64_t *hashes = s_prefill (self, space, ticket.id, &claim, &count);
     if (!hashes)
         return false;
     s_begin_change (self, space);
-    holder_t pending = *index_holder (space->index, number);
-    guess_t *guess = s_guess (self, space, &pending, outcome->capacity);
+    guess_t *guess = s_guess (self, space, claim, outcome->capacity);
     if (outcome->said)
         guess_found (guess, hashes, count, outcome->found, now_ns);
     if (outcome->computed)
@@ -621,8 +511,8 @@ catalog_expire (catalog_t *self, uint64_t now_ns, bool *more)
 void
 catalog_reach (catalog_t *self, uint64_t source, uint16_t rank, uint64_t other, tier_t nearest)
 {
-    uint32_t worker = s_source (self, source)->slot;
-    reach_add (self->reach, worker, rank, s_source (self, other)->slot, nearest);
+    uint32_t worker = catalog_source (self, source)->slot;
+    reach_add (self->reach, worker, rank, catalog_source (self, other)->slot, nearest);
 }
 
 //  When the last block of an overlap that is being computed is there; 0 where none is.
@@ -631,8 +521,9 @@ s_expected_ns (const catalog_t *self, const namespace_entry_t *space, const reac
 {
     if (!overlap->pending)
         return 0;
-    holder_t holder = { .owner = overlap->owner, .rank = overlap->rank, .tier = TIER_DEVICE, .kind = HOLDER_PENDING };
-    uint32_t number = index_holder_find (space->index, &holder), position = overlap->pending_end - 1;
+    const source_entry_t *entry = array_at (&self->sources, overlap->owner);
+    const claim_t *claim = catalog_find_claim (self, entry, overlap->rank, TIER_DEVICE, HOLDER_PENDING);
+    uint32_t number = index_holder_find (space->index, &claim->holder), position = overlap->pending_end - 1;
     return pending_expected (space->pending, number, position, *(uint64_t *)array_at (&self->hashes, position));
 }
 
@@ -652,25 +543,31 @@ catalog_match (catalog_t *self, uint64_t namespace_id, column_t hashes, holder_k
     }
 }
 
+//  What a claim has in all namespaces.
+static uint64_t
+s_digest (const catalog_t *self, const claim_t *claim)
+{
+    const holder_t *holder = &claim->holder;
+    uint64_t digest = 0;
+    const namespace_entry_t *space;
+    for (uint32_t slot = 0; (space = catalog_next_space (self, claim, &slot)); slot++) {
+        uint64_t part = index_digest (space->index, index_holder_find (space->index, holder));
+        if (part)
+            digest += hash_u64 (part ^ hash_u64 (space->id ^ (uint64_t)holder->rank << 8 ^ holder->tier));
+    }
+    return digest;
+}
+
 uint64_t
 catalog_digest (const catalog_t *self, uint64_t source)
 {
     const source_entry_t *entry = catalog_find_source (self, source);
     uint64_t digest = 0;
-    array_t numbers;
-    array_init (&numbers, sizeof (uint32_t));
-    const namespace_entry_t *place;
-    for (uint32_t slot = 0; entry && (place = s_next_space (self, entry, &slot)); slot++) {
-        catalog_holders_of (place->index, entry, HOLDER_EXACT, &numbers);
-        for (size_t k = 0; k < numbers.count; k++) {
-            uint32_t number = *(uint32_t *)array_at (&numbers, k);
-            const holder_t *holder = index_holder (place->index, number);
-            uint64_t part = index_digest (place->index, number);
-            if (part)
-                digest += hash_u64 (part ^ hash_u64 (place->id ^ (uint64_t)holder->rank << 8 ^ holder->tier));
-        }
+    for (size_t i = 0; entry && i < entry->claims.count; i++) {
+        const claim_t *claim = catalog_claim_at (self, entry, i);
+        if (claim && claim->holder.kind == HOLDER_EXACT)
+            digest += s_digest (self, claim);
     }
-    array_fini (&numbers);
     return digest;
 }
 
@@ -681,7 +578,7 @@ catalog_sweep (catalog_t *self)
     namespace_entry_t *space;
     while (pieces < PIECES && s_shed (self))
         pieces++;
-    if (pieces)
+    if (pieces || catalog_leave (self, LEAVES_AT_ONCE))
         return true;    //  That is enough for a call
     for (size_t looks = LOOKS; looks && left && (space = s_next_in_round (self, &self->sweep)); looks--) {
         s_begin_change (self, space);

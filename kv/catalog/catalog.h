@@ -7,6 +7,10 @@
 //  A namespace is made by the first event that names it and goes with its last block, at a sweep.  There are at most 4096,
 //  and 1024 ranks of a source; blocks of further ones are counted and ignored (their requests have no overlap).
 //
+//  No call takes longer because a source has much: what is cleared or forgotten is in no answer from then on, and leaves memory
+//  bit by bit with the calls that follow.  What costs by its size is what a call says itself, and catalog_digest, which is for
+//  looking at.
+//
 //  Beside what holders say they have stands what whoever decides has just sent them to compute (kv/index/pending.h): it is
 //  told apart in answers, and no part of snapshots and digests.  So does what an engine without events probably has
 //  (kv/index/guess.h), which is learnt from the prefills that it was sent.
@@ -61,8 +65,8 @@ typedef struct {
 typedef struct {
     uint64_t namespaces;     //  Now
     uint64_t sources;        //  Now
-    uint64_t blocks;         //  Now, different ones
-    uint64_t memberships;    //  Now, (holder, block) pairs
+    uint64_t blocks;         //  Now, different ones, those that were forgotten and not yet swept out included
+    uint64_t memberships;    //  Now, (holder, block) pairs, those of holders included that have yet to leave
     uint64_t pending;        //  Now: blocks of all prefills that are pending
     uint64_t bytes;          //  Now
     uint64_t refused;        //  So far: blocks a bound kept out
@@ -138,5 +142,8 @@ uint64_t catalog_digest (const catalog_t *self, uint64_t source);
 bool catalog_sweep (catalog_t *self);
 
 void catalog_stats (const catalog_t *self, catalog_stats_t *stats);
+
+//  Stops the process where an invariant does not hold; reads everything.  For tests.
+void catalog_check (const catalog_t *self);
 
 #endif

@@ -8,14 +8,24 @@
 #include "kv/catalog/catalog.h"
 #include "kv/index/index.h"
 #include "kv/index/pending.h"
+#include "kv/pile.h"
 
-//  Whoever sends events; its slot is the owner number of its holders.
+//  What a source has of one rank, tier and kind (catalog_claims.c).
+typedef struct {
+    holder_t holder;    //  In each index; its own number is the owner
+    uint32_t slot;      //  Of its source
+    uint32_t next;      //  Among those that are over, or nobody's
+    uint32_t left;      //  It has left namespaces whose slots are below it
+    bool is_over;       //  It was cleared or forgotten
+    array_t
+        spaces;    //  uint64_t: as bits, slots of the namespaces it ever had a holder in; whose they are may be others now
+} claim_t;
+
+//  Whoever sends events.
 typedef struct {
     uint64_t source;    //  source id
     uint32_t slot;      //  Position in `sources`
-    map_t *seats;       //  Kind, rank and tier of each holder it ever had, in some namespace; values mean nothing
-    array_t
-        spaces;    //  uint64_t: as bits, slots of the namespaces it ever had one in; whose they are now may be others
+    array_t claims;     //  uint32_t by catalog_position: number of the claim; 0 for none
 } source_entry_t;
 
 typedef struct {
@@ -44,6 +54,9 @@ struct catalog {
     array_t sources;              //  source_entry_t; forgotten ones keep their slot, source 0
     array_t free_slots;           //  uint32_t, of those
     map_t *by_source;             //  source -> slot + 1
+    pile_t claims;                //  claim_t by number; the first is none
+    uint32_t leaving;             //  The last of those that are over; 0 for none
+    uint32_t free_claim;          //  One that is nobody's; 0 for none
     array_t hashes;               //  uint64_t, scratch
     reach_t *reach;               //  Who reaches whose holders, in all indexes
     index_match_t match;          //  Scratch
@@ -57,18 +70,54 @@ struct catalog {
 
 namespace_entry_t *catalog_namespace_at (const catalog_t *self, size_t position);
 
+//  Takes a holder, and what it has, out of a namespace, if it is there.
+void catalog_forget_holder (catalog_t *self, namespace_entry_t *space, const holder_t *holder);
+
+//  ---- catalog_claims.c ----
+
 //  NULL where nothing is known of it.
 source_entry_t *catalog_find_source (const catalog_t *self, uint64_t source);
 
-//  Numbers of the holders of a kind that a source has in an index, ascending, in place of what is in `numbers`.
-void catalog_holders_of (const index_t *index, const source_entry_t *entry, holder_kind_t kind, array_t *numbers);
+//  One that is not known is from now on.
+source_entry_t *catalog_source (catalog_t *self, uint64_t source);
 
-//  Tell the snapshots of a source that are under way: what it has stored, with the number of its holder; what it is about to
-//  remove; that it was cleared; that what it has said is forgotten.
+//  Forgets a source, all of whose claims have ended.
+void catalog_end_source (catalog_t *self, source_entry_t *entry);
+
+//  Where a source's claim to this stands among its claims.
+uint32_t catalog_position (uint16_t rank, tier_t tier, holder_kind_t kind);
+
+//  NULL where it has none.  entry: NULL for nobody.
+claim_t *catalog_claim_at (const catalog_t *self, const source_entry_t *entry, size_t position);
+claim_t *catalog_find_claim (
+    const catalog_t *self, const source_entry_t *entry, uint16_t rank, tier_t tier, holder_kind_t kind);
+
+//  The claim that a holder names; NULL where it is over.
+claim_t *catalog_claim_of (const catalog_t *self, const holder_t *holder);
+
+//  The holder of a source's claim, which begins if there is none, for a namespace, which the claim remembers.
+const holder_t *catalog_holder (
+    catalog_t *self, const namespace_entry_t *space, uint64_t source, uint16_t rank, tier_t tier, holder_kind_t kind);
+
+//  The next namespace that a claim may have a holder in, from a slot on; NULL behind the last.
+namespace_entry_t *catalog_next_space (const catalog_t *self, const claim_t *claim, uint32_t *slot);
+
+//  Ends a claim, or all that a source has of some kinds: no answer knows it any more.
+void catalog_end_claim (catalog_t *self, claim_t *claim);
+void catalog_end_claims (catalog_t *self, const source_entry_t *entry, holder_kind_t first, holder_kind_t last);
+
+//  Takes some holders of claims that are over out of their namespaces.  False where none is left.
+bool catalog_leave (catalog_t *self, size_t steps);
+
+void catalog_claims_fini (catalog_t *self);
+
+//  ---- catalog_snapshot.c ----
+
+//  Tell the snapshots of a source that are under way: what it has stored; what it is about to remove; that it was cleared; that what it has said is forgotten.
 void catalog_snapshots_stored (
-    catalog_t *self, uint64_t source, const namespace_entry_t *space, uint32_t holder, const kv_stored_t *event);
+    catalog_t *self, uint64_t source, const namespace_entry_t *space, const kv_stored_t *event);
 void catalog_snapshots_removed (
-    catalog_t *self, uint64_t source, const namespace_entry_t *space, uint32_t holder, const kv_removed_t *event);
+    catalog_t *self, uint64_t source, const namespace_entry_t *space, const kv_removed_t *event);
 void catalog_snapshots_cleared (catalog_t *self, uint64_t source, const kv_cleared_t *event);
 void catalog_snapshots_forgotten (catalog_t *self, uint64_t source);
 

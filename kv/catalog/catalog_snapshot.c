@@ -1,22 +1,21 @@
-//  A snapshot goes through the namespaces in the order in which they were made, through the holders of the source in each by
-//  number, and through the blocks of each by place (index_walk).  What lies before the point where it is has come and what
-//  lies behind it will.  So a change of the source is an event of the snapshot where it concerns what has come; any other
-//  shows when the walk gets there.
+//  A snapshot goes through the ranks and tiers of the source, through the namespaces that each has something in, by slot, and
+//  through the blocks there by place (index_walk).  What lies before the point where it is has come and what lies behind it
+//  will.  So a change of the source is an event of the snapshot where it concerns what has come; any other shows when the
+//  walk gets there.
 
 #include "base/memory.h"
 #include "kv/catalog/catalog_private.h"
 
-enum { SLICE = 256, NAMESPACES_A_STEP = 64 };
+enum { SLICE = 256, LOOKS_A_STEP = 256, THE_END = UINT32_MAX };
 
 struct catalog_snapshot {
     list_link_t sibling;    //  In the catalog's list; first, so that the link is the snapshot
     catalog_t *catalog;     //  Borrowed; NULL once it is gone
     uint64_t source;        //  Whose state
     bool stale;             //  Whether that was forgotten
-    uint64_t space;         //  Number of the namespace it is in
-    uint32_t holder;        //  Number there of the holder it is at
-    index_cursor_t at;      //  Where among its blocks
-    array_t numbers;        //  uint32_t, scratch: holders of the source in one namespace
+    uint32_t position;      //  Of the claim it is at (catalog_position)
+    uint32_t slot;          //  Of the namespace it is in
+    index_cursor_t at;      //  Where among the blocks there
     kv_stored_t event;      //  On its way out, but for its hashes
     array_t hashes;         //  hash128_t of it, as 16 bytes each
     uint64_t last;          //  The last of them
@@ -33,7 +32,6 @@ catalog_snapshot_new (catalog_t *self, uint64_t source, catalog_add_fn *add, voi
     snapshot->source = source;
     snapshot->add = add;
     snapshot->arg = arg;
-    array_init (&snapshot->numbers, sizeof (uint32_t));
     array_init (&snapshot->hashes, HASH128_SIZE);
     list_append (&self->snapshots, &snapshot->sibling);
     return snapshot;
@@ -48,7 +46,6 @@ catalog_snapshot_destroy (catalog_snapshot_t **self_p)
     if (self->catalog)
         list_remove (&self->catalog->snapshots, &self->sibling);
     array_fini (&self->hashes);
-    array_fini (&self->numbers);
     memory_free (self);
     *self_p = NULL;
 }
@@ -86,60 +83,48 @@ s_write (catalog_snapshot_t *self, const index_block_t *block)
     self->last = block->hash;
 }
 
-//  The next blocks of the holder it is at.
-static void
-s_walk (catalog_snapshot_t *self, const namespace_entry_t *space)
+//  The next blocks of a holder.  True while there are more.
+static bool
+s_walk (catalog_snapshot_t *self, const namespace_entry_t *space, uint32_t number)
 {
-    const holder_t *holder = index_holder (space->index, self->holder);
+    const holder_t *holder = index_holder (space->index, number);
     index_block_t blocks [SLICE];
     size_t count;
     bool ended;
     self->event = (kv_stored_t){ .namespace_id = space->id, .rank = holder->rank, .tier = (tier_t)holder->tier };
-    index_walk (space->index, self->holder, &self->at, blocks, SLICE, &count, &ended);
+    index_walk (space->index, number, &self->at, blocks, SLICE, &count, &ended);
     for (size_t i = 0; i < count; i++)
         s_write (self, &blocks [i]);
     s_flush (self);
-    if (ended) {
-        self->holder++;
-        self->at = (index_cursor_t){ 0 };
-    }
+    return !ended;
 }
 
-//  The first namespace that is not passed; NULL where there is none.
-static const namespace_entry_t *
-s_find_space (const catalog_snapshot_t *self)
+static void
+s_go_to (catalog_snapshot_t *self, uint32_t position, uint32_t slot)
 {
-    size_t low = 0, count = self->catalog->namespaces.count;
-    while (count) {
-        size_t half = count / 2;
-        if (catalog_namespace_at (self->catalog, low + half)->number < self->space) {
-            low += half + 1;
-            count -= half + 1;
-        } else
-            count = half;
-    }
-    return low < self->catalog->namespaces.count ? catalog_namespace_at (self->catalog, low) : NULL;
+    if (position != self->position || slot != self->slot)
+        self->at = (index_cursor_t){ 0 };
+    self->position = position;
+    self->slot = slot;
 }
 
-//  Moves on to the first holder in a namespace that is not passed.  False where there is none.
+//  Writes what it is at, or looks at what is next.  True where blocks were looked at.
 static bool
-s_find_holder (catalog_snapshot_t *self, const namespace_entry_t *space, const source_entry_t *entry)
+s_step (catalog_snapshot_t *self, const source_entry_t *entry)
 {
-    if (space->number != self->space) {
-        self->space = space->number;
-        self->holder = 0;
-        self->at = (index_cursor_t){ 0 };
+    const claim_t *claim = catalog_claim_at (self->catalog, entry, self->position);
+    bool is_said = claim && claim->holder.kind == HOLDER_EXACT;
+    uint32_t slot = self->slot;
+    const namespace_entry_t *space = is_said ? catalog_next_space (self->catalog, claim, &slot) : NULL;
+    if (!space) {
+        s_go_to (self, self->position + 1, 0);
+        return false;
     }
-    catalog_holders_of (space->index, entry, HOLDER_EXACT, &self->numbers);
-    for (size_t i = 0; i < self->numbers.count; i++) {
-        uint32_t number = *(uint32_t *)array_at (&self->numbers, i);
-        if (number < self->holder)
-            continue;
-        self->at = number == self->holder ? self->at : (index_cursor_t){ 0 };
-        self->holder = number;
-        return true;
-    }
-    return false;
+    s_go_to (self, self->position, slot);
+    uint32_t number = index_holder_find (space->index, &claim->holder);
+    if (number == HOLDER_NONE || !s_walk (self, space, number))
+        s_go_to (self, self->position, slot + 1);
+    return number != HOLDER_NONE;
 }
 
 status_t
@@ -149,44 +134,44 @@ catalog_snapshot_next (catalog_snapshot_t *self, bool *ended)
     if (self->stale)
         return STATUS_STALE;
     const source_entry_t *entry = catalog_find_source (self->catalog, self->source);
-    for (int steps = NAMESPACES_A_STEP; steps; steps--) {
-        const namespace_entry_t *space = entry ? s_find_space (self) : NULL;
-        if (!space) {
-            self->space = UINT64_MAX;
-            *ended = true;
+    uint32_t end = entry ? (uint32_t)entry->claims.count : 0;
+    for (int looks = LOOKS_A_STEP; looks && self->position < end; looks--)
+        if (s_step (self, entry))
             return STATUS_OK;
-        }
-        if (s_find_holder (self, space, entry)) {
-            s_walk (self, space);
-            return STATUS_OK;
-        }
-        self->space++;
-        self->holder = 0;
-        self->at = (index_cursor_t){ 0 };
-    }
+    *ended = self->position >= end;
+    if (*ended)
+        self->position = THE_END;
     return STATUS_OK;
 }
 
 //  ---- What changes meanwhile ----
 
-//  Whether a block of a holder has come, had it been there.
+//  Blocks that change: hashes of one claim in one namespace.
+typedef struct {
+    const namespace_entry_t *space;    //  Where
+    uint32_t position;                 //  Of the claim
+    column_t hashes;                   //  Which
+} changed_t;
+
+//  Whether a block has come, had it been there.
 static bool
-s_has_passed (const catalog_snapshot_t *self, const namespace_entry_t *space, uint32_t holder, hash128_t hash)
+s_has_passed (const catalog_snapshot_t *self, const changed_t *changed, size_t block)
 {
-    if (space->number != self->space)
-        return space->number < self->space;
-    return holder < self->holder || (holder == self->holder && index_has_passed (space->index, self->at, hash.high));
+    if (changed->position != self->position)
+        return changed->position < self->position;
+    if (changed->space->slot != self->slot)
+        return changed->space->slot < self->slot;
+    return index_has_passed (changed->space->index, self->at, column_hash128 (changed->hashes, block).high);
 }
 
-//  The next row of hashes, from *first on, that have come.  Returns its end: *first where there is none.
+//  The next row of blocks, from *first on, that have come.  Returns its end: *first where there is none.
 static size_t
-s_next_row (
-    const catalog_snapshot_t *self, const namespace_entry_t *space, uint32_t holder, column_t hashes, size_t *first)
+s_next_row (const catalog_snapshot_t *self, const changed_t *changed, size_t *first)
 {
-    while (*first < hashes.count && !s_has_passed (self, space, holder, column_hash128 (hashes, *first)))
+    while (*first < changed->hashes.count && !s_has_passed (self, changed, *first))
         ++*first;
     size_t end = *first;
-    while (end < hashes.count && s_has_passed (self, space, holder, column_hash128 (hashes, end)))
+    while (end < changed->hashes.count && s_has_passed (self, changed, end))
         end++;
     return end;
 }
@@ -218,13 +203,13 @@ s_valid (column_t hashes)
 }
 
 void
-catalog_snapshots_stored (
-    catalog_t *self, uint64_t source, const namespace_entry_t *space, uint32_t holder, const kv_stored_t *event)
+catalog_snapshots_stored (catalog_t *self, uint64_t source, const namespace_entry_t *space, const kv_stored_t *event)
 {
+    changed_t changed = { space, catalog_position (event->rank, event->tier, HOLDER_EXACT), s_valid (event->hashes) };
+    column_t hashes = changed.hashes;
     for (catalog_snapshot_t *each = NULL; (each = s_next_of (self, source, each));) {
-        column_t hashes = s_valid (event->hashes);
         kv_stored_t part = *event;
-        for (size_t first = 0, end; (end = s_next_row (each, space, holder, hashes, &first)) > first; first = end) {
+        for (size_t first = 0, end; (end = s_next_row (each, &changed, &first)) > first; first = end) {
             part.has_parent = first || event->has_parent;
             part.parent = first ? column_hash128 (hashes, first - 1) : event->parent;
             part.hashes = s_row (hashes, first, end);
@@ -234,13 +219,12 @@ catalog_snapshots_stored (
 }
 
 void
-catalog_snapshots_removed (
-    catalog_t *self, uint64_t source, const namespace_entry_t *space, uint32_t holder, const kv_removed_t *event)
+catalog_snapshots_removed (catalog_t *self, uint64_t source, const namespace_entry_t *space, const kv_removed_t *event)
 {
+    changed_t changed = { space, catalog_position (event->rank, event->tier, HOLDER_EXACT), event->hashes };
     for (catalog_snapshot_t *each = NULL; (each = s_next_of (self, source, each));) {
         kv_removed_t part = *event;
-        size_t first = 0, end;
-        for (; (end = s_next_row (each, space, holder, event->hashes, &first)) > first; first = end) {
+        for (size_t first = 0, end; (end = s_next_row (each, &changed, &first)) > first; first = end) {
             part.hashes = s_row (event->hashes, first, end);
             each->add (each->arg, &kv_removed_message, &part);
         }

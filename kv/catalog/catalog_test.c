@@ -9,7 +9,7 @@
 #include "base/random.h"
 #include "kv/catalog/catalog.h"
 
-enum { WORKER = 11, OTHER = 12, NAMESPACES = 4096 };
+enum { WORKER = 11, OTHER = 12, NAMESPACES = 4096, RANKS = 1024 };
 
 static catalog_t *s_catalog;
 
@@ -60,6 +60,20 @@ s_matches (uint64_t namespace_id)
     return found;
 }
 
+//  A worker is sent to compute both blocks.
+static catalog_ticket_t
+s_begin_prefill (uint64_t source, uint64_t namespace_id, uint64_t expiry_ns)
+{
+    uint8_t bytes [2 * HASH128_SIZE];
+    s_hashes (bytes);
+    catalog_prefill_t prefill = { .source = source,
+        .namespace_id = namespace_id,
+        .hashes = { bytes, 2 },
+        .expected_ns = expiry_ns / 2,
+        .expiry_ns = expiry_ns };
+    return catalog_begin_prefill (s_catalog, &prefill);
+}
+
 static catalog_stats_t
 s_stats (void)
 {
@@ -84,6 +98,9 @@ s_expire (uint64_t now_ns)
         expired += catalog_expire (s_catalog, now_ns, &more);
     return expired;
 }
+
+//  (holder, block) pairs that a call takes out of the indexes at most: two in each of some namespaces.
+enum { LEAVES_AT_ONCE = 2 * 64, LEAVES_A_CALL = 2 * 4 };
 
 static void
 test_namespaces_share_no_block (void **state)
@@ -207,9 +224,103 @@ test_all_namespaces_share_one_bound (void **state)
     s_catalog = one;
 }
 
+//  ---- What is over ----
+
+//  A worker that has something everywhere is cleared: at once in every answer, and in memory some with each call.
+static void
+test_a_clear_takes_out_little_at_a_time (void **state)
+{
+    uint64_t left = 2 * NAMESPACES;
+    for (uint64_t id = 1; id <= NAMESPACES; id++)
+        s_store (WORKER, id);
+    catalog_cleared (s_catalog, WORKER, &(kv_cleared_t){ 0 });
+    for (uint64_t id = 1; id <= NAMESPACES; id++)
+        assert_int_equal (s_matches (id), 0);
+    assert_int_equal (s_stats ().memberships, left - LEAVES_AT_ONCE);
+    s_store (WORKER, 2);
+    assert_int_equal (s_matches (2), 1);
+    assert_int_equal (s_stats ().memberships, left - LEAVES_AT_ONCE - LEAVES_A_CALL + 2);
+    catalog_check (s_catalog);
+    for (uint64_t before = left; s_stats ().memberships > 4; before = left) {
+        s_store (OTHER, 1);
+        left = s_stats ().memberships;
+        assert_true (left < before);
+    }
+    catalog_check (s_catalog);
+    assert_int_equal (s_matches (1) + s_matches (2), 2);
+}
+
+//  So it is with all ranks of a worker that goes.
+static void
+test_a_worker_of_many_ranks_goes_little_by_little (void **state)
+{
+    kv_stored_t event = { .namespace_id = 1 };
+    uint8_t bytes [2 * HASH128_SIZE];
+    s_hashes (bytes);
+    for (uint16_t i = 0; i < RANKS * TIER_COUNT; i++) {
+        event.rank = i / TIER_COUNT;
+        event.tier = i % TIER_COUNT;
+        event.hashes = (column_t){ bytes, 2 };
+        catalog_stored (s_catalog, WORKER, &event);
+    }
+    assert_int_equal (s_matches (1), RANKS);
+    catalog_forget (s_catalog, WORKER);
+    assert_int_equal (s_matches (1), 0);
+    assert_int_equal (s_stats ().sources, 0);
+    assert_in_range (s_stats ().memberships, 2 * RANKS * TIER_COUNT - LEAVES_AT_ONCE, 2 * RANKS * TIER_COUNT);
+    s_store (OTHER, 1);
+    assert_int_equal (s_matches (1), 1);
+    s_sweep ();
+    assert_int_equal (s_stats ().memberships, 2);
+    catalog_check (s_catalog);
+}
+
+//  Whatever is cleared, forgotten and said again, in however many namespaces, answers know at once.
+static void
+test_answers_equal_plain_notes (void **state)
+{
+    enum { SEED = 20261201, SOURCES = 4, PLACES = 100, STEPS = 30000 };
+    static bool said [SOURCES][PLACES + 1], computed [SOURCES][PLACES + 1];
+    random_t random;
+    print_message ("seed %d\n", SEED);
+    random_init (&random, SEED);
+    for (int step = 0; step < STEPS; step++) {
+        uint64_t source = random_below (&random, SOURCES), place = 1 + random_below (&random, PLACES);
+        uint64_t dice = random_below (&random, 1000), expected = 0;
+        bool ends_said = dice >= 850 && dice < 880, ends_computed = dice >= 860 && dice < 890;
+        if (dice < 400)
+            s_store (WORKER + source, place);
+        else if (dice < 850 && !computed [source][place])
+            s_begin_prefill (WORKER + source, place, UINT64_MAX);
+        else if (dice < 850)
+            continue;
+        else if (dice < 855)
+            catalog_cleared (s_catalog, WORKER + source, &(kv_cleared_t){ 0 });
+        else if (dice < 860)
+            catalog_forget_said (s_catalog, WORKER + source);
+        else if (dice < 880)
+            catalog_forget (s_catalog, WORKER + source);
+        else if (dice < 890)
+            catalog_forget_unsaid (s_catalog, WORKER + source);
+        else if (dice < 900)
+            catalog_sweep (s_catalog);
+        said [source][place] |= dice < 400;
+        computed [source][place] = dice >= 400 && (dice < 850 || computed [source][place]);
+        for (uint64_t each = 0; each <= PLACES; each++) {
+            said [source][each] &= !ends_said;
+            computed [source][each] &= !ends_computed;
+        }
+        for (uint64_t each = 0; each < SOURCES; each++)
+            expected += said [each][place] || computed [each][place];
+        assert_int_equal (s_matches (place), expected);
+        if (step % 100 == 0)
+            catalog_check (s_catalog);
+    }
+}
+
 //  ---- What a worker reaches ----
 
-enum { PROMPT = 10, STORE = 13 };
+enum { PROMPT = 10, STORE = 99 };
 
 static void
 s_prompt (uint8_t bytes [PROMPT * HASH128_SIZE])
@@ -301,20 +412,6 @@ test_ranks_beyond_the_bound_have_nothing (void **state)
 }
 
 //  ---- What is being computed ----
-
-//  A worker is sent to compute both blocks.
-static catalog_ticket_t
-s_begin_prefill (uint64_t source, uint64_t namespace_id, uint64_t expiry_ns)
-{
-    uint8_t bytes [2 * HASH128_SIZE];
-    s_hashes (bytes);
-    catalog_prefill_t prefill = { .source = source,
-        .namespace_id = namespace_id,
-        .hashes = { bytes, 2 },
-        .expected_ns = expiry_ns / 2,
-        .expiry_ns = expiry_ns };
-    return catalog_begin_prefill (s_catalog, &prefill);
-}
 
 static void
 test_what_is_computed_is_told_apart_until_it_is_stored (void **state)
@@ -503,16 +600,22 @@ s_change (random_t *random)
     hash128_t parent;
     uint64_t source = random_chance (random, 700000) ? WORKER : OTHER, space = 1 + random_below (random, SPACES);
     tier_t tier = random_chance (random, 700000) ? TIER_DEVICE : TIER_HOST;
+    uint16_t rank = random_chance (random, 700000) ? 0 : 30;
     column_t hashes = s_random_row (random, bytes, &parent);
     uint64_t dice = random_below (random, 1000);
     if (dice < 550)
         catalog_stored (s_catalog, source,
-            &(kv_stored_t){
-                .namespace_id = space, .tier = tier, .has_parent = true, .parent = parent, .hashes = hashes });
+            &(kv_stored_t){ .namespace_id = space,
+                .rank = rank,
+                .tier = tier,
+                .has_parent = true,
+                .parent = parent,
+                .hashes = hashes });
     else if (dice < 990)
-        catalog_removed (s_catalog, source, &(kv_removed_t){ .namespace_id = space, .tier = tier, .hashes = hashes });
+        catalog_removed (
+            s_catalog, source, &(kv_removed_t){ .namespace_id = space, .rank = rank, .tier = tier, .hashes = hashes });
     else if (dice < 995)
-        catalog_cleared (s_catalog, source, &(kv_cleared_t){ .tier = tier });
+        catalog_cleared (s_catalog, source, &(kv_cleared_t){ .rank = rank, .tier = tier });
     else
         catalog_sweep (s_catalog);
 }
@@ -567,11 +670,31 @@ test_a_snapshot_is_right_though_all_changes_meanwhile (void **state)
         assert_int_equal (catalog_digest (other.catalog, WORKER), catalog_digest (s_catalog, WORKER));
         events += joiner.events;
         between += joiner.between;
+        catalog_check (joiner.catalog);
+        catalog_check (s_catalog);
         s_leave (&other);
         s_leave (&joiner);
     }
     assert_true (catalog_digest (s_catalog, WORKER) != 0);
     assert_true (between > ROUNDS && events > 2 * between);
+}
+
+//  A step looks at no more ranks than some, however many the source has said something of.
+static void
+test_a_snapshot_of_many_ranks_takes_many_steps (void **state)
+{
+    enum { POSITIONS = RANKS * TIER_COUNT * HOLDER_KIND_COUNT, LOOKS = 256 };
+    joiner_t joiner;
+    s_store_prompt (WORKER, 0, TIER_DEVICE, 0, 4);
+    s_store_prompt (WORKER, RANKS - 1, TIER_REMOTE, 0, 4);
+    s_join (&joiner);
+    int steps = 1;
+    while (s_step (&joiner))
+        steps++;
+    assert_in_range (steps, POSITIONS / LOOKS, POSITIONS / LOOKS + 3);
+    assert_int_equal (joiner.events, 2);
+    assert_int_equal (catalog_digest (joiner.catalog, WORKER), catalog_digest (s_catalog, WORKER));
+    s_leave (&joiner);
 }
 
 static void
@@ -625,6 +748,9 @@ main (void)
         cmocka_unit_test_setup_teardown (test_no_namespace_keeps_others_from_going, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_what_went_takes_room_until_it_is_freed, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_all_namespaces_share_one_bound, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_a_clear_takes_out_little_at_a_time, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_a_worker_of_many_ranks_goes_little_by_little, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_answers_equal_plain_notes, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_worker_reaches_all_its_tiers, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_workers_share_a_store, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_ranks_beyond_the_bound_have_nothing, s_set_up, s_tear_down),
@@ -637,6 +763,7 @@ main (void)
         cmocka_unit_test_setup_teardown (test_no_more_is_computed_than_the_bound_allows, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_round_through_many_guesses_ends, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_snapshot_is_right_though_all_changes_meanwhile, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_a_snapshot_of_many_ranks_takes_many_steps, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_snapshot_of_what_was_forgotten_is_stale, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_snapshot_is_told_no_more_than_was_stored, s_set_up, s_tear_down),
     };

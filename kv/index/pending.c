@@ -210,13 +210,12 @@ s_charge (const prefill_t *prefill, size_t *left)
 }
 
 size_t
-pending_arrived (pending_t *self, const holder_t *worker)
+pending_arrived (pending_t *self, const holder_t *worker, uint32_t exact)
 {
     if (!self->counters.blocks)
         return 0;
     holder_t pending = s_pending (worker);
     const work_t *work = s_work (self, index_holder_find (self->index, &pending));
-    uint32_t exact = index_holder_find (self->index, worker);
     list_link_t *link = work ? list_first (&work->prefills) : NULL;
     size_t arrived = 0, left = ARRIVED_BLOCKS;
     for (size_t i = 0; link && i < ARRIVALS_MAX && left; i++) {

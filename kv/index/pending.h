@@ -40,10 +40,11 @@ status_t pending_add (pending_t *self, const holder_t *worker, const uint64_t *h
 //  It is done, or will not be: events say more now.  False where it expired already.
 bool pending_settle (pending_t *self, uint64_t id);
 
-//  A worker has said that it stored blocks: settles its prefills of which it has the last block now.  Engines compute about
+//  A worker, by the holder its prefills were added for, has said that it stored blocks as another holder, `exact` by number:
+//  settles its prefills of which it has the last block now.  Engines compute about
 //  in the order in which they were asked, so the oldest 16 are looked at, and some thousand blocks settled; others end with
 //  a later event or otherwise.  Returns how many.
-size_t pending_arrived (pending_t *self, const holder_t *worker);
+size_t pending_arrived (pending_t *self, const holder_t *worker, uint32_t exact);
 
 //  The blocks of a prefill, `*count` of them, and the number of its holder.  Borrowed until it is settled or expires; NULL,
 //  and 0 and HOLDER_NONE, where it is not pending.

@@ -180,10 +180,10 @@ test_what_is_stored_is_not_pending (void **state)
     assert_int_equal (count, 5);
     assert_int_equal (holder, s_holder (index, 7));
     index_store (index, exact, INDEX_ROOT, s_chain, 2, NULL);
-    assert_int_equal (pending_arrived (pending, &s_worker), 0);
+    assert_int_equal (pending_arrived (pending, &s_worker, exact), 0);
     index_store (index, exact, s_chain [1], s_chain + 2, 2, NULL);
-    assert_int_equal (pending_arrived (pending, &s_worker), 2);
-    assert_int_equal (pending_arrived (pending, &(holder_t){ .owner = 8 }), 0);
+    assert_int_equal (pending_arrived (pending, &s_worker, exact), 2);
+    assert_int_equal (pending_arrived (pending, &(holder_t){ .owner = 8 }, exact), 0);
     assert_false (pending_settle (pending, first));
     assert_null (pending_blocks (pending, twin, &holder, &count));
     assert_int_equal (holder, HOLDER_NONE);

@@ -28,6 +28,7 @@ typedef struct {
 
 struct reach {
     array_t owners;       //  owner_t by number
+    array_t counts_as;    //  uint32_t by the owner that a holder names: whose it is; those beyond stand for themselves
     uint64_t question;    //  Number of the last one
     array_t room;         //  uint64_t, scratch: sets as bits
 };
@@ -37,6 +38,7 @@ reach_new (void)
 {
     reach_t *self = memory_new (sizeof *self);
     array_init (&self->owners, sizeof (owner_t));
+    array_init (&self->counts_as, sizeof (uint32_t));
     array_init (&self->room, sizeof (uint64_t));
     return self;
 }
@@ -58,6 +60,7 @@ reach_destroy (reach_t **self_p)
         array_fini (&s_owner_at (self, owner)->sharers);
     }
     array_fini (&self->room);
+    array_fini (&self->counts_as);
     array_fini (&self->owners);
     memory_free (self);
     *self_p = NULL;
@@ -109,6 +112,20 @@ reach_forget (reach_t *self, uint32_t owner)
                 array_remove (sharers, i);
     }
     array_cut (&s_owner (self, owner)->workers, 0);
+}
+
+void
+reach_count_as (reach_t *self, uint32_t named, uint32_t owner)
+{
+    while (self->counts_as.count <= named)
+        array_append (&self->counts_as, &(uint32_t){ (uint32_t)self->counts_as.count }, 1);
+    *(uint32_t *)array_at (&self->counts_as, named) = owner;
+}
+
+static uint32_t
+s_owner_of (const reach_t *self, const holder_t *holder)
+{
+    return holder->owner < self->counts_as.count ? ((uint32_t *)self->counts_as.data) [holder->owner] : holder->owner;
 }
 
 //  ---- Overlaps ----
@@ -190,10 +207,11 @@ static void
 s_change_seat (race_t *race, uint32_t seat, bool has)
 {
     const holder_t *holder = holder_table_get (race->index->holders, index_holder_of (race->index, seat));
-    if (!holder || holder->kind > race->last)
+    uint32_t owner = holder ? s_owner_of (race->reach, holder) : REACH_NOBODY;
+    if (owner == REACH_NOBODY || holder->kind > race->last)
         return;
-    s_change_worker (race, holder->owner, holder->rank, holder->kind * (uint32_t)TIER_COUNT + holder->tier, has);
-    const array_t *sharers = &s_owner_at (race->reach, holder->owner)->sharers;
+    s_change_worker (race, owner, holder->rank, holder->kind * (uint32_t)TIER_COUNT + holder->tier, has);
+    const array_t *sharers = &s_owner_at (race->reach, owner)->sharers;
     for (size_t i = 0; i < sharers->count && holder->kind == HOLDER_EXACT; i++) {
         const sharer_t *sharer = array_at (sharers, i);
         if (holder->tier >= sharer->nearest)

@@ -9,12 +9,18 @@
 //  An answer looks at a holder only where it begins or ceases to have what the query asks for: it costs as much as whoever
 //  has the first block and the changes behind it together.
 //
+//  Whose a holder is can be said in a word, beside the index: the owner that it names may stand for another one, or for nobody
+//  any more, and then all that such holders have in whatever index counts so at once.
+//
 //  Not thread-safe, and no part of an index: one reach serves all indexes whose holders have the same owners.
 
 #ifndef KV_INDEX_REACH_H
 #define KV_INDEX_REACH_H
 
 #include "kv/index/index.h"
+
+//  The number of no owner.
+#define REACH_NOBODY UINT32_MAX
 
 typedef struct reach reach_t;
 
@@ -37,6 +43,10 @@ void reach_add (reach_t *self, uint32_t owner, uint16_t rank, uint32_t other, ti
 
 //  An owner is gone: its workers reach nothing, and nobody reaches what it has.  Its number may be another's next.
 void reach_forget (reach_t *self, uint32_t owner);
+
+//  Holders that name this owner count, from now on, as another owner's; as nobody's where that is REACH_NOBODY.  Until it is said,
+//  each stands for itself.  Of holders that differ in nothing else and are not exact one at most may count as an owner's.
+void reach_count_as (reach_t *self, uint32_t named, uint32_t owner);
 
 //  Appends the overlap of every worker that has one with what the match found, as a reach_overlap_t that the element of the
 //  array begins with; the rest of it is 0.  The index must not have changed since.  last: holders of a kind behind this one

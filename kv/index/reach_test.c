@@ -18,6 +18,7 @@ typedef struct {
     index_t *index;                                 //  Of all rounds
     reach_t *reach;                                 //  Under test
     uint32_t holders;                               //  How many there are
+    uint32_t counts_as [OWNERS];                    //  Whose the holders are that name an owner
     uint8_t nearest [OWNERS][RANKS][OWNERS];        //  From which tier on a worker reaches another owner; NOTHING
     bool held [HOLDERS][BLOCKS];                    //  Who holds what
     uint64_t hashes [BLOCKS];                       //  A chain
@@ -33,6 +34,8 @@ s_begin (world_t *world)
     memset (world->nearest, NOTHING, sizeof world->nearest);
     world->index = index_new (NULL);
     world->reach = reach_new ();
+    for (uint32_t owner = 0; owner < OWNERS; owner++)
+        world->counts_as [owner] = owner;
     for (uint64_t i = 0; i < BLOCKS; i++)
         world->hashes [i] = hash_u64 (i);
     array_init (&world->overlaps, sizeof (reach_overlap_t));
@@ -201,8 +204,10 @@ static const struct {
 static bool
 s_reaches (const world_t *world, uint32_t owner, uint16_t rank, const holder_t *holder)
 {
-    bool own = holder->owner == owner && holder->rank == rank;
-    return own || (holder->kind == HOLDER_EXACT && holder->tier >= world->nearest [owner][rank][holder->owner]);
+    uint32_t whose = world->counts_as [holder->owner];
+    bool own = whose == owner && holder->rank == rank;
+    bool is_shared = whose != REACH_NOBODY && holder->kind == HOLDER_EXACT;
+    return own || (is_shared && holder->tier >= world->nearest [owner][rank][whose]);
 }
 
 //  The best place of those where a worker has a block.
@@ -247,6 +252,17 @@ s_forget (world_t *world, uint32_t owner)
             world->nearest [each][rank][owner] = NOTHING;
 }
 
+//  Nobody else's holders count as that one's any more.
+static void
+s_count_as (world_t *world, uint32_t named, uint32_t owner)
+{
+    for (uint32_t each = 0; each < OWNERS; each++)
+        if (each == named || world->counts_as [each] == owner) {
+            world->counts_as [each] = each == named ? owner : REACH_NOBODY;
+            reach_count_as (world->reach, each, world->counts_as [each]);
+        }
+}
+
 static void
 s_change (world_t *world)
 {
@@ -259,7 +275,9 @@ s_change (world_t *world)
         s_share (world, owner, rank, other, (tier_t)random_below (&world->random, TIER_COUNT));
     else if (dice < 50)
         s_forget (world, owner);
-    else if (dice < 55) {
+    else if (dice < 60)
+        s_count_as (world, owner, random_chance (&world->random, 300000) ? REACH_NOBODY : other);
+    else if (dice < 65) {
         index_clear (world->index, holder, NULL);
         memset (world->held [holder], 0, sizeof world->held [holder]);
     } else {

@@ -20,7 +20,8 @@ enum {
     EVENT = 32,                         //  Blocks of most events
     LONGEST = KV_REMOVED_HASHES_MAX,    //  Blocks of the longest event, each with another set of holders
     QUERY = 1024,                       //  Blocks of a lookup
-    SPACES = 100,                       //  Namespaces of the catalog that the largest worker is in
+    SPACES = 4000,                      //  Namespaces of the catalog that the largest worker is in
+    RANKS = 1024,                       //  Of it, each with something in all tiers
     PREFILLS = 1000,                    //  Pending at once
     SLICE = 4096,                       //  Bytes of a slice
     SWEEP_STEPS = 16,                   //  Of a sweep
@@ -435,7 +436,14 @@ s_fill_catalog (world_t *self)
         s_say_stored (self);
     }
     for (uint64_t i = 2; i < SPACES + 2; i++)
-        catalog_stored (self->catalog, WORKER, &(kv_stored_t){ .namespace_id = i, .hashes = s_column (self, EVENT) });
+        catalog_stored (self->catalog, WORKER, &(kv_stored_t){ .namespace_id = i, .hashes = s_column (self, 1) });
+    for (uint64_t i = 0; i < RANKS * TIER_COUNT; i++) {
+        kv_stored_t event = { .namespace_id = MEMO_SPACE,
+            .rank = (uint16_t)(i / TIER_COUNT),
+            .tier = (tier_t)(i % TIER_COUNT),
+            .hashes = s_column (self, 1) };
+        catalog_stored (self->catalog, WORKER, &event);
+    }
 }
 
 //  ---- What is measured ----
