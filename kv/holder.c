@@ -1,23 +1,17 @@
 #include "kv/holder.h"
 
-#include "base/array.h"
-#include "base/heap.h"
-#include "base/map.h"
 #include "base/memory.h"
+#include "kv/table.h"
 
+//  A holder's number is one less than its node's.
 typedef struct {
-    heap_entry_t freed;    //  Queued by number while nobody has it; first, so that the heap's entry is the slot
-    uint32_t id;           //  Its number
-} slot_t;
+    node_t node;        //  Key: of the packed holder
+    holder_t holder;    //  Whose number it is
+} entry_t;
 
 struct holder_table {
-    array_t holders;    //  holder_t, by number; of kind NOBODY where none has it
-    array_t slots;      //  slot_t *, by number
-    map_t *ids;         //  Packed holder -> its slot
-    heap_t free;        //  Slots nobody has, smallest number first
+    table_t entries;    //  entry_t
 };
-
-enum { NOBODY = HOLDER_KIND_COUNT };
 
 static const char *const s_kinds [HOLDER_KIND_COUNT] = {
     [HOLDER_EXACT] = "exact",
@@ -52,17 +46,8 @@ holder_table_t *
 holder_table_new (void)
 {
     holder_table_t *self = memory_new (sizeof *self);
-    array_init (&self->holders, sizeof (holder_t));
-    array_init (&self->slots, sizeof (slot_t *));
-    heap_init (&self->free);
-    self->ids = map_new (0);
+    table_init (&self->entries, sizeof (entry_t));
     return self;
-}
-
-static slot_t *
-s_slot (const holder_table_t *self, uint32_t id)
-{
-    return *(slot_t **)array_at (&self->slots, id);
 }
 
 void
@@ -71,29 +56,27 @@ holder_table_destroy (holder_table_t **self_p)
     holder_table_t *self = *self_p;
     if (!self)
         return;
-    for (uint32_t id = 0; id < self->slots.count; id++)
-        memory_free (s_slot (self, id));
-    map_destroy (&self->ids);
-    heap_fini (&self->free);
-    array_fini (&self->slots);
-    array_fini (&self->holders);
+    table_fini (&self->entries);
     memory_free (self);
     *self_p = NULL;
 }
 
-static slot_t *
-s_take_slot (holder_table_t *self)
+bool
+holder_table_shed (holder_table_t *self)
 {
-    heap_entry_t *freed = heap_first (&self->free);
-    if (freed) {
-        heap_remove (&self->free, freed);
-        return (slot_t *)freed;
-    }
-    slot_t *slot = memory_new (sizeof *slot);
-    slot->id = (uint32_t)self->slots.count;
-    *(slot_t **)array_add (&self->slots) = slot;
-    array_add (&self->holders);
-    return slot;
+    return table_shed (&self->entries);
+}
+
+static entry_t *
+s_entry (const holder_table_t *self, uint32_t node)
+{
+    return table_at (&self->entries, node);
+}
+
+static uint64_t
+s_key (const holder_t *holder)
+{
+    return table_key_of_pair (0, holder_pack (holder));
 }
 
 uint32_t
@@ -102,42 +85,47 @@ holder_table_add (holder_table_t *self, const holder_t *holder)
     uint32_t id = holder_table_find (self, holder);
     if (id != HOLDER_NONE)
         return id;
-    slot_t *slot = s_take_slot (self);
-    *(holder_t *)array_at (&self->holders, slot->id) = *holder;
-    map_put_u64 (self->ids, holder_pack (holder), slot);
-    return slot->id;
+    uint32_t node = table_add (&self->entries, s_key (holder));
+    s_entry (self, node)->holder = *holder;
+    return node - 1;
 }
 
 uint32_t
 holder_table_find (const holder_table_t *self, const holder_t *holder)
 {
-    const slot_t *slot = map_get_u64 (self->ids, holder_pack (holder));
-    return slot ? slot->id : HOLDER_NONE;
+    uint32_t node = table_find (&self->entries, s_key (holder));
+    while (node && holder_pack (&s_entry (self, node)->holder) != holder_pack (holder))
+        node = table_next_equal (&self->entries, node);
+    return node ? node - 1 : HOLDER_NONE;
 }
 
 const holder_t *
 holder_table_get (const holder_table_t *self, uint32_t id)
 {
-    if (id >= self->holders.count)
+    if (id >= holder_table_bound (self))
         return NULL;
-    const holder_t *holder = array_at (&self->holders, id);
-    return holder->kind == NOBODY ? NULL : holder;
+    const entry_t *entry = s_entry (self, id + 1);
+    return entry->node.key ? &entry->holder : NULL;
 }
 
 bool
 holder_table_remove (holder_table_t *self, uint32_t id)
 {
-    const holder_t *holder = holder_table_get (self, id);
-    if (!holder)
+    if (!holder_table_get (self, id))
         return false;
-    map_remove_u64 (self->ids, holder_pack (holder));
-    ((holder_t *)array_at (&self->holders, id))->kind = NOBODY;
-    heap_insert (&self->free, &s_slot (self, id)->freed, id);
+    table_remove (&self->entries, id + 1);
     return true;
 }
 
 uint32_t
 holder_table_bound (const holder_table_t *self)
 {
-    return (uint32_t)self->slots.count;
+    uint32_t bound = table_bound (&self->entries);
+    return bound ? bound - 1 : 0;
+}
+
+uint64_t
+holder_table_bytes (const holder_table_t *self)
+{
+    return table_bytes (&self->entries);
 }

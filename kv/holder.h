@@ -2,7 +2,7 @@
 //
 //  A holder is (owner actor, data-parallel rank, tier): a worker's rank for `device`, a machine's block manager for `host`
 //  and `disk`, a store's for `remote`.  A holder table gives each a small dense number, which everything that counts
-//  blocks uses instead; the owner's slot is whatever small number the caller keeps for an actor's address.
+//  blocks uses instead, and grows without a pause; the owner's slot is whatever small number the caller keeps for an actor's address.
 
 #ifndef KV_HOLDER_H
 #define KV_HOLDER_H
@@ -44,7 +44,11 @@ holder_t holder_unpack (uint64_t packed);
 holder_table_t *holder_table_new (void);
 void holder_table_destroy (holder_table_t **self_p);
 
-//  The number of a holder, a new one where it had none: the smallest that is free.
+//  Frees a piece of the memory of a table that is about to be destroyed: only this and holder_table_destroy may follow.  False
+//  where none is left.
+bool holder_table_shed (holder_table_t *self);
+
+//  The number of a holder; where it had none, the last that was given back, or else the next.
 uint32_t holder_table_add (holder_table_t *self, const holder_t *holder);
 
 //  The number of a holder; HOLDER_NONE where it has none.
@@ -58,5 +62,8 @@ bool holder_table_remove (holder_table_t *self, uint32_t id);
 
 //  Numbers are below this.
 uint32_t holder_table_bound (const holder_table_t *self);
+
+//  In use.
+uint64_t holder_table_bytes (const holder_table_t *self);
 
 #endif

@@ -8,7 +8,7 @@
 #include "kv/holder.h"
 
 static void
-test_numbers_are_dense_and_the_smallest_free_one_is_next (void **state)
+test_numbers_are_dense_and_the_last_given_back_is_next (void **state)
 {
     holder_table_t *table = holder_table_new ();
     holder_t holders [5];
@@ -48,7 +48,7 @@ int
 main (void)
 {
     const struct CMUnitTest tests [] = {
-        cmocka_unit_test (test_numbers_are_dense_and_the_smallest_free_one_is_next),
+        cmocka_unit_test (test_numbers_are_dense_and_the_last_given_back_is_next),
         cmocka_unit_test (test_a_holder_is_owner_rank_tier_and_kind),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "base/hash.h"
 #include "base/memory.h"
 #include "kv/catalog/catalog_private.h"
 #include "kv/index/guess.h"
@@ -247,11 +246,20 @@ catalog_expect_removed (catalog_t *self, const kv_removed_t *event)
     s_expect (self, event->namespace_id, NULL, event->hashes);
 }
 
-//  What a rank of a source is to compute; NULL for nothing.
-static const claim_t *
-s_pending_claim (const catalog_t *self, uint64_t source, uint16_t rank)
+static void
+s_store (catalog_t *self, namespace_entry_t *space, claim_t *claim, uint32_t number, uint64_t source,
+    const kv_stored_t *event)
 {
-    return catalog_find_claim (self, catalog_find_source (self, source), rank, TIER_DEVICE, HOLDER_PENDING);
+    const uint64_t *hashes = s_short_hashes (self, event->hashes);
+    uint64_t parent = event->has_parent ? event->parent.high : INDEX_ROOT;
+    claim->digest -= catalog_digest_in (space, claim);
+    if (index_store (space->index, number, parent, hashes, event->hashes.count, NULL) != STATUS_LIMIT)
+        catalog_snapshots_stored (self, source, space, event);
+    claim->digest += catalog_digest_in (space, claim);
+    const source_entry_t *entry = catalog_find_source (self, source);
+    const claim_t *pending = catalog_find_claim (self, entry, event->rank, TIER_DEVICE, HOLDER_PENDING);
+    if (pending && event->tier == TIER_DEVICE)
+        pending_arrived (space->pending, &pending->holder, number);
 }
 
 void
@@ -264,15 +272,12 @@ catalog_stored (catalog_t *self, uint64_t source, const kv_stored_t *event)
     }
     catalog_leave (self, LEAVES_A_CALL);
     s_begin_change (self, space);
-    const holder_t *holder = catalog_holder (self, space, source, event->rank, event->tier, HOLDER_EXACT);
-    uint32_t number = index_holder_add (space->index, holder);
-    uint64_t parent = event->has_parent ? event->parent.high : INDEX_ROOT;
-    const uint64_t *hashes = s_short_hashes (self, event->hashes);
-    if (index_store (space->index, number, parent, hashes, event->hashes.count, NULL) != STATUS_LIMIT)
-        catalog_snapshots_stored (self, source, space, event);
-    const claim_t *pending = s_pending_claim (self, source, event->rank);
-    if (pending && event->tier == TIER_DEVICE)
-        pending_arrived (space->pending, &pending->holder, number);
+    claim_t *claim = catalog_claim (self, space, source, event->rank, event->tier, HOLDER_EXACT);
+    uint32_t number = index_holder_add (space->index, &claim->holder);
+    if (number == HOLDER_NONE)
+        self->sums.refused += event->hashes.count;
+    else
+        s_store (self, space, claim, number, source, event);
     s_end_change (self, space);
 }
 
@@ -281,13 +286,15 @@ catalog_removed (catalog_t *self, uint64_t source, const kv_removed_t *event)
 {
     namespace_entry_t *space = map_get_u64 (self->by_namespace, event->namespace_id);
     const source_entry_t *entry = catalog_find_source (self, source);
-    const claim_t *claim = catalog_find_claim (self, entry, event->rank, event->tier, HOLDER_EXACT);
+    claim_t *claim = catalog_find_claim (self, entry, event->rank, event->tier, HOLDER_EXACT);
     uint32_t number = space && claim ? index_holder_find (space->index, &claim->holder) : HOLDER_NONE;
     if (number == HOLDER_NONE)
         return;
     s_begin_change (self, space);
     catalog_snapshots_removed (self, source, space, event);
+    claim->digest -= catalog_digest_in (space, claim);
     index_remove (space->index, number, s_short_hashes (self, event->hashes), event->hashes.count, NULL);
+    claim->digest += catalog_digest_in (space, claim);
     s_end_change (self, space);
 }
 
@@ -302,10 +309,12 @@ catalog_cleared (catalog_t *self, uint64_t source, const kv_cleared_t *event)
     catalog_snapshots_cleared (self, source, event);
 }
 
+//  One that was taken out of its namespace, if there was one.
 static void
-s_forget_guess (catalog_t *self, namespace_entry_t *space, uint64_t key)
+s_forget_guess (catalog_t *self, guess_t *guess)
 {
-    guess_t *guess = map_remove_u64 (space->guesses, key);
+    if (!guess)
+        return;
     guess_leave (guess);
     *(guess_t **)array_add (&self->guesses_left) = guess;
 }
@@ -313,15 +322,13 @@ s_forget_guess (catalog_t *self, namespace_entry_t *space, uint64_t key)
 void
 catalog_forget_holder (catalog_t *self, namespace_entry_t *space, const holder_t *holder)
 {
-    uint32_t number = index_holder_find (space->index, holder);
-    if (number == HOLDER_NONE)
-        return;
     s_begin_change (self, space);
+    uint32_t number = index_holder_find (space->index, holder);
     if (holder->kind == HOLDER_PENDING)
         pending_forget (space->pending, holder);
     else if (holder->kind == HOLDER_APPROXIMATE)
-        s_forget_guess (self, space, holder_pack (holder));
-    else
+        s_forget_guess (self, map_remove_u64 (space->guesses, holder_pack (holder)));
+    else if (number != HOLDER_NONE)
         index_retire (space->index, number, NULL);
     s_end_change (self, space);
 }
@@ -386,8 +393,8 @@ catalog_begin_prefill (catalog_t *self, const catalog_prefill_t *prefill)
     ticket.number = space->number;
     catalog_leave (self, LEAVES_A_CALL);
     s_begin_change (self, space);
-    const holder_t *holder = catalog_holder (self, space, prefill->source, prefill->rank, TIER_DEVICE, HOLDER_PENDING);
-    pending_add (space->pending, holder, s_short_hashes (self, prefill->hashes), prefill->hashes.count,
+    const claim_t *claim = catalog_claim (self, space, prefill->source, prefill->rank, TIER_DEVICE, HOLDER_PENDING);
+    pending_add (space->pending, &claim->holder, s_short_hashes (self, prefill->hashes), prefill->hashes.count,
         prefill->expected_ns, prefill->expiry_ns, &ticket.id, NULL);
     s_end_change (self, space);
     return ticket;
@@ -423,7 +430,7 @@ s_guess (catalog_t *self, namespace_entry_t *space, const claim_t *pending, uint
 {
     uint64_t source = ((source_entry_t *)array_at (&self->sources, pending->slot))->source;
     const holder_t *holder =
-        catalog_holder (self, space, source, pending->holder.rank, pending->holder.tier, HOLDER_APPROXIMATE);
+        &catalog_claim (self, space, source, pending->holder.rank, pending->holder.tier, HOLDER_APPROXIMATE)->holder;
     guess_t *guess = map_get_u64 (space->guesses, holder_pack (holder));
     if (guess)
         return guess;
@@ -458,12 +465,13 @@ static bool
 s_expire_guesses (catalog_t *self, namespace_entry_t *space, uint64_t now_ns, size_t *left, size_t *looks)
 {
     void *value;
-    for (; *left && *looks && map_next (space->guesses, &space->guesses_at, NULL, &value); --*looks) {
+    span_t key;
+    for (; *left && *looks && map_next (space->guesses, &space->guesses_at, &key, &value); --*looks) {
         guess_stats_t stats;
         guess_expire (value, now_ns, left);
         guess_stats (value, &stats);
         if (!stats.blocks)
-            s_forget_guess (self, space, holder_pack (index_holder (space->index, guess_holder (value))));
+            s_forget_guess (self, map_remove (space->guesses, key));
     }
     bool is_end = *left && *looks;
     space->guesses_at = is_end ? 0 : space->guesses_at;
@@ -543,21 +551,6 @@ catalog_match (catalog_t *self, uint64_t namespace_id, column_t hashes, holder_k
     }
 }
 
-//  What a claim has in all namespaces.
-static uint64_t
-s_digest (const catalog_t *self, const claim_t *claim)
-{
-    const holder_t *holder = &claim->holder;
-    uint64_t digest = 0;
-    const namespace_entry_t *space;
-    for (uint32_t slot = 0; (space = catalog_next_space (self, claim, &slot)); slot++) {
-        uint64_t part = index_digest (space->index, index_holder_find (space->index, holder));
-        if (part)
-            digest += hash_u64 (part ^ hash_u64 (space->id ^ (uint64_t)holder->rank << 8 ^ holder->tier));
-    }
-    return digest;
-}
-
 uint64_t
 catalog_digest (const catalog_t *self, uint64_t source)
 {
@@ -566,7 +559,7 @@ catalog_digest (const catalog_t *self, uint64_t source)
     for (size_t i = 0; entry && i < entry->claims.count; i++) {
         const claim_t *claim = catalog_claim_at (self, entry, i);
         if (claim && claim->holder.kind == HOLDER_EXACT)
-            digest += s_digest (self, claim);
+            digest += claim->digest;
     }
     return digest;
 }

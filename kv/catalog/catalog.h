@@ -8,8 +8,7 @@
 //  and 1024 ranks of a source; blocks of further ones are counted and ignored (their requests have no overlap).
 //
 //  No call takes longer because a source has much: what is cleared or forgotten is in no answer from then on, and leaves memory
-//  bit by bit with the calls that follow.  What costs by its size is what a call says itself, and catalog_digest, which is for
-//  looking at.
+//  bit by bit with the calls that follow.
 //
 //  Beside what holders say they have stands what whoever decides has just sent them to compute (kv/index/pending.h): it is
 //  told apart in answers, and no part of snapshots and digests.  So does what an engine without events probably has

@@ -5,6 +5,7 @@
 //  took a call to bring each there.  Then the number is the next claim's.
 
 #include "base/bug.h"
+#include "base/hash.h"
 #include "base/memory.h"
 #include "kv/catalog/catalog_private.h"
 
@@ -122,8 +123,8 @@ s_begin_claim (catalog_t *self, source_entry_t *entry, uint16_t rank, tier_t tie
     return claim;
 }
 
-const holder_t *
-catalog_holder (
+claim_t *
+catalog_claim (
     catalog_t *self, const namespace_entry_t *space, uint64_t source, uint16_t rank, tier_t tier, holder_kind_t kind)
 {
     source_entry_t *entry = catalog_source (self, source);
@@ -134,7 +135,7 @@ catalog_holder (
     if (word >= claim->spaces.count)
         array_append (&claim->spaces, NULL, word + 1 - claim->spaces.count);
     ((uint64_t *)claim->spaces.data) [word] |= 1ull << space->slot % WORD_BITS;
-    return &claim->holder;
+    return claim;
 }
 
 namespace_entry_t *
@@ -153,6 +154,14 @@ catalog_next_space (const catalog_t *self, const claim_t *claim, uint32_t *slot)
             return space;
     }
     return NULL;
+}
+
+uint64_t
+catalog_digest_in (const namespace_entry_t *space, const claim_t *claim)
+{
+    uint64_t digest = index_digest (space->index, index_holder_find (space->index, &claim->holder));
+    uint64_t where = space->id ^ (uint64_t)claim->holder.rank << 8 ^ claim->holder.tier;
+    return digest ? hash_u64 (digest ^ hash_u64 (where)) : 0;
 }
 
 //  ---- The end of a claim ----
@@ -232,6 +241,16 @@ s_check_holders (const catalog_t *self, const namespace_entry_t *space)
     }
 }
 
+static void
+s_check_digest (const catalog_t *self, const claim_t *claim)
+{
+    uint64_t digest = claim->digest;
+    const namespace_entry_t *space;
+    for (uint32_t slot = 0; (space = catalog_next_space (self, claim, &slot)); slot++)
+        digest -= claim->holder.kind == HOLDER_EXACT ? catalog_digest_in (space, claim) : 0;
+    BUG_ON (digest);
+}
+
 void
 catalog_check (const catalog_t *self)
 {
@@ -244,8 +263,11 @@ catalog_check (const catalog_t *self)
         const source_entry_t *entry = array_at (&self->sources, i);
         for (size_t k = 0; k < entry->claims.count; k++) {
             const claim_t *claim = catalog_claim_at (self, entry, k);
-            BUG_ON (claim && (claim->slot != i || claim->is_over));
-            live += claim != NULL;
+            if (!claim)
+                continue;
+            BUG_ON (claim->slot != i || claim->is_over);
+            s_check_digest (self, claim);
+            live++;
         }
     }
     for (uint32_t number = self->leaving; number; number = s_claim (self, number)->next, over++)

@@ -17,6 +17,7 @@ typedef struct {
     uint32_t next;      //  Among those that are over, or nobody's
     uint32_t left;      //  It has left namespaces whose slots are below it
     bool is_over;       //  It was cleared or forgotten
+    uint64_t digest;    //  Of what it has in all namespaces, where that is exact
     array_t
         spaces;    //  uint64_t: as bits, slots of the namespaces it ever had a holder in; whose they are may be others now
 } claim_t;
@@ -95,12 +96,15 @@ claim_t *catalog_find_claim (
 //  The claim that a holder names; NULL where it is over.
 claim_t *catalog_claim_of (const catalog_t *self, const holder_t *holder);
 
-//  The holder of a source's claim, which begins if there is none, for a namespace, which the claim remembers.
-const holder_t *catalog_holder (
+//  A source's claim, which begins if there is none, for a namespace, which it remembers.
+claim_t *catalog_claim (
     catalog_t *self, const namespace_entry_t *space, uint64_t source, uint16_t rank, tier_t tier, holder_kind_t kind);
 
 //  The next namespace that a claim may have a holder in, from a slot on; NULL behind the last.
 namespace_entry_t *catalog_next_space (const catalog_t *self, const claim_t *claim, uint32_t *slot);
+
+//  What the blocks of an exact claim in one namespace add to its digest.
+uint64_t catalog_digest_in (const namespace_entry_t *space, const claim_t *claim);
 
 //  Ends a claim, or all that a source has of some kinds: no answer knows it any more.
 void catalog_end_claim (catalog_t *self, claim_t *claim);

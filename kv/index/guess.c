@@ -140,7 +140,8 @@ s_store_missing (guess_t *self, const uint64_t *hashes, size_t count, uint64_t n
         for (end = first; end < count && !table_find (&self->blocks, hashes [end]);)
             end++;
         uint64_t parent = first ? hashes [first - 1] : INDEX_ROOT;
-        if (index_store (self->index, self->holder, parent, hashes + first, end - first, NULL) == STATUS_LIMIT) {
+        status_t status = index_store (self->index, self->holder, parent, hashes + first, end - first, NULL);
+        if (status != STATUS_OK && status != STATUS_INVALID) {
             self->counters.refused += count - first;
             return first;
         }

@@ -54,12 +54,12 @@ index_new (const index_options_t *options)
     surplus_init (&self->surplus);
     self->holders = holder_table_new ();
     array_init (&self->seat_of, sizeof (uint32_t));
-    array_init (&self->seats, sizeof (seat_t));
+    pile_init (&self->seats, sizeof (seat_t));
     array_init (&self->holder_of, sizeof (uint32_t));
     array_init (&self->free_seats, sizeof (uint32_t));
     array_init (&self->dying, sizeof (uint32_t));
     array_init (&self->doomed, sizeof (uint32_t));
-    array_add (&self->seats);
+    pile_add (&self->seats);
     *(uint32_t *)array_add (&self->holder_of) = HOLDER_NONE;
     return self;
 }
@@ -74,7 +74,7 @@ index_destroy (index_t **self_p)
     array_fini (&self->dying);
     array_fini (&self->free_seats);
     array_fini (&self->holder_of);
-    array_fini (&self->seats);
+    pile_fini (&self->seats);
     array_fini (&self->seat_of);
     holder_table_destroy (&self->holders);
     surplus_fini (&self->surplus);
@@ -87,7 +87,8 @@ index_destroy (index_t **self_p)
 bool
 index_shed (index_t *self)
 {
-    return runs_shed (&self->runs) || sets_shed (self->sets) || table_shed (&self->surplus.counts);
+    return runs_shed (&self->runs) || sets_shed (self->sets) || table_shed (&self->surplus.counts) ||
+           holder_table_shed (self->holders) || pile_shed (&self->seats);
 }
 
 //  --- seats and holders
@@ -101,7 +102,7 @@ index_seat_of (const index_t *self, uint32_t holder)
 seat_t *
 index_seat (const index_t *self, uint32_t seat)
 {
-    return (seat_t *)self->seats.data + seat;
+    return pile_at (&self->seats, seat);
 }
 
 static void
@@ -120,7 +121,7 @@ s_take_seat (index_t *self, uint32_t holder)
     } else {
         seat = (uint32_t)self->seats.count;
         BUG_ON (seat > SETS_MEMBER_MAX);
-        array_add (&self->seats);
+        pile_add (&self->seats);
         array_add (&self->holder_of);
     }
     *index_seat (self, seat) = (seat_t){ .change = ++self->change };
@@ -128,9 +129,23 @@ s_take_seat (index_t *self, uint32_t holder)
     return seat;
 }
 
+static bool
+s_is_over_memory (const index_t *self)
+{
+    if (!self->options.memory_limit)
+        return false;
+    index_stats_t stats;
+    index_stats (self, &stats);
+    return stats.bytes >= self->options.memory_limit;
+}
+
 uint32_t
 index_holder_add (index_t *self, const holder_t *holder)
 {
+    if (s_is_over_memory (self) && index_holder_find (self, holder) == HOLDER_NONE) {
+        self->counters.unadmitted++;
+        return HOLDER_NONE;
+    }
     uint32_t number = holder_table_add (self->holders, holder);
     if (number >= self->seat_of.count)
         array_append (&self->seat_of, NULL, number + 1 - self->seat_of.count);
@@ -314,13 +329,7 @@ index_set_memory_limit (index_t *self, uint64_t bytes)
 static bool
 s_is_full (const index_t *self, size_t count)
 {
-    if (runs_room (&self->runs) < count)
-        return true;
-    if (!self->options.memory_limit)
-        return false;
-    index_stats_t stats;
-    index_stats (self, &stats);
-    return stats.bytes >= self->options.memory_limit;
+    return runs_room (&self->runs) < count || s_is_over_memory (self);
 }
 
 //  Stores blocks behind their parent, which is at a place or nowhere, up to the first whose hash is invalid.  Returns how many.
@@ -648,5 +657,5 @@ index_stats (const index_t *self, index_stats_t *stats)
     stats->sets = sets_count (self->sets);
     stats->holders = self->seats.count - 1 - self->free_seats.count - self->dying.count - self->doomed.count;
     stats->bytes = runs_bytes (&self->runs) + sets_bytes (self->sets) + table_bytes (&self->surplus.counts) +
-                   self->seats.count * sizeof (seat_t);
+                   holder_table_bytes (self->holders) + self->seats.count * (sizeof (seat_t) + 2 * sizeof (uint32_t));
 }

@@ -25,7 +25,8 @@
 //
 //  Cost: a clear or retirement is O(1); what a cleared holder had is swept out in small steps with later stores and
 //  removals (or index_sweep).  No other call but a match costs more than its own blocks.
-//  Bytes in use are bounded: a store that begins at or above the bound is refused as STATUS_LIMIT, removals always work.
+//  Bytes in use are bounded: a store that begins at or above the bound is refused as STATUS_LIMIT, and a holder that would be a
+//  new one is; removals always work.
 
 #ifndef KV_INDEX_H
 #define KV_INDEX_H
@@ -57,6 +58,7 @@ typedef struct {
     uint64_t invalid;        //  Blocks refused because their hash is 0, or made up to be like many others
     uint64_t conflicts;      //  Stores of a known block behind another parent than before
     uint64_t strangers;      //  Calls for a holder that is not there
+    uint64_t unadmitted;     //  Holders refused because of the memory bound
     uint64_t blocks;         //  Now: different blocks, those of cleared holders not yet swept included
     uint64_t memberships;    //  Now: (holder, block) pairs held
     uint64_t sets;           //  Now: different sets of two or more holders
@@ -116,7 +118,8 @@ bool index_shed (index_t *self);
 //  Another bound of the memory; what is there stays.
 void index_set_memory_limit (index_t *self, uint64_t bytes);
 
-//  The number of a holder, dense; one that was retired may be given to another.
+//  The number of a holder, dense; one that was retired may be given to another.  HOLDER_NONE where a bound leaves no room for
+//  one more.
 uint32_t index_holder_add (index_t *self, const holder_t *holder);
 
 //  HOLDER_NONE where it was not added.

@@ -24,7 +24,7 @@ struct index {
     surplus_t surplus;          //  Further references
     holder_table_t *holders;    //  Their numbers
     array_t seat_of;            //  uint32_t by holder; 0 for none
-    array_t seats;              //  seat_t; the first is nobody's
+    pile_t seats;               //  seat_t; the first is nobody's
     array_t holder_of;          //  uint32_t by seat: whose it is; HOLDER_NONE once cleared, and for seats nobody has
     array_t free_seats;         //  uint32_t: in no set
     array_t dying;              //  uint32_t: cleared before this pass of the sweep began

@@ -8,12 +8,13 @@
 #include "kv/index/snapshot.h"
 #include "kv/index/snapshot_private.h"
 
-enum { HOLDERS_MAX = 1 << 20, STEPS_MAX = 32 };
+enum { STEPS_MAX = 32, HOLDERS_A_STEP = 1024 };
 
 //  A holder of the snapshot.
 typedef struct {
+    node_t node;        //  Key: of its number there
     uint32_t number;    //  In the index
-    bool known;         //  Whether there was a record of it
+    uint64_t name;      //  Its number there
     uint64_t digest;    //  What it should come to
 } loaded_t;
 
@@ -65,7 +66,7 @@ status_t
 index_load_init (index_load_t *self, index_t *index, span_t bytes, error_t *error)
 {
     *self = (index_load_t){ .index = index, .rest = bytes };
-    array_init (&self->holders, sizeof (loaded_t));
+    table_init (&self->holders, sizeof (loaded_t));
     span_t header;
     if (!span_starts_with (bytes, SNAPSHOT_MAGIC) || bytes.size < SNAPSHOT_HEADER)
         return error_set (error, STATUS_CORRUPT, "these bytes are no snapshot of an index");
@@ -82,36 +83,38 @@ index_load_init (index_load_t *self, index_t *index, span_t bytes, error_t *erro
 void
 index_load_fini (index_load_t *self)
 {
-    array_fini (&self->holders);
+    table_fini (&self->holders);
     self->index = NULL;
 }
 
 //  A holder by its number in the snapshot; NULL where there was none.
 static const loaded_t *
-s_holder (const index_load_t *self, uint64_t number)
+s_holder (const index_load_t *self, uint64_t name)
 {
-    const loaded_t *holder = number < self->holders.count ? array_at (&self->holders, number) : NULL;
-    return holder && holder->known ? holder : NULL;
+    uint32_t found = table_find (&self->holders, table_key_of_pair (0, name));
+    while (found && ((loaded_t *)table_at (&self->holders, found))->name != name)
+        found = table_next_equal (&self->holders, found);
+    return found ? table_at (&self->holders, found) : NULL;
 }
 
 static status_t
 s_load_holder (index_load_t *self, record_t *record, error_t *error)
 {
-    uint64_t number = s_take (&record->words, SNAPSHOT_WORD), packed = s_take (&record->words, SNAPSHOT_WORD);
-    if (number >= HOLDERS_MAX || s_holder (self, number))
-        return s_refuse (self, error, "is of a holder with an impossible number");
-    if (number >= self->holders.count)
-        array_append (&self->holders, NULL, number + 1 - self->holders.count);
+    uint64_t name = s_take (&record->words, SNAPSHOT_WORD), packed = s_take (&record->words, SNAPSHOT_WORD);
     holder_t holder = holder_unpack (packed);
+    if (name >= HOLDER_NONE || s_holder (self, name))
+        return s_refuse (self, error, "is of a holder with an impossible number");
     if (holder.tier >= TIER_COUNT || holder.kind >= HOLDER_KIND_COUNT)
         return s_refuse (self, error, "is of a holder of no kind there is");
     if (index_holder_find (self->index, &holder) != HOLDER_NONE)
         return s_refuse (self, error, "is of a holder that is there already");
-    *(loaded_t *)array_at (&self->holders, number) = (loaded_t){
-        .number = index_holder_add (self->index, &holder),
-        .known = true,
-        .digest = s_take (&record->words, SNAPSHOT_WORD),
-    };
+    uint32_t number = index_holder_add (self->index, &holder);
+    if (number == HOLDER_NONE)
+        return error_set (error, STATUS_LIMIT, "the index has no room for the snapshot's holders");
+    loaded_t *loaded = table_at (&self->holders, table_add (&self->holders, table_key_of_pair (0, name)));
+    loaded->name = name;
+    loaded->number = number;
+    loaded->digest = s_take (&record->words, SNAPSHOT_WORD);
     return STATUS_OK;
 }
 
@@ -214,19 +217,28 @@ s_load_more (index_load_t *self, record_t *record, error_t *error)
     return STATUS_OK;
 }
 
-//  The end has come: whether what was read is what was written.
+//  The end has come: what follows is whether each holder has what it should.
 static status_t
 s_load_end (index_load_t *self, record_t *record, error_t *error)
 {
     if (s_take (&record->words, SNAPSHOT_WORD) != self->records || self->rest.size)
         return s_refuse (self, error, "is an end in the middle");
-    for (size_t number = 0; number < self->holders.count; number++) {
-        const loaded_t *holder = s_holder (self, number);
-        if (holder && index_digest (self->index, holder->number) != holder->digest)
-            return error_set (
-                error, STATUS_CORRUPT, "holder %zu of the snapshot has other blocks than its digest says", number);
+    self->unproved = table_bound (&self->holders);
+    self->ended = !self->unproved;
+    return STATUS_OK;
+}
+
+//  Looks at the next holders; the first node is none.
+static status_t
+s_prove (index_load_t *self, error_t *error)
+{
+    for (int left = HOLDERS_A_STEP; left && --self->unproved; left--) {
+        const loaded_t *holder = table_at (&self->holders, self->unproved);
+        if (index_digest (self->index, holder->number) != holder->digest)
+            return error_set (error, STATUS_CORRUPT,
+                "holder %llu of the snapshot has other blocks than its digest says", (unsigned long long)holder->name);
     }
-    self->ended = true;
+    self->ended = !self->unproved;
     return STATUS_OK;
 }
 
@@ -257,11 +269,13 @@ s_load_record (index_load_t *self, error_t *error)
 status_t
 index_load_next (index_load_t *self, size_t size, error_t *error)
 {
+    if (self->unproved)
+        return s_prove (self, error);
     size_t until = self->rest.size > size ? self->rest.size - size : 0;
     int steps = STEPS_MAX;
     status_t status;
     do
         status = s_is_loading_run (self) ? s_load_more_of_run (self, &steps, error) : s_load_record (self, error);
-    while (status == STATUS_OK && !self->ended && steps && (s_is_loading_run (self) || self->rest.size > until));
+    while (status == STATUS_OK && self->rest.size && steps && (s_is_loading_run (self) || self->rest.size > until));
     return status;
 }

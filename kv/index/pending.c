@@ -172,6 +172,8 @@ pending_add (pending_t *self, const holder_t *worker, const uint64_t *hashes, si
         return error_set (error, STATUS_LIMIT, "%u blocks that are being computed are the bound", self->limit);
     holder_t pending = s_pending (worker);
     uint32_t holder = index_holder_add (self->index, &pending);
+    if (holder == HOLDER_NONE)
+        return error_set (error, STATUS_LIMIT, "the index has no room for one more that computes");
     status_t status = index_store (self->index, holder, INDEX_ROOT, hashes, count, error);
     if (status != STATUS_OK && status != STATUS_INVALID)    //  Whose blocks were made up is its own affair
         return status;

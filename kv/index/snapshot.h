@@ -23,6 +23,7 @@
 
 #include "base/buffer.h"
 #include "kv/index/index.h"
+#include "kv/table.h"
 
 typedef struct index_snapshot index_snapshot_t;
 
@@ -53,7 +54,8 @@ typedef struct {
     uint64_t label;       //  As it was given
     uint64_t check;       //  The last one
     uint64_t records;     //  Read so far
-    array_t holders;      //  loaded_t by number in the snapshot
+    table_t holders;      //  loaded_t by number in the snapshot
+    uint32_t unproved;    //  Of them, once all is read, those not yet compared with their digests are below this
     bool ended;           //  Whether all is read and right
     loading_run_t run;    //  The record that is read in slices
 } index_load_t;

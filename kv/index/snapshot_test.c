@@ -183,17 +183,42 @@ test_a_change_makes_a_snapshot_stale (void **state)
     index_destroy (&index);
 }
 
+//  An index whose bound leaves room for so many holders, and for none of their blocks.
+static index_t *
+s_new_for (uint32_t holders)
+{
+    index_stats_t stats;
+    index_t *index = index_new (NULL);
+    for (uint32_t i = 0; i < holders; i++)
+        index_holder_add (index, &(holder_t){ .owner = i });
+    index_stats (index, &stats);
+    index_destroy (&index);
+    return index_new (&(index_options_t){ .memory_limit = stats.bytes });
+}
+
 static void
 test_nothing_is_read_that_a_bound_would_refuse (void **state)
 {
+    static const struct {
+        uint32_t holders;     //  That there is room for, of three
+        const char *error;    //  What it says
+    } cases [] = { { 0, "the index has no room for the snapshot's holders" },
+        { 2, "the index has no room for the snapshot's holders" }, { 3, "the index is full" } };
     buffer_t bytes = { 0 };
-    error_t error;
-    index_t *index = s_story (), *small = index_new (&(index_options_t){ .memory_limit = 1 });
+    index_t *index = s_story ();
     s_write (index, &bytes);
-    assert_int_equal (s_read (small, buffer_span (&bytes), &error), STATUS_LIMIT);
-    assert_non_null (strstr (error.text, "the index is full"));
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        error_t error;
+        index_stats_t stats;
+        index_t *small = s_new_for (cases [i].holders);
+        assert_int_equal (s_read (small, buffer_span (&bytes), &error), STATUS_LIMIT);
+        assert_non_null (strstr (error.text, cases [i].error));
+        index_stats (small, &stats);
+        assert_int_equal (stats.holders, cases [i].holders);
+        assert_int_equal (stats.unadmitted, cases [i].holders < 3);
+        index_destroy (&small);
+    }
     buffer_fini (&bytes);
-    index_destroy (&small);
     index_destroy (&index);
 }
 
@@ -239,12 +264,22 @@ s_forge (buffer_t *bytes, const forged_t *record, uint64_t *check)
 }
 
 static void
+s_forge_header (buffer_t *bytes, uint64_t *check)
+{
+    buffer_append (bytes, SPAN ("STATORIX"));
+    buffer_append_u64_le (bytes, 2);
+    buffer_append_u64_le (bytes, LABEL);
+    *check = hash_bytes (buffer_span (bytes), 0);
+    buffer_append_u64_le (bytes, *check);
+}
+
+static void
 test_what_cannot_be_is_refused_though_its_checks_are_right (void **state)
 {
     static const forged_t cases [] = {
         { 9, { 0 }, 0, "record 1 of the snapshot is of no type there is" },
         { 1, { 0, 2ull << 32, 0 }, 3, "record 1 of the snapshot is of a holder with an impossible number" },
-        { 1, { 1ull << 40, 2ull << 32, 0 }, 3, "record 1 of the snapshot is of a holder with an impossible number" },
+        { 1, { UINT32_MAX, 2ull << 32, 0 }, 3, "record 1 of the snapshot is of a holder with an impossible number" },
         { 1, { 1, 1ull << 32, 0 }, 3, "record 1 of the snapshot is of a holder that is there already" },
         { 1, { 1, 9ull << 8, 0 }, 3, "record 1 of the snapshot is of a holder of no kind there is" },
         { 2, { 0, 129 }, 2, "record 1 of the snapshot is of a run with an impossible number of blocks" },
@@ -261,17 +296,40 @@ test_what_cannot_be_is_refused_though_its_checks_are_right (void **state)
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         buffer_t bytes = { 0 };
         error_t error;
-        buffer_append (&bytes, SPAN ("STATORIX"));
-        buffer_append_u64_le (&bytes, 2);
-        buffer_append_u64_le (&bytes, LABEL);
-        uint64_t check = hash_bytes (buffer_span (&bytes), 0);
-        buffer_append_u64_le (&bytes, check);
+        uint64_t check;
+        s_forge_header (&bytes, &check);
         s_forge (&bytes, &(forged_t){ 1, { 0, 1ull << 32, 1 }, 3, NULL }, &check);
         s_forge (&bytes, &cases [i], &check);
         assert_true (s_read_new (buffer_span (&bytes), &error) != STATUS_OK);
         assert_string_equal (error.text, cases [i].error);
         buffer_fini (&bytes);
     }
+}
+
+//  What holders take while they are read depends on how many there are, not on the numbers that somebody gave them.
+static void
+test_a_holder_takes_as_much_whatever_its_number (void **state)
+{
+    enum { HOLDERS = 3000, BYTES_A_HOLDER = 60 };
+    buffer_t bytes = { 0 };
+    uint64_t check;
+    index_t *index = index_new (NULL);
+    index_load_t load;
+    s_forge_header (&bytes, &check);
+    for (uint64_t i = 0; i < HOLDERS; i++)
+        s_forge (&bytes, &(forged_t){ 1, { UINT32_MAX - 1 - i, i << 32, 0 }, 3, NULL }, &check);
+    s_forge (&bytes, &(forged_t){ 4, { HOLDERS }, 1, NULL }, &check);
+    assert_int_equal (index_load_init (&load, index, buffer_span (&bytes), NULL), STATUS_OK);
+    int proofs = 0;
+    for (; !load.ended; proofs += load.unproved != 0) {
+        assert_int_equal (index_load_next (&load, 64, NULL), STATUS_OK);
+        assert_true (table_bytes (&load.holders) <= (load.records + 1) * BYTES_A_HOLDER);
+    }
+    assert_in_range (proofs, HOLDERS / 1024, HOLDERS / 1024 + 1);
+    index_load_fini (&load);
+    index_check (index);
+    buffer_fini (&bytes);
+    index_destroy (&index);
 }
 
 int
@@ -286,6 +344,7 @@ main (void)
         cmocka_unit_test (test_nothing_is_read_that_a_bound_would_refuse),
         cmocka_unit_test (test_damage_is_noticed),
         cmocka_unit_test (test_what_cannot_be_is_refused_though_its_checks_are_right),
+        cmocka_unit_test (test_a_holder_takes_as_much_whatever_its_number),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
