@@ -2,7 +2,8 @@
 //
 //  A holder is (owner actor, data-parallel rank, tier): a worker's rank for `device`, a machine's block manager for `host`
 //  and `disk`, a store's for `remote`.  A holder table gives each a small dense number, which everything that counts
-//  blocks uses instead, and grows without a pause; the owner's slot is whatever small number the caller keeps for an actor's address.
+//  blocks uses instead, and grows without a pause.  The owner's slot is whatever small number the caller keeps for whom it
+//  is.
 
 #ifndef KV_HOLDER_H
 #define KV_HOLDER_H

@@ -117,7 +117,8 @@ void catalog_claims_fini (catalog_t *self);
 
 //  ---- catalog_snapshot.c ----
 
-//  Tell the snapshots of a source that are under way: what it has stored; what it is about to remove; that it was cleared; that what it has said is forgotten.
+//  Tell the snapshots of a source that are under way: what it has stored; what it is about to remove; that it was cleared; that
+//  what it has said is forgotten.
 void catalog_snapshots_stored (
     catalog_t *self, uint64_t source, const namespace_entry_t *space, const kv_stored_t *event);
 void catalog_snapshots_removed (
