@@ -62,6 +62,17 @@ static const metric_desc_t s_turned_away_metric = {
     .kind = METRIC_COUNTER,
 };
 
+static const uint64_t s_round_edges [] = { MS / 10, MS, 5 * MS, 20 * MS, 100 * MS, 1000 * MS };
+
+static const metric_desc_t s_rounds_metric = {
+    .name = "stator_round_seconds",
+    .help = "How long the actor was busy before it looked again for what has arrived.",
+    .kind = METRIC_HISTOGRAM,
+    .scale = 1000 * MS,
+    .edges = s_round_edges,
+    .edge_count = sizeof s_round_edges / sizeof *s_round_edges,
+};
+
 //  ---- Dues ----
 
 bool
@@ -129,6 +140,12 @@ s_on_turn_end (void *arg)
     gather_flush_all (self);
     source_flush_all (self);
     link_free_doomed (self);
+}
+
+static void
+s_on_round (void *arg, uint64_t busy_ns)
+{
+    metric_observe (((actor_t *)arg)->rounds, busy_ns);
 }
 
 //  ---- Handlers ----
@@ -202,6 +219,7 @@ s_make_counts (actor_t *self)
         self->counts [i] = metrics_get (self->metrics, &s_bus_metric, labels);
     }
     self->unrepaired = metrics_get (self->metrics, &s_unrepaired_metric, NULL);
+    self->rounds = metrics_get (self->metrics, &s_rounds_metric, NULL);
     port_figures_t figures;
     if (!actor_table (self)->figures (self->port, &figures))
         return;
@@ -254,7 +272,7 @@ s_alloc (const actor_class_t *class, port_t *port, const actor_options_t *option
     self->ready = true;
     s_take_options (self, options);
     self->source = event_source (span_from_string (self->address));
-    port->user = (port_user_t){ s_on_alarm, s_on_turn_end, self };
+    port->user = (port_user_t){ s_on_alarm, s_on_turn_end, s_on_round, self };
     self->started_ns = actor_now (self);
     self->incarnation = actor_wall (self);
     heap_init (&self->dues);

@@ -267,6 +267,8 @@ typedef struct {
 
     //  Names who to tell.  A client that had already left is reported after the handler returns.
     void (*exchange_watch) (port_exchange_t *exchange, const exchange_watch_t *watch);
+    //  Gives the body, which `request` still shows: it stays when the exchange ends.  out: empty.
+    void (*exchange_take_body) (port_exchange_t *exchange, buffer_t *out);
     //  A whole response: status, headers, body, end.  The exchange is gone afterwards.
     void (*exchange_respond) (
         port_exchange_t *exchange, int status, const http_header_t *headers, size_t count, span_t body);
@@ -319,7 +321,7 @@ typedef struct {
     void (*region_close) (port_region_t *region, bool remove);
 
     //  Runs `run (data)` elsewhere, then `done (arg, data)` here.  What is under way when the actor ends still runs, and
-    //  its done is called before the port closes.
+    //  its done is called before the port closes.  done: NULL where nobody waits for it.
     void (*job_start) (port_t *self, job_fn *run, job_done_fn *done, void *arg, void *data);
 
     //  One finished line, no newline.  Never blocks, never fails: what cannot be written is counted.
@@ -332,7 +334,9 @@ typedef struct {
 typedef struct {
     void (*on_alarm) (void *arg);       //  The alarm is due
     void (*on_turn_end) (void *arg);    //  Asked for by turn_end
-    void *arg;                          //  For both
+    void (*on_round) (
+        void *arg, uint64_t busy_ns);    //  So long the thread served nobody else; NULL: nobody wants to know
+    void *arg;                           //  For all
 } port_user_t;
 
 //  Every implementation begins with this.

@@ -141,6 +141,15 @@ client_release (client_t **self_p)
 }
 
 void
+client_take_body (client_t *self, const http_request_t *http, buffer_t *out)
+{
+    if (self->exchange)
+        self->port->table->exchange_take_body (self->exchange, out);
+    else
+        buffer_append (out, http->body);
+}
+
+void
 client_watch (client_t *self, const exchange_watch_t *watch)
 {
     self->watch = *watch;

@@ -58,6 +58,23 @@ s_free (local_work_t *self)
 }
 
 static void
+s_on_discard (void *data)
+{
+    s_free (data);
+}
+
+//  Nobody waits for it any more, and no job has it.  A large conversation goes in one: it may have millions of parts.
+static void
+s_discard (local_work_t *self)
+{
+    port_t *port = actor_port (self->model->setup.actor);
+    if (self->size > INLINE_MAX)
+        port->table->job_start (port, s_on_discard, NULL, NULL, self);
+    else
+        s_free (self);
+}
+
+static void
 s_tell (local_work_t *self, const local_result_t *result)
 {
     if (!self->handle)
@@ -173,7 +190,7 @@ local_work_drop (local_work_t **handle)
     if (!list_link_is_linked (&self->link))
         return;
     list_remove (&self->model->waiting, &self->link);
-    s_free (self);
+    s_discard (self);
 }
 
 void
@@ -184,6 +201,6 @@ local_work_end_all (local_model_t *self)
     for (list_link_t *link; (link = list_take_first (&self->waiting));) {
         local_work_t *work = LIST_ENTRY (link, local_work_t, link);
         s_tell_withdrawn (work);
-        s_free (work);
+        s_discard (work);
     }
 }

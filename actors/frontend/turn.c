@@ -98,6 +98,17 @@ s_count_end (turn_t *self, int code)
     }
 }
 
+//  It is freed when nothing of it is on the stack any more.
+static void
+s_leave_turns (turn_t *self)
+{
+    answer_fini (&self->answer);
+    self->over = true;
+    list_remove (&self->frontend->turns, &self->in_list);
+    list_append (&self->frontend->over, &self->in_list);
+    frontend_bury_soon (self->frontend);
+}
+
 //  Every way out leads here, with the client answered or gone.
 static void
 s_end (turn_t *self, int code, const char *reason)
@@ -108,11 +119,7 @@ s_end (turn_t *self, int code, const char *reason)
     hints_close (&self->hints);
     s_count_end (self, code);
     s_publish_end (self, code, reason);
-    answer_fini (&self->answer);
-    self->over = true;
-    list_remove (&self->frontend->turns, &self->in_list);
-    list_append (&self->frontend->over, &self->in_list);
-    frontend_bury_soon (self->frontend);
+    s_leave_turns (self);
 }
 
 void
@@ -281,7 +288,7 @@ turn_start (frontend_t *frontend, client_t *client, const http_request_t *http, 
     answer_init (&self->answer, frontend->actor, client, frontend->options.keep_alive_ns, &frontend->events);
     answer_set_header (&self->answer, "x-request-id", span_from_string (self->client_id));
     client_watch (client, &(exchange_watch_t){ .on_gone = s_on_gone, .on_writable = turn_on_writable, .arg = self });
-    turn_read (self, http->body);
+    turn_read (self, client);
 }
 
 //  ---- Freeing ---------------------------------------------------------------------------------------------------------
@@ -334,10 +341,9 @@ turn_hand_back (turn_t **self_p)
     turn_t *self = *self_p;
     frontend_t *frontend = self->frontend;
     port_exchange_t *exchange = client_release (&self->answer.client);
-    list_remove (&frontend->turns, &self->in_list);
     metric_add (frontend->counts.running, -1);
     metric_add (frontend->counts.waiting, -1);
-    turn_free (self);
+    s_leave_turns (self);
     *self_p = NULL;
     return exchange;
 }

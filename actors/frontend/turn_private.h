@@ -106,8 +106,8 @@ struct turn {
 //  Reads what the headers say.
 void turn_read_head (turn_t *self, const http_request_t *http);
 
-//  Reads the body and then calls `read`, perhaps before this returns.  Borrows the body for the call.
-void turn_read (turn_t *self, span_t body);
+//  Reads the body and then calls `read`, perhaps before this returns.  A large body is taken from the client.
+void turn_read (turn_t *self, client_t *client);
 void turn_reading_destroy (turn_reading_t **self_p);
 
 //  Gives up the tokens that a worker is making.  Fine where nobody is.

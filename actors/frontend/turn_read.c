@@ -77,8 +77,9 @@ turn_read_head (turn_t *self, const http_request_t *http)
 //  ---- The body --------------------------------------------------------------------------------------------------------
 
 struct turn_reading {
-    buffer_t copy;             //  Of a body that a job reads
+    buffer_t kept;             //  The body, where a job reads it
     span_t body;               //  What is read
+    uint64_t weight;           //  Bytes that a tree of it takes
     chat_request_t request;    //  What it asks
     hints_t hints;             //  Those of the headers, then its own; its texts lie in the turn's arena
     api_error_t error;         //  What is wrong with it
@@ -90,7 +91,7 @@ turn_reading_destroy (turn_reading_t **self_p)
     turn_reading_t *self = *self_p;
     if (!self)
         return;
-    buffer_fini (&self->copy);
+    buffer_fini (&self->kept);
     chat_request_fini (&self->request);
     memory_free (self);
     *self_p = NULL;
@@ -114,10 +115,26 @@ s_read_body (turn_t *turn)
 }
 
 static void
+s_on_discard (void *data)
+{
+    turn_reading_t *reading = data;
+    turn_reading_destroy (&reading);
+}
+
+//  A large body goes in a job, and not before the turn was told: whoever hands the request over reads it.  The turn may be
+//  gone afterwards.
+static void
 s_say_read (turn_t *self)
 {
+    turn_reading_t *reading = self->reading;
+    port_t *port = actor_port (self->frontend->actor);
+    self->reading = NULL;
     hints_choose (&self->hints, &self->envelope);
     self->read (self->frontend, self, self->http);
+    if (reading && reading->kept.size)
+        port->table->job_start (port, s_on_discard, NULL, NULL, reading);
+    else
+        turn_reading_destroy (&reading);
 }
 
 static void
@@ -129,17 +146,17 @@ s_take_body (turn_t *self)
     self->hints = reading->hints;
     if (reading->error.kind != API_OK)
         *s_wrong (self) = reading->error;
-    turn_reading_destroy (&self->reading);
     s_say_read (self);
 }
 
-//  A copy, the request and the tokens of the prompt take this much for each byte of the body; a tree of it is weighed.
+//  The body, the request and the tokens of the prompt take this much for each byte of the body; a tree of it is weighed.
 enum { MEMORY_FACTOR = 12, MEMORY_FIXED = 64 << 10 };
 
 static bool
-s_charge (turn_t *self, span_t body)
+s_charge (turn_t *self)
 {
-    uint64_t memory = (uint64_t)body.size * MEMORY_FACTOR + json_weight (body) + MEMORY_FIXED;
+    span_t body = self->reading->body;
+    uint64_t memory = (uint64_t)body.size * MEMORY_FACTOR + self->reading->weight + MEMORY_FIXED;
     budget_t *budget = actor_budget (self->frontend->actor);
     if (memory > budget->limit)
         return api_error_set (
@@ -151,20 +168,35 @@ s_charge (turn_t *self, span_t body)
     return true;
 }
 
-void
-turn_read (turn_t *self, span_t body)
+//  Work.
+static void
+s_weigh (turn_t *self)
 {
-    if (self->error || !s_charge (self, body)) {
+    self->reading->weight = json_weight (self->reading->body);
+}
+
+static void
+s_on_weighed (turn_t *self)
+{
+    if (s_charge (self))
+        turn_work (self, self->reading->body.size, s_read_body, s_take_body);
+    else
+        s_say_read (self);
+}
+
+void
+turn_read (turn_t *self, client_t *client)
+{
+    if (self->error) {
         s_say_read (self);
         return;
     }
-    turn_reading_t *reading = memory_new (sizeof *reading);
+    turn_reading_t *reading = self->reading = memory_new (sizeof *reading);
     reading->hints = self->hints;
-    reading->body = body;
-    if (body.size > TURN_WORK_MAX) {
-        buffer_append (&reading->copy, body);
-        reading->body = buffer_span (&reading->copy);
+    reading->body = self->http->body;
+    if (reading->body.size > TURN_WORK_MAX) {
+        client_take_body (client, self->http, &reading->kept);
+        reading->body = buffer_span (&reading->kept);
     }
-    self->reading = reading;
-    turn_work (self, body.size, s_read_body, s_take_body);
+    turn_work (self, reading->body.size, s_weigh, s_on_weighed);
 }

@@ -136,6 +136,7 @@ static void
 s_act (http_client_t *self, curl_socket_t fd, int what)
 {
     int running;
+    loop_note (self->loop);
     curl_multi_socket_action (self->multi, fd, what, &running);
     s_reap (self);
 }

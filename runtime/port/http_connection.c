@@ -344,6 +344,7 @@ s_advance (void *arg)
 static void
 s_on_input (struct bufferevent *stream, void *arg)
 {
+    loop_note (((http_connection_t *)arg)->listener->loop);
     s_advance (arg);
 }
 
@@ -361,6 +362,7 @@ static void
 s_on_output (struct bufferevent *stream, void *arg)
 {
     http_connection_t *self = arg;
+    loop_note (self->listener->loop);
     self->is_behind = evbuffer_get_length (bufferevent_get_output (stream)) > 0;
     s_on_drained (self);
 }
@@ -390,6 +392,7 @@ static void
 s_on_event (struct bufferevent *stream, short what, void *arg)
 {
     http_connection_t *self = arg;
+    loop_note (self->listener->loop);
     if (what & BEV_EVENT_EOF) {
         s_on_eof (self);
         return;

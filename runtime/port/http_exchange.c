@@ -103,6 +103,15 @@ http_exchange_watch (port_exchange_t *self, const exchange_watch_t *watch)
         loop_defer (self->listener->loop, &self->tell);
 }
 
+//  The listener's budget bears it as before: whoever takes it has one of his own.
+void
+http_exchange_take_body (port_exchange_t *self, buffer_t *out)
+{
+    BUG_ON (out->data || self->is_streaming);
+    *out = self->body;
+    self->body = (buffer_t){ 0 };
+}
+
 void
 http_exchange_gone (port_exchange_t *self)
 {

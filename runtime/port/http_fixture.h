@@ -145,6 +145,20 @@ server_note (server_t *self, span_t path)
         snprintf (self->seen + used, sizeof self->seen - used, "%.*s\n", SPAN_ARG (path));
 }
 
+//  Says the body behind the end of the request, and whether it was handed over.
+static inline void
+server_respond_taken (server_t *self, port_exchange_t *exchange, const http_request_t *request)
+{
+    buffer_t body = { 0 };
+    const uint8_t *shown = request->body.data;
+    self->base.port->table->exchange_take_body (exchange, &body);
+    self->base.port->table->exchange_begin (exchange, 200, NULL, 0);
+    self->base.port->table->exchange_write (exchange, body.data == shown ? SPAN ("moved ") : SPAN ("copied "));
+    self->base.port->table->exchange_write (exchange, buffer_span (&body));
+    self->base.port->table->exchange_end (exchange);
+    buffer_fini (&body);
+}
+
 static inline void
 server_on_request (void *arg, port_exchange_t *exchange, const http_request_t *request)
 {
@@ -153,6 +167,8 @@ server_on_request (void *arg, port_exchange_t *exchange, const http_request_t *r
     server_note (self, request->path);
     if (span_equal_string (request->path, "/echo"))
         table->exchange_respond (exchange, 200, NULL, 0, request->body);
+    else if (span_equal_string (request->path, "/take"))
+        server_respond_taken (self, exchange, request);
     else if (span_equal_string (request->path, "/figures"))
         server_respond_figures (self, exchange);
     else if (span_equal_string (request->path, "/hold")) {

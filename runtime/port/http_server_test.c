@@ -86,6 +86,18 @@ test_a_stream_is_chunked_or_ends_with_the_connection (void **state)
 }
 
 static void
+test_a_body_that_is_taken_is_handed_over_and_stays (void **state)
+{
+    server_t server;
+    server_start (&server, (listener_options_t){ 0 });
+    const char *reply = client_ask (&server, SPAN ("POST /take HTTP/1.0\r\nContent-Length: 5\r\n\r\nhello"));
+    assert_string_equal (client_body (reply), "moved hello");
+    reply = client_ask (&server, SPAN ("GET /figures HTTP/1.0\r\n\r\n"));
+    assert_non_null (strstr (reply, " bodies 0 "));
+    server_stop (&server);
+}
+
+static void
 test_an_aborted_stream_is_seen_to_be_cut (void **state)
 {
     server_t server;
@@ -468,6 +480,7 @@ main (void)
         cmocka_unit_test (test_a_pipelined_request_waits_for_the_stream_before_it),
         cmocka_unit_test (test_a_client_that_does_not_read_is_not_read_from_either),
         cmocka_unit_test (test_a_stream_is_chunked_or_ends_with_the_connection),
+        cmocka_unit_test (test_a_body_that_is_taken_is_handed_over_and_stays),
         cmocka_unit_test (test_an_aborted_stream_is_seen_to_be_cut),
         cmocka_unit_test (test_a_client_that_leaves_is_noticed_at_once),
         cmocka_unit_test (test_a_slow_reader_holds_the_stream_back_and_loses_nothing),

@@ -33,6 +33,7 @@ struct loop {
     list_t posted;               //  loop_task_t, from other threads
     bool stopped;                //  loop_stop was called
     size_t holds;                //  Posts that are still to come
+    uint64_t busy_ns;            //  Since when this round does something; 0: it has only waited so far
 };
 
 uint64_t
@@ -41,6 +42,13 @@ loop_now_ns (void)
     struct timespec now;
     clock_gettime (CLOCK_MONOTONIC, &now);
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void
+loop_note (loop_t *self)
+{
+    if (!self->busy_ns)
+        self->busy_ns = loop_now_ns ();
 }
 
 //  ---- Alarm ---------------------------------------------------------------------------------------------------------
@@ -68,6 +76,7 @@ s_on_timer (evutil_socket_t fd, short what, void *arg)
 {
     loop_t *self = arg;
     uint64_t ticks;
+    loop_note (self);
     if (read (fd, &ticks, sizeof ticks) != sizeof ticks)
         return;
     self->armed_ns = 0;
@@ -93,6 +102,7 @@ static void
 s_on_turn_end (evutil_socket_t fd, short what, void *arg)
 {
     loop_t *self = arg;
+    loop_note (self);
     self->user.on_turn_end (self->user.arg);
 }
 
@@ -158,6 +168,7 @@ static void
 s_on_next_round (evutil_socket_t fd, short what, void *arg)
 {
     loop_t *self = arg;
+    loop_note (self);
     for (size_t left = self->deferred.count; left && s_run_first (&self->deferred); left--)
         ;
     if (self->deferred.count)
@@ -227,6 +238,7 @@ s_on_wake (evutil_socket_t fd, short what, void *arg)
 {
     loop_t *self = arg;
     uint64_t count;
+    loop_note (self);
     if (read (fd, &count, sizeof count) != sizeof count)
         return;
     for (loop_task_t *task; (task = s_take_posted (self)) != NULL;)
@@ -252,6 +264,10 @@ static void
 s_round (loop_t *self)
 {
     BUG_ON (event_base_loop (self->base, EVLOOP_ONCE) < 0);
+    uint64_t since_ns = self->busy_ns;
+    self->busy_ns = 0;
+    if (since_ns && self->user.on_round)
+        self->user.on_round (self->user.arg, loop_now_ns () - since_ns);
 }
 
 void

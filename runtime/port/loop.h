@@ -29,9 +29,10 @@ typedef struct {
 } loop_task_t;
 
 typedef struct {
-    loop_fn *on_alarm;       //  The alarm is due
-    loop_fn *on_turn_end;    //  Asked for by loop_turn_end
-    void *arg;               //  For both
+    loop_fn *on_alarm;                                 //  The alarm is due
+    loop_fn *on_turn_end;                              //  Asked for by loop_turn_end
+    void (*on_round) (void *arg, uint64_t busy_ns);    //  A round is over; may be left NULL
+    void *arg;                                         //  For all
 } loop_user_t;
 
 //  user: copied.  Gives the loop; NULL where the system has no descriptors left.
@@ -76,6 +77,9 @@ void loop_stop (loop_t *self);
 
 //  Runs until nobody holds the loop any more.
 void loop_settle (loop_t *self);
+
+//  For callbacks of whoever has events of its own on this loop, first thing: a round is busy from the first of them on.
+void loop_note (loop_t *self);
 
 //  Makes an event of this loop that is not added yet; never NULL.  what: as in libevent.  Gives it: event_free.
 struct event *loop_event (loop_t *self, int fd, short what, event_callback_fn run, void *arg);

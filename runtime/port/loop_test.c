@@ -13,6 +13,8 @@ typedef struct {
     int turn_ends;               //  How often
     char order [16];             //  One letter a callback
     size_t count;                //  Letters
+    size_t rounds;               //  That did something
+    uint64_t longest_ns;         //  Of these
     struct event *events [2];    //  Both are made ready at once
 } story_t;
 
@@ -42,10 +44,18 @@ s_on_turn_end (void *arg)
 }
 
 static void
+s_on_round (void *arg, uint64_t busy_ns)
+{
+    story_t *self = arg;
+    self->rounds++;
+    self->longest_ns = busy_ns > self->longest_ns ? busy_ns : self->longest_ns;
+}
+
+static void
 s_start (story_t *self)
 {
     *self = (story_t){ 0 };
-    loop_user_t user = { .on_alarm = s_on_alarm, .on_turn_end = s_on_turn_end, .arg = self };
+    loop_user_t user = { .on_alarm = s_on_alarm, .on_turn_end = s_on_turn_end, .on_round = s_on_round, .arg = self };
     self->loop = loop_new (&user, NULL);
     assert_non_null (self->loop);
 }
@@ -219,6 +229,36 @@ test_a_round_is_finished_once_behind_everything_that_was_ready (void **state)
     loop_destroy (&self.story.loop);
 }
 
+static void
+s_work (void *arg)
+{
+    uint64_t until_ns = loop_now_ns () + 30 * MILLISECOND;
+    while (loop_now_ns () < until_ns)
+        ;
+}
+
+//  What is waited for does not count, what is done does.
+static void
+test_a_round_takes_as_long_as_what_is_done_in_it (void **state)
+{
+    story_t story;
+    s_start (&story);
+    loop_alarm (story.loop, loop_now_ns () + 100 * MILLISECOND);
+    loop_run (story.loop);
+    assert_int_equal (story.rounds, 1);
+    assert_in_range (story.longest_ns, 0, 50 * MILLISECOND);
+    loop_task_t work = { .run = s_work };
+    loop_defer (story.loop, &work);
+    loop_alarm (story.loop, loop_now_ns () + 1);
+    loop_run (story.loop);
+    uint64_t worked_ns = story.longest_ns;
+    assert_in_range (worked_ns, 30 * MILLISECOND, 1000 * MILLISECOND);
+    loop_alarm (story.loop, loop_now_ns () + 100 * MILLISECOND);
+    loop_run (story.loop);
+    assert_in_range (story.longest_ns, worked_ns, worked_ns + 50 * MILLISECOND);
+    loop_destroy (&story.loop);
+}
+
 enum { POSTS = 2000 };
 
 typedef struct {
@@ -271,6 +311,7 @@ main (void)
         cmocka_unit_test (test_a_turn_ends_once_behind_everything_that_was_ready),
         cmocka_unit_test (test_a_restless_task_starves_nobody),
         cmocka_unit_test (test_a_round_is_finished_once_behind_everything_that_was_ready),
+        cmocka_unit_test (test_a_round_takes_as_long_as_what_is_done_in_it),
         cmocka_unit_test (test_posts_from_another_thread_all_arrive),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

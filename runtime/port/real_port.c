@@ -88,6 +88,14 @@ s_on_turn_end (void *arg)
         port->user.on_turn_end (port->user.arg);
 }
 
+static void
+s_on_round (void *arg, uint64_t busy_ns)
+{
+    port_t *port = arg;
+    if (port->user.on_round)
+        port->user.on_round (port->user.arg, busy_ns);
+}
+
 //  ---- What is opened ------------------------------------------------------------------------------------------------
 
 static port_socket_t *
@@ -196,6 +204,7 @@ static const port_table_t s_table = {
     .listener_stop = http_listener_stop,
     .listener_close = http_listener_close,
     .exchange_watch = http_exchange_watch,
+    .exchange_take_body = http_exchange_take_body,
     .exchange_respond = http_exchange_respond,
     .exchange_begin = http_exchange_begin,
     .exchange_write = http_exchange_write,
@@ -235,7 +244,7 @@ port_t *
 real_port_new (const real_port_options_t *options, error_t *error)
 {
     real_port_t *self = memory_new (sizeof *self);
-    loop_user_t user = { .on_alarm = s_on_alarm, .on_turn_end = s_on_turn_end, .arg = self };
+    loop_user_t user = { .on_alarm = s_on_alarm, .on_turn_end = s_on_turn_end, .on_round = s_on_round, .arg = self };
     self->loop = loop_new (&user, error);
     if (!self->loop) {
         memory_free (self);

@@ -177,6 +177,7 @@ s_read (void *arg)
 static void
 s_on_edge (evutil_socket_t fd, short what, void *arg)
 {
+    loop_note (((port_socket_t *)arg)->loop);
     s_read (arg);
 }
 

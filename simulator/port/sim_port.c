@@ -159,7 +159,8 @@ s_finish_job (job_t *job)
 {
     list_remove (&job->port->jobs, &job->link);
     job->run (job->data);
-    job->done (job->arg, job->data);
+    if (job->done)
+        job->done (job->arg, job->data);
     memory_free (job);
 }
 
@@ -212,6 +213,7 @@ static const port_table_t s_table = {
     .listener_stop = sim_listener_stop,
     .listener_close = sim_listener_close,
     .exchange_watch = sim_exchange_watch,
+    .exchange_take_body = sim_exchange_take_body,
     .exchange_respond = sim_exchange_respond,
     .exchange_begin = sim_exchange_begin,
     .exchange_write = sim_exchange_write,

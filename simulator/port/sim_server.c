@@ -292,6 +292,13 @@ sim_exchange_watch (port_exchange_t *self, const exchange_watch_t *watch)
         sim_schedule_after (self->listener->port, &self->gone, 0);
 }
 
+//  The parcel is perhaps on its way to others, too.
+void
+sim_exchange_take_body (port_exchange_t *self, buffer_t *out)
+{
+    buffer_append (out, self->request.body);
+}
+
 void
 sim_exchange_respond (port_exchange_t *self, int status, const http_header_t *headers, size_t count, span_t body)
 {

@@ -1,6 +1,7 @@
 //  Prompts that a frontend makes itself: after it was compared with the engine, as long as it does what the engine does.
 
 #include "tests/frontend/fixture.h"
+#include "tests/held_job.h"
 
 enum { PROBES = 5, FINGERPRINT = 9 };
 
@@ -201,6 +202,32 @@ test_long_conversations_take_turns_and_some_leave (void **state)
     }
     assert_true (left > 5);
     assert_int_equal (s_ask (SAYS (USER ("hi")))->status, 200);
+    buffer_fini (&text);
+    fixture_end ();
+}
+
+//  What a conversation became in memory may have millions of parts, which nobody may have to wait for.
+static void
+test_a_conversation_that_nobody_waits_for_goes_aside (void **state)
+{
+    enum { SIZE = 50000 };
+    buffer_t text = { 0 };
+    s_begin (1);
+    held_job_begin (actor_port (stage_find (fixture_stage, "frontend/0")));
+    buffer_print (&text, SAYS ("{\"role\":\"user\",\"content\":\"%0*d\"}"), SIZE, 7);
+    for (size_t i = 0; i < 2; i++) {
+        fixture_fetch (i, URL, buffer_string (&text), NULL, 0);
+        stage_run (fixture_stage, REALM_SECOND);
+    }
+    assert_int_equal (held_job_others, 0);
+    fixture_port ()->fetch_cancel (fixture_chats [1].fetch);
+    fixture_chats [1].fetch = NULL;
+    stage_run (fixture_stage, REALM_SECOND);
+    assert_int_equal (held_job_others, 1);
+    held_job_end ();
+    stage_run (fixture_stage, REALM_SECOND);
+    assert_int_equal (fixture_chats [0].status, 400);    //  Longer than the context
+    assert_null (held_job.run);
     buffer_fini (&text);
     fixture_end ();
 }
@@ -606,6 +633,7 @@ main (void)
         cmocka_unit_test (test_a_template_that_takes_long_holds_nobody_up),
         cmocka_unit_test (test_a_template_that_takes_too_long_is_given_up),
         cmocka_unit_test (test_long_conversations_take_turns_and_some_leave),
+        cmocka_unit_test (test_a_conversation_that_nobody_waits_for_goes_aside),
         cmocka_unit_test (test_thoughts_and_calls_are_told_apart),
         cmocka_unit_test (test_thoughts_may_be_of_another_family_than_calls),
         cmocka_unit_test (test_a_limit_cuts_a_call),
