@@ -31,6 +31,14 @@ s_next (decoder_t *self, pack_item_t *item)
     return pack_read (&self->pack, item) ? STATUS_OK : s_fail_pack (self);
 }
 
+//  Most bins are short.
+static status_t
+s_next_bin (decoder_t *self, pack_item_t *item)
+{
+    item->kind = PACK_BIN;
+    return pack_take_bin (&self->pack, &item->bytes) ? STATUS_OK : s_next (self, item);
+}
+
 static status_t
 s_fail_kind (decoder_t *self, const char *wanted, const pack_item_t *item)
 {
@@ -110,7 +118,7 @@ s_read_value (decoder_t *self, const message_field_t *field, size_t max, void *v
     if (field->kind == FIELD_STRUCT)
         return s_read_message (self, field->structure, value);
     pack_item_t item;
-    status_t status = s_next (self, &item);
+    status_t status = field->kind == FIELD_BIN ? s_next_bin (self, &item) : s_next (self, &item);
     if (status)
         return status;
     switch (field->kind) {
@@ -131,14 +139,14 @@ s_read_value (decoder_t *self, const message_field_t *field, size_t max, void *v
     }
 }
 
+//  width: bytes of an element.
 static status_t
-s_read_column (decoder_t *self, const message_field_t *field, column_t *column)
+s_read_column (decoder_t *self, const message_field_t *field, size_t width, column_t *column)
 {
     pack_item_t item;
-    status_t status = s_next (self, &item);
+    status_t status = s_next_bin (self, &item);
     if (status)
         return status;
-    size_t width = message_column_width (field);
     if (item.kind != PACK_BIN || item.bytes.size % width)
         return error_set (self->error, STATUS_INVALID, "must be a bin of %zu bytes an element", width);
     *column = (column_t){ item.bytes.data, item.bytes.size / width };
@@ -174,9 +182,9 @@ s_read_present (decoder_t *self, const message_field_t *field, char *out)
 {
     void *value = out + field->offset;
     void *aside = out + field->aside;
+    size_t width = message_column_width (field);
     if (field->list)
-        return message_column_width (field) ? s_read_column (self, field, value)
-                                            : s_read_list (self, field, value, aside);
+        return width ? s_read_column (self, field, width, value) : s_read_list (self, field, value, aside);
     if (field->optional)
         *(bool *)aside = true;
     return s_read_value (self, field, field->max, value);

@@ -47,6 +47,9 @@ bool pack_read (pack_reader_t *self, pack_item_t *item);
 //  Steps over the next item if that is nil; false where it is something else, or nothing.
 bool pack_take_nil (pack_reader_t *self);
 
+//  Steps over the next item if that is a bin of at most 255 bytes, written as short as can be, and gives these.
+bool pack_take_bin (pack_reader_t *self, span_t *bytes);
+
 //  Steps over the next item if that is this string, of at most 31 bytes and written as short as can be.
 bool pack_take_string (pack_reader_t *self, const char *string);
 

@@ -140,6 +140,24 @@ test_skipping_takes_one_item_and_all_in_it (void **state)
     assert_string_equal (reader.problem, "has the byte 0xc1, which MessagePack does not use");
 }
 
+//  Of everything that can be read, and of all that is cut short, a short bin is taken and nothing else.
+static void
+test_a_short_bin_is_taken_as_it_would_be_read (void **state)
+{
+    for (size_t i = 0; i < sizeof s_readings / sizeof *s_readings; i++)
+        for (size_t size = 0; size <= s_readings [i].bytes.size; size++) {
+            pack_reader_t reader, taker;
+            pack_item_t item;
+            span_t taken, bytes = span_slice (s_readings [i].bytes, 0, size);
+            pack_reader_init (&reader, bytes);
+            taker = reader;
+            bool is_short = size && bytes.data [0] == 0xc4 && pack_read (&reader, &item);
+            assert_int_equal (pack_take_bin (&taker, &taken), is_short);
+            assert_true (span_equal (taker.left, is_short ? reader.left : bytes));
+            assert_true (!is_short || span_equal (taken, item.bytes));
+        }
+}
+
 int
 main (void)
 {
@@ -148,6 +166,7 @@ main (void)
         cmocka_unit_test (test_floats_of_both_sizes_are_exact),
         cmocka_unit_test (test_a_count_is_not_believed_beyond_the_bytes_left),
         cmocka_unit_test (test_skipping_takes_one_item_and_all_in_it),
+        cmocka_unit_test (test_a_short_bin_is_taken_as_it_would_be_read),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
