@@ -146,8 +146,9 @@ void call_fire (due_t *due);
 void stream_start (
     call_t *self, actor_t *actor, span_t address, const message_type_t *type, const void *request, uint64_t credit);
 
-//  A message of its stream arrived: item or end (stream.c).
-void stream_take (call_t *self, const wire_message_t *message);
+//  An item of its stream arrived at `now_ns`, or the end (stream.c).
+void stream_take_item (call_t *self, uint64_t position, span_t body, uint64_t now_ns);
+void stream_take_end (call_t *self, uint64_t position, span_t body);
 
 //  ---- Incomings (incoming.c) ----
 

@@ -518,8 +518,10 @@ s_take (link_t *self, const wire_message_t *message)
         s_take_error (call, message);
     else if (message->header.kind == FRAME_KIND_REPLY && !is_stream)
         s_take_reply (call, message);
-    else if ((message->header.kind == FRAME_KIND_ITEM || message->header.kind == FRAME_KIND_END) && is_stream)
-        stream_take (call, message);
+    else if (message->header.kind == FRAME_KIND_ITEM && is_stream)
+        stream_take_item (call, message->header.position, wire_body (message), actor_now (actor));
+    else if (message->header.kind == FRAME_KIND_END && is_stream)
+        stream_take_end (call, message->header.position, wire_body (message));
     else
         actor_count (actor, COUNT_MALFORMED);
 }
@@ -534,15 +536,19 @@ s_take_items (link_t *self, const wire_message_t *message)
         s_take_garbage (self);
         return;
     }
-    span_t body, rest = gathered.items;
-    wire_message_t item = { .header.kind = FRAME_KIND_ITEM, .body = &body, .body_count = 1 };
+    uint64_t now = actor_now (self->actor);
+    span_t rest = gathered.items;
     for (size_t i = 0; i < gathered.ids.count && !list_link_is_linked (&self->in_doomed); i++) {
-        item.header.id = column_u64 (gathered.ids, i);
-        item.header.position = column_u64 (gathered.positions, i);
-        body = span_slice (rest, 0, column_u32 (gathered.sizes, i));
+        call_t *call = map_get_u64 (self->calls, column_u64 (gathered.ids, i));
+        span_t body = span_slice (rest, 0, column_u32 (gathered.sizes, i));
         rest = span_slice (rest, body.size, rest.size - body.size);
         arena_clear (&self->actor->scratch);
-        s_take (self, &item);
+        if (!call)
+            actor_count (self->actor, COUNT_LATE);
+        else if (call->type->kind != MESSAGE_STREAM)
+            actor_count (self->actor, COUNT_MALFORMED);
+        else
+            stream_take_item (call, column_u64 (gathered.positions, i), body, now);
     }
 }
 

@@ -126,35 +126,50 @@ s_break (stream_t *self, status_t status, const char *what, uint64_t position)
     call_break (&self->call);
 }
 
+//  NULL where what the callee says is not what it should, and the stream is broken therefore.
+static const void *
+s_decode (stream_t *self, const message_type_t *type, uint64_t position, span_t body)
+{
+    if (position != self->position) {
+        s_break (self, STATUS_GAP, "a hole in the stream", position);
+        return NULL;
+    }
+    const void *message = call_decode (&self->call, type, body);
+    if (!message)
+        call_break (&self->call);
+    return message;
+}
+
+//  The consumer may drop or cancel the stream.
 static void
-s_take_item (stream_t *self, const void *item)
+s_hand_over (stream_t *self, const void *item)
 {
     call_t *call = &self->call;
     uint64_t count = self->options.on_item (call->actor->state, self->arg, self->position, item);
     if (!stream_is_active (self) || !call->link)
-        return;    //  The consumer has dropped or cancelled it
-    if (count > self->credit - self->position) {
-        s_break (self, STATUS_CORRUPT, "the callee sends beyond its credit", self->position + count);
         return;
-    }
-    self->position += count;
-    self->heard_ns = self->waits_ns = actor_now (call->actor);
+    if (count > self->credit - self->position)
+        s_break (self, STATUS_CORRUPT, "the callee sends beyond its credit", self->position + count);
+    else
+        self->position += count;
 }
 
 void
-stream_take (call_t *call, const wire_message_t *message)
+stream_take_item (call_t *call, uint64_t position, span_t body, uint64_t now_ns)
 {
     stream_t *self = (stream_t *)((char *)call - offsetof (stream_t, call));
-    bool is_end = message->header.kind == FRAME_KIND_END;
-    if (message->header.position != self->position) {
-        s_break (self, STATUS_GAP, "a hole in the stream", message->header.position);
+    const void *item = s_decode (self, call->type->item, position, body);
+    if (!item)
         return;
-    }
-    const void *body = call_decode (call, is_end ? call->type->end : call->type->item, wire_body (message));
-    if (!body)
-        call_break (call);
-    else if (is_end)
-        call_complete (call, CALL_REPLIED, body);
-    else
-        s_take_item (self, body);
+    self->heard_ns = self->waits_ns = now_ns;
+    s_hand_over (self, item);
+}
+
+void
+stream_take_end (call_t *call, uint64_t position, span_t body)
+{
+    stream_t *self = (stream_t *)((char *)call - offsetof (stream_t, call));
+    const void *end = s_decode (self, call->type->end, position, body);
+    if (end)
+        call_complete (call, CALL_REPLIED, end);
 }

@@ -30,7 +30,7 @@ typedef struct stream {
     stream_options_t options;    //  As given
     uint64_t position;           //  Of the next element
     uint64_t credit;             //  Granted so far
-    uint64_t heard_ns;           //  When the callee was heard or asked last
+    uint64_t heard_ns;           //  When the callee was heard or asked last; in on_item, when the item came
     uint64_t waits_ns;           //  Since when it has had credit and said nothing
     void *arg;                   //  For both functions
     call_t call;                 //  Its opening; carries link, id, type and deadline

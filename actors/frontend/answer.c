@@ -80,10 +80,10 @@ s_begin (answer_t *self)
 
 //  Memory of a large piece is given back.
 static status_t
-s_write (answer_t *self)
+s_write (answer_t *self, uint64_t now_ns)
 {
     status_t status = client_write (self->client, buffer_span (self->events));
-    self->last_write_ns = actor_now (self->actor);
+    self->last_write_ns = now_ns;
     self->blocked = status == STATUS_AGAIN;
     if (self->events->capacity <= EVENTS_KEPT)
         buffer_clear (self->events);
@@ -103,12 +103,12 @@ s_open (answer_t *self)
 }
 
 static status_t
-s_stream (answer_t *self, span_t text)
+s_stream (answer_t *self, span_t text, uint64_t now_ns)
 {
     s_open (self);
     speech_put (&self->speech, text);
     if (self->events->size)
-        return s_write (self);
+        return s_write (self, now_ns);
     return self->blocked ? STATUS_AGAIN : STATUS_OK;
 }
 
@@ -117,11 +117,11 @@ static void
 s_on_silence (void *state, actor_t *actor, void *arg)
 {
     answer_t *self = arg;
-    uint64_t silent_ns = actor_now (actor) - self->last_write_ns;
+    uint64_t now_ns = actor_now (actor), silent_ns = now_ns - self->last_write_ns;
     if (silent_ns >= self->keep_alive_ns && !self->blocked) {
         s_begin (self);
         chat_write_comment (SPAN ("keep-alive"), self->events);
-        s_write (self);
+        s_write (self, now_ns);
         silent_ns = 0;
     }
     uint64_t delay_ns = silent_ns < self->keep_alive_ns ? self->keep_alive_ns - silent_ns : self->keep_alive_ns;
@@ -131,7 +131,7 @@ s_on_silence (void *state, actor_t *actor, void *arg)
 //  ---- Text ------------------------------------------------------------------------------------------------------------
 
 static status_t
-s_gather (answer_t *self, span_t text)
+s_gather (answer_t *self, span_t text, uint64_t now_ns)
 {
     if (self->charged + text.size > ANSWER_TEXT_MAX || budget_take (actor_budget (self->actor), text.size, NULL))
         return STATUS_LIMIT;
@@ -141,19 +141,19 @@ s_gather (answer_t *self, span_t text)
 }
 
 static status_t
-s_put_text (answer_t *self, span_t text)
+s_put_text (answer_t *self, span_t text, uint64_t now_ns)
 {
-    return (self->stream ? s_stream : s_gather) (self, text);
+    return (self->stream ? s_stream : s_gather) (self, text, now_ns);
 }
 
 status_t
-answer_put (answer_t *self, span_t bytes)
+answer_put (answer_t *self, span_t bytes, uint64_t now_ns)
 {
     if (text_gate_lets_pass (&self->gate, bytes))
-        return s_put_text (self, bytes);
+        return s_put_text (self, bytes, now_ns);
     buffer_t text = { 0 };
     bool goes_on = text_gate_put (&self->gate, bytes, &text);
-    status_t status = s_put_text (self, buffer_span (&text));
+    status_t status = s_put_text (self, buffer_span (&text), now_ns);
     buffer_fini (&text);
     return goes_on || status == STATUS_LIMIT ? status : STATUS_CANCELLED;
 }
@@ -169,7 +169,7 @@ s_end_stream (answer_t *self, const char *reason, const usage_t *usage, span_t c
     if (comment.size)
         chat_write_comment (comment, self->events);
     chat_write_done (self->events);
-    s_write (self);
+    s_write (self, actor_now (self->actor));
     client_end (&self->client);
 }
 
@@ -180,7 +180,7 @@ answer_finish (answer_t *self, const char *reason, const usage_t *usage, span_t 
     buffer_t rest = { 0 };
     text_gate_flush (&self->gate, &rest);
     if (rest.size)
-        s_put_text (self, buffer_span (&rest));
+        s_put_text (self, buffer_span (&rest), actor_now (self->actor));
     buffer_fini (&rest);
     if (self->stream)
         s_open (self);
@@ -207,7 +207,7 @@ answer_fail (answer_t *self, const api_error_t *error)
     timer_stop (&self->silence);
     if (self->begun) {
         chat_write_error (error, self->events);
-        s_write (self);
+        s_write (self, actor_now (self->actor));
         client_end (&self->client);
         return;
     }

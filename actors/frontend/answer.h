@@ -26,10 +26,10 @@ typedef struct {
     bool opened;               //  Streamed: the role was said
     bool begun;                //  The response has begun
     bool blocked;              //  The client reads more slowly than it is written to
-    actor_t *actor;            //  Whose
+    chat_writer_t writer;      //  How it is written
     text_gate_t gate;          //  From bytes to text
     speech_t speech;           //  From text to what the client is told
-    chat_writer_t writer;      //  How it is written
+    actor_t *actor;            //  Whose
     uint64_t keep_alive_ns;    //  Longest silence in a stream
     actor_timer_t silence;     //  Until it has heard nothing for too long
     uint64_t charged;          //  Of the actor's budget, for the text
@@ -56,9 +56,9 @@ void answer_read (answer_t *self, const speech_setup_t *setup);
 //  value.
 void answer_set_header (answer_t *self, const char *name, span_t value);
 
-//  Bytes of tokens.  STATUS_OK; STATUS_AGAIN: taken, but wait until the client has read; STATUS_CANCELLED: taken, and a
-//  stop string was met: nothing more is wanted; STATUS_LIMIT: there is no memory for it.
-status_t answer_put (answer_t *self, span_t bytes);
+//  Bytes of tokens that came at `now_ns`.  STATUS_OK; STATUS_AGAIN: taken, but wait until the client has read;
+//  STATUS_CANCELLED: taken, and a stop string was met: nothing more is wanted; STATUS_LIMIT: there is no memory for it.
+status_t answer_put (answer_t *self, span_t bytes, uint64_t now_ns);
 
 //  The answer is complete.  comment: a line for people at the end of a stream; may be empty.
 void answer_finish (answer_t *self, const char *reason, const usage_t *usage, span_t comment);

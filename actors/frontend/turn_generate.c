@@ -75,7 +75,8 @@ s_put (turn_t *self, const generated_t *item)
     buffer_t bytes = { 0 };
     if (!self->sends_text)
         self->encoder->text (item->tokens, &bytes);
-    status_t status = answer_put (&self->answer, self->sends_text ? item->text : buffer_span (&bytes));
+    status_t status =
+        answer_put (&self->answer, self->sends_text ? item->text : buffer_span (&bytes), self->generation.heard_ns);
     buffer_fini (&bytes);
     if (status == STATUS_CANCELLED)
         s_stop (self, "stop");
@@ -92,10 +93,8 @@ s_on_tokens (void *state, void *arg, uint64_t position, const void *message)
     size_t count = item->tokens.count;
     if (count == 0 || self->stopping)
         return count;
-    uint32_t *tokens = array_append (&self->tokens, NULL, count);
-    for (size_t i = 0; i < count; i++)
-        tokens [i] = column_u32 (item->tokens, i);
-    s_count_tokens (self, actor_now (self->frontend->actor), count);
+    array_append (&self->tokens, item->tokens.data, count);
+    s_count_tokens (self, self->generation.heard_ns, count);
     s_put (self, item);
     if (!self->stopping)
         s_grant (self, position + count);
