@@ -12,7 +12,7 @@
 
 enum {
     READ_MARK = 16 << 10,      //  Bytes of input that wait while an exchange is open; then reading stops
-    OUTPUT_KEPT = 1 << 10,     //  Bytes of memory that a stream keeps for its next piece
+    SPARE_MAX = 64 << 10,      //  Bytes of memory that are kept for the next piece of any stream
     LINGER_NS = 1000000000,    //  How long a client gets to read the last response before its input is reset
 };
 
@@ -26,7 +26,8 @@ typedef enum {
 
 //  What each piece of a stream touches stands first.
 struct http_connection {
-    buffer_t output;                  //  Written in this round
+    buffer_t output;                  //  Written in this round and not sent; without memory where there is none
+    uint64_t sent_round;              //  The last one in which a piece was sent at once
     loop_task_t flush;                //  Sends it; what the system does not take goes through the stream
     port_listener_t *listener;        //  Whose it is
     int fd;                           //  The socket; -1: closed
@@ -54,10 +55,20 @@ http_connection_of (list_link_t *link)
 //  ---- Output --------------------------------------------------------------------------------------------------------
 
 buffer_t *
+http_connection_piece (http_connection_t *self)
+{
+    if (!self->output.data) {
+        self->output = self->listener->spare;
+        self->listener->spare = (buffer_t){ 0 };
+    }
+    return &self->output;
+}
+
+buffer_t *
 http_connection_output (http_connection_t *self)
 {
     loop_finish (self->listener->loop, &self->flush);
-    return &self->output;
+    return http_connection_piece (self);
 }
 
 size_t
@@ -76,8 +87,19 @@ s_send_now (http_connection_t *self)
     return sent > 0 ? (size_t)sent : 0;
 }
 
-//  What the system does not take is left to libevent, which also finds out where the client is gone.  A stream that lasts
-//  keeps the memory of a small piece.
+static void
+s_spare (http_connection_t *self)
+{
+    if (self->listener->spare.data || self->output.capacity > SPARE_MAX) {
+        buffer_fini (&self->output);
+        return;
+    }
+    self->listener->spare = self->output;
+    buffer_clear (&self->listener->spare);
+    self->output = (buffer_t){ 0 };
+}
+
+//  What the system does not take is left to libevent, which also finds out where the client is gone.
 static void
 s_send_output (http_connection_t *self)
 {
@@ -86,10 +108,22 @@ s_send_output (http_connection_t *self)
         evbuffer_add (bufferevent_get_output (self->stream), rest.data, rest.size);
         self->is_behind = true;
     }
-    if (self->state == CONNECTION_EXCHANGE && self->output.capacity <= OUTPUT_KEPT)
-        buffer_clear (&self->output);
-    else
-        buffer_fini (&self->output);
+    s_spare (self);
+}
+
+//  A token that comes alone goes at once, while its bytes are at hand; of many that come together all but the first wait for
+//  the last.
+void
+http_connection_send (http_connection_t *self)
+{
+    loop_t *loop = self->listener->loop;
+    uint64_t round = loop_round (loop);
+    if (self->flush.list || self->sent_round == round) {
+        loop_finish (loop, &self->flush);
+        return;
+    }
+    self->sent_round = round;
+    s_send_output (self);
 }
 
 //  ---- Ends ----------------------------------------------------------------------------------------------------------

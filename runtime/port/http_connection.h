@@ -18,6 +18,12 @@ http_connection_t *http_connection_of (list_link_t *link);
 //  until then.
 buffer_t *http_connection_output (http_connection_t *self);
 
+//  Where it writes a piece of a stream to before it calls http_connection_send.  Borrowed until then.
+buffer_t *http_connection_piece (http_connection_t *self);
+
+//  Sends the piece: at once where it is the first thing written in this round, else at the round's end.
+void http_connection_send (http_connection_t *self);
+
 //  Bytes that the system has not taken yet.
 size_t http_connection_waiting (const http_connection_t *self);
 

@@ -157,11 +157,8 @@ s_write_size_line (buffer_t *output, size_t size)
 }
 
 static void
-s_write_body (port_exchange_t *self, span_t bytes)
+s_write_body (port_exchange_t *self, span_t bytes, buffer_t *output)
 {
-    if (self->is_silent || !bytes.size)
-        return;
-    buffer_t *output = http_connection_output (self->connection);
     buffer_reserve (output, SIZE_LINE_MAX + bytes.size + 2);
     if (self->is_chunked)
         s_write_size_line (output, bytes.size);
@@ -191,7 +188,8 @@ http_exchange_respond (port_exchange_t *self, int status, const http_header_t *h
         .framing = http_response_has_body (status) ? FRAMING_LENGTH : FRAMING_NONE };
     if (self->connection) {
         s_write_head (self, &response);
-        s_write_body (self, body);
+        if (!self->is_silent)
+            s_write_body (self, body, http_connection_output (self->connection));
     }
     s_finish (self);
 }
@@ -217,7 +215,10 @@ http_exchange_write (port_exchange_t *self, span_t bytes)
     BUG_ON (!self->is_streaming);
     if (!self->connection)
         return STATUS_UNREACHABLE;
-    s_write_body (self, bytes);
+    if (!self->is_silent && bytes.size) {
+        s_write_body (self, bytes, http_connection_piece (self->connection));
+        http_connection_send (self->connection);
+    }
     if (http_connection_waiting (self->connection) > EXCHANGE_HIGH_MARK)
         self->is_blocked = true;
     return self->is_blocked ? STATUS_AGAIN : STATUS_OK;

@@ -322,5 +322,6 @@ http_listener_close (port_listener_t *self)
     for (list_link_t *link; (link = list_first (&self->connections)) != NULL;)
         http_connection_close (http_connection_of (link));
     event_free (self->retry);
+    buffer_fini (&self->spare);
     memory_free (self);
 }

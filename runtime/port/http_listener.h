@@ -23,6 +23,7 @@ struct port_listener {
     size_t exchanges;                    //  Handed over and not ended
     listener_figures_t figures;          //  body_bytes is read from `bodies`
     budget_t bodies;                     //  Of all requests in flight
+    buffer_t spare;                      //  Memory for whoever writes next: a stream needs it only while it writes
 };
 
 //  A listener without a socket: connections are handed to it by http_connection_new.

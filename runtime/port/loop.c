@@ -25,8 +25,10 @@ struct loop {
     list_t deferred;             //  loop_task_t, for the next round
     struct event *next_round;    //  A zero timeout while `deferred` has any
     list_t finishing;            //  loop_task_t, for the end of this round
-    struct event *round_end;     //  Active while `finishing` has any
-    bool in_round_end;           //  They are being run
+    struct event *round_end;     //  Active while somebody wants this round's end
+    bool wants_round_end;        //  See above
+    bool in_round_end;           //  `finishing` is being run
+    uint64_t round;              //  Its number
     int wake_fd;                 //  An eventfd: `posted` has something
     struct event *wake;          //  Reads wake_fd
     pthread_mutex_t mutex;       //  Guards `posted` and `stopped`
@@ -120,6 +122,21 @@ s_append (list_t *tasks, loop_task_t *task)
     task->list = tasks;
 }
 
+static void
+s_want_round_end (loop_t *self)
+{
+    if (!self->wants_round_end)
+        event_active (self->round_end, EV_TIMEOUT, 0);
+    self->wants_round_end = true;
+}
+
+uint64_t
+loop_round (loop_t *self)
+{
+    s_want_round_end (self);
+    return self->round;
+}
+
 void
 loop_defer (loop_t *self, loop_task_t *task)
 {
@@ -139,8 +156,7 @@ loop_finish (loop_t *self, loop_task_t *task)
     if (task->list)
         return;
     s_append (&self->finishing, task);
-    if (self->finishing.count == 1)
-        event_active (self->round_end, EV_TIMEOUT, 0);
+    s_want_round_end (self);
 }
 
 void
@@ -179,6 +195,8 @@ static void
 s_on_round_end (evutil_socket_t fd, short what, void *arg)
 {
     loop_t *self = arg;
+    self->round++;
+    self->wants_round_end = false;
     self->in_round_end = true;
     while (s_run_first (&self->finishing))
         ;
@@ -336,6 +354,7 @@ loop_new (const loop_user_t *user, error_t *error)
 {
     loop_t *self = memory_new (sizeof *self);
     self->user = *user;
+    self->round = 1;
     self->timer_fd = timerfd_create (CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
     self->wake_fd = eventfd (0, EFD_NONBLOCK | EFD_CLOEXEC);
     self->base = s_base_new ();

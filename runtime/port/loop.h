@@ -59,6 +59,9 @@ void loop_defer (loop_t *self, loop_task_t *task);
 //  As loop_defer, but at the end of this round, behind what was ready; where such a task asks, in the next round.
 void loop_finish (loop_t *self, loop_task_t *task);
 
+//  Number of this round, from 1: another one once what finishes the round has been started.
+uint64_t loop_round (loop_t *self);
+
 //  Takes back a task; nothing where it does not wait.
 void loop_undefer (loop_t *self, loop_task_t *task);
 

@@ -259,6 +259,50 @@ test_a_round_takes_as_long_as_what_is_done_in_it (void **state)
     loop_destroy (&story.loop);
 }
 
+typedef struct {
+    loop_t *loop;                //  Under test
+    struct event *events [2];    //  Both are made ready at once
+    loop_task_t next;            //  Of the next round
+    uint64_t rounds [3];         //  What each of them is told
+    size_t count;                //  How many were
+} numbers_t;
+
+static void
+s_note_round (void *arg)
+{
+    numbers_t *self = arg;
+    self->rounds [self->count++] = loop_round (self->loop);
+    if (self->count == 3)
+        loop_stop (self->loop);
+}
+
+static void
+s_on_noted (evutil_socket_t fd, short what, void *arg)
+{
+    numbers_t *self = arg;
+    s_note_round (self);
+    loop_defer (self->loop, &self->next);
+}
+
+//  What was ready at once is of one round; what was put off is of a later one, though nobody finishes a round here.
+static void
+test_a_round_has_a_number (void **state)
+{
+    story_t story;
+    s_start (&story);
+    numbers_t self = { .loop = story.loop, .next = { .run = s_note_round, .arg = &self } };
+    for (size_t i = 0; i < 2; i++) {
+        self.events [i] = loop_event (self.loop, -1, 0, s_on_noted, &self);
+        event_active (self.events [i], EV_TIMEOUT, 0);
+    }
+    loop_run (self.loop);
+    assert_true (self.rounds [0] == self.rounds [1]);
+    assert_true (self.rounds [1] < self.rounds [2]);
+    event_free (self.events [0]);
+    event_free (self.events [1]);
+    loop_destroy (&story.loop);
+}
+
 enum { POSTS = 2000 };
 
 typedef struct {
@@ -312,6 +356,7 @@ main (void)
         cmocka_unit_test (test_a_restless_task_starves_nobody),
         cmocka_unit_test (test_a_round_is_finished_once_behind_everything_that_was_ready),
         cmocka_unit_test (test_a_round_takes_as_long_as_what_is_done_in_it),
+        cmocka_unit_test (test_a_round_has_a_number),
         cmocka_unit_test (test_posts_from_another_thread_all_arrive),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
