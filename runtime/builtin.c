@@ -296,10 +296,14 @@ s_is_older (const snapshot_t *self)
            (self->incarnation == self->asked->incarnation && self->sequence < self->asked->sequence);
 }
 
-//  All is written, or there is no room for it.
+//  All is written, or there is no room for it.  What an actor says of itself is what led to it up to now.
 static void
 s_end_writing (snapshot_t *self)
 {
+    if (self->asked->source == actor_source (self->actor)) {
+        source_flush_all (self->actor);
+        self->sequence = source_sequence (self->actor, self->asked->stream);
+    }
     s_stop_writing (self);
     s_close_part (self);
     self->written = true;

@@ -22,6 +22,7 @@ typedef struct {
     int left;           //  Of the one under way
     int freed;          //  Snapshots that it was told go on no further
     status_t status;    //  How the last slice ends
+    bool changes;       //  Whether its state does with each slice
 } teller_t;
 
 static void
@@ -37,7 +38,10 @@ static status_t
 s_write_more (void *self_, actor_t *actor, void *arg, snapshot_t *snapshot, bool *ended)
 {
     teller_t *self = self_;
+    source_tail_t tail = { 0 };
     s_write (snapshot, STATE_EVENTS / self->slices);
+    if (self->changes)
+        actor_publish (actor, &source_tails_message, &(source_tails_t){ &tail, 1 });
     *ended = --self->left == 0;
     return *ended ? self->status : STATUS_OK;
 }
@@ -72,6 +76,8 @@ typedef struct {
     stream_t stream;         //  To the teller
     uint64_t received;       //  Items
     bool ended;              //  It is over
+    bool is_snapshot;        //  What is read is one,
+    uint64_t sequence;       //  of this state
     call_result_t result;    //  How
     status_t status;         //  Why, where it failed
 } reading_t;
@@ -95,6 +101,8 @@ s_on_end (void *self, void *arg, call_result_t result, const void *end)
     reading->ended = true;
     reading->result = result;
     reading->status = stream_error (&reading->stream)->status;
+    if (result == CALL_REPLIED && reading->is_snapshot)
+        reading->sequence = ((const snapshot_end_t *)end)->sequence;
 }
 
 static void
@@ -176,6 +184,7 @@ static void
 s_open_snapshot (int number, uint64_t credit)
 {
     take_snapshot_t request = { .source = actor_source (s_teller ()), .stream = STREAM_LIFE };
+    s_reading (number)->is_snapshot = true;
     s_open (number, &take_snapshot_message, &request, credit);
 }
 
@@ -322,6 +331,23 @@ test_a_snapshot_may_be_written_in_slices (void **state)
     s_end ();
 }
 
+//  What changes between its slices is in it, and so is the snapshot of the state at its end.
+static void
+test_a_snapshot_in_slices_is_of_its_end (void **state)
+{
+    s_begin (1 << 20);
+    teller_t *teller = actor_state (s_teller ());
+    s_open_snapshot (0, 64);
+    teller->slices = 100;
+    teller->changes = true;
+    s_open_snapshot (1, 64);
+    teller->slices = 0;
+    s_open_snapshot (2, 64);
+    assert_true (s_reading (1)->sequence > s_reading (0)->sequence);
+    assert_int_equal (s_reading (1)->sequence, s_reading (2)->sequence);
+    s_end ();
+}
+
 static void
 test_a_caller_that_gives_no_credit_is_given_up (void **state)
 {
@@ -379,6 +405,7 @@ main (void)
         cmocka_unit_test (test_what_leaves_the_ring_before_its_turn_is_a_gap),
         cmocka_unit_test (test_a_snapshot_comes_whole),
         cmocka_unit_test (test_a_snapshot_may_be_written_in_slices),
+        cmocka_unit_test (test_a_snapshot_in_slices_is_of_its_end),
         cmocka_unit_test (test_a_caller_that_gives_no_credit_is_given_up),
         cmocka_unit_test (test_snapshots_that_nobody_reads_stay_within_the_budget),
         cmocka_unit_test (test_an_actor_that_ends_frees_what_it_was_sending),
