@@ -1,19 +1,29 @@
+//  Blocks are chained in the order in which they came.  A child is held only while its parent is, so parents come first, and
+//  what a walk has not got to is behind it, whatever comes and goes.
+
 #include "workers/holdings.h"
 
 #include "base/array.h"
-#include "base/map.h"
 #include "base/memory.h"
+#include "kv/table.h"
 #include "schemas/kv.h"
 
 typedef struct {
+    node_t node;         //  Key: of the first 64 bits of its hash
+    uint32_t copies;     //  How often the engine has it
+    uint32_t older;      //  Came before it
+    uint32_t newer;      //  Came after it
+    uint64_t order;      //  How many came so far
     hash128_t parent;    //  The block before it
     hash128_t hash;      //  The block
-    uint32_t copies;     //  How often the engine has it
 } held_t;
 
-//  A child is held only while its parent is, so in the order of insertion parents come first.
 struct holdings {
-    map_t *blocks;    //  held_t by the first 64 bits of its hash
+    table_t blocks;     //  held_t
+    uint32_t oldest;    //  Ends of the chain of them
+    uint32_t newest;    //  TABLE_NONE while there is none
+    uint64_t came;      //  Blocks so far
+    list_t walks;       //  holdings_walk_t, under way
 };
 
 //  Collects what follows each other.
@@ -28,7 +38,8 @@ holdings_t *
 holdings_new (void)
 {
     holdings_t *self = memory_new (sizeof *self);
-    self->blocks = map_new (0);
+    table_init (&self->blocks, sizeof (held_t));
+    list_init (&self->walks);
     return self;
 }
 
@@ -38,11 +49,26 @@ holdings_destroy (holdings_t **self_p)
     holdings_t *self = *self_p;
     if (!self)
         return;
-    holdings_clear (self);
-    map_destroy (&self->blocks);
+    for (list_link_t *link; (link = list_take_first (&self->walks));)
+        LIST_ENTRY (link, holdings_walk_t, sibling)->holdings = NULL;
+    table_fini (&self->blocks);
     memory_free (self);
     *self_p = NULL;
 }
+
+static held_t *
+s_held (const holdings_t *self, uint32_t number)
+{
+    return table_at (&self->blocks, number);
+}
+
+static uint64_t
+s_key (uint64_t hash)
+{
+    return hash ? hash : 1;
+}
+
+//  ---- Rows ----
 
 static void
 s_run_flush (run_t *run)
@@ -71,6 +97,31 @@ s_run_fini (run_t *run)
     array_fini (&run->hashes);
 }
 
+//  ---- What comes and goes ----
+
+static holdings_walk_t *
+s_next_walk (const holdings_t *self, const holdings_walk_t *walk)
+{
+    list_link_t *link = walk ? list_next (&self->walks, &walk->sibling) : list_first (&self->walks);
+    return link ? LIST_ENTRY (link, holdings_walk_t, sibling) : NULL;
+}
+
+static uint32_t
+s_append (holdings_t *self, hash128_t parent, hash128_t hash)
+{
+    uint32_t number = table_add (&self->blocks, s_key (hash.high));
+    held_t *held = s_held (self, number);
+    held->parent = parent;
+    held->hash = hash;
+    held->order = ++self->came;
+    held->older = self->newest;
+    *(self->newest ? &s_held (self, self->newest)->newer : &self->oldest) = number;
+    self->newest = number;
+    for (holdings_walk_t *walk = NULL; (walk = s_next_walk (self, walk));)
+        walk->next = walk->next ? walk->next : number;
+    return number;
+}
+
 void
 holdings_add (
     holdings_t *self, hash128_t parent, const hash128_t *hashes, size_t count, holdings_run_fn *on_run, void *arg)
@@ -78,17 +129,38 @@ holdings_add (
     run_t run = { .on_run = on_run, .arg = arg };
     array_init (&run.hashes, sizeof (hash128_t));
     for (size_t i = 0; i < count; i++) {
-        held_t *held = map_get_u64 (self->blocks, hashes [i].high);
-        if (!held) {
-            held = memory_new (sizeof *held);
-            *held = (held_t){ .parent = parent, .hash = hashes [i] };
-            map_put_u64 (self->blocks, hashes [i].high, held);
+        uint32_t number = table_find (&self->blocks, s_key (hashes [i].high));
+        if (!number) {
+            number = s_append (self, parent, hashes [i]);
             s_run_add (&run, parent, hashes [i]);
         }
-        held->copies++;
+        s_held (self, number)->copies++;
         parent = hashes [i];
     }
     s_run_fini (&run);
+}
+
+//  Each walk goes on behind a block that goes, and tells of it where it has given it.
+static void
+s_leave_walks (holdings_t *self, uint32_t number)
+{
+    const held_t *held = s_held (self, number);
+    for (holdings_walk_t *walk = NULL; (walk = s_next_walk (self, walk));) {
+        if (held->order <= walk->given)
+            walk->on_gone (walk->arg, &held->hash);
+        if (walk->next == number)
+            walk->next = held->newer;
+    }
+}
+
+static void
+s_forget (holdings_t *self, uint32_t number)
+{
+    s_leave_walks (self, number);
+    const held_t *held = s_held (self, number);
+    *(held->older ? &s_held (self, held->older)->newer : &self->oldest) = held->newer;
+    *(held->newer ? &s_held (self, held->newer)->older : &self->newest) = held->older;
+    table_remove (&self->blocks, number);
 }
 
 size_t
@@ -96,12 +168,11 @@ holdings_remove (holdings_t *self, const uint64_t *hashes, size_t count, hash128
 {
     size_t gone_count = 0;
     for (size_t i = 0; i < count; i++) {
-        held_t *held = map_get_u64 (self->blocks, hashes [i]);
-        if (!held || --held->copies)
+        uint32_t number = table_find (&self->blocks, s_key (hashes [i]));
+        if (!number || --s_held (self, number)->copies)
             continue;
-        gone [gone_count++] = held->hash;
-        map_remove_u64 (self->blocks, hashes [i]);
-        memory_free (held);
+        gone [gone_count++] = s_held (self, number)->hash;
+        s_forget (self, number);
     }
     return gone_count;
 }
@@ -109,31 +180,52 @@ holdings_remove (holdings_t *self, const uint64_t *hashes, size_t count, hash128
 void
 holdings_clear (holdings_t *self)
 {
-    size_t cursor = 0;
-    span_t key;
-    void *held;
-    while (map_next (self->blocks, &cursor, &key, &held)) {
-        map_remove (self->blocks, key);
-        memory_free (held);
+    for (holdings_walk_t *walk = NULL; (walk = s_next_walk (self, walk));) {
+        walk->on_gone (walk->arg, NULL);
+        walk->next = TABLE_NONE;
     }
+    table_fini (&self->blocks);
+    table_init (&self->blocks, sizeof (held_t));
+    self->oldest = self->newest = TABLE_NONE;
 }
 
 size_t
 holdings_count (const holdings_t *self)
 {
-    return map_count (self->blocks);
+    return self->blocks.count;
+}
+
+//  ---- Walks ----
+
+void
+holdings_walk_begin (holdings_t *self, holdings_walk_t *walk, holdings_gone_fn *on_gone, void *arg)
+{
+    *walk = (holdings_walk_t){ .holdings = self, .next = self->oldest, .on_gone = on_gone, .arg = arg };
+    list_append (&self->walks, &walk->sibling);
 }
 
 void
-holdings_walk (const holdings_t *self, holdings_run_fn *on_run, void *arg)
+holdings_walk_end (holdings_walk_t *walk)
 {
+    if (walk->holdings)
+        list_remove (&walk->holdings->walks, &walk->sibling);
+    walk->holdings = NULL;
+}
+
+bool
+holdings_walk_next (holdings_walk_t *walk, size_t max, holdings_run_fn *on_run, void *arg)
+{
+    const holdings_t *self = walk->holdings;
     run_t run = { .on_run = on_run, .arg = arg };
     array_init (&run.hashes, sizeof (hash128_t));
-    size_t cursor = 0;
-    void *value;
-    while (map_next (self->blocks, &cursor, NULL, &value)) {
-        const held_t *held = value;
+    uint32_t number = walk->next;
+    for (; number && max; max--) {
+        const held_t *held = s_held (self, number);
         s_run_add (&run, held->parent, held->hash);
+        walk->given = held->order;
+        number = held->newer;
     }
+    walk->next = number;
     s_run_fini (&run);
+    return number != TABLE_NONE;
 }

@@ -1,14 +1,16 @@
 //  holdings - the blocks that a worker has told the fleet about
 //
 //  An engine may hold a block in more than one place (two slots that share a prefix); the fleet is told of the first copy
-//  and of the end of the last.  What a late joiner gets as a snapshot is written from here.
+//  and of the end of the last.  What a late joiner gets as a snapshot is written from here, in steps: no call costs more than
+//  the blocks it names, but holdings_clear.
 //
-//  Blocks are told apart by the first 64 bits of their hashes, as in an index.  It is as large as the engine's cache, 150
+//  Blocks are told apart by the first 64 bits of their hashes, as in an index.  It is as large as the engine's cache, 70
 //  bytes a block.
 
 #ifndef WORKERS_HOLDINGS_H
 #define WORKERS_HOLDINGS_H
 
+#include "base/list.h"
 #include "kv/sequence.h"
 
 typedef struct holdings holdings_t;
@@ -35,7 +37,24 @@ void holdings_clear (holdings_t *self);
 //  Blocks held.
 size_t holdings_count (const holdings_t *self);
 
-//  Walks all of them, parents before children.
-void holdings_walk (const holdings_t *self, holdings_run_fn *on_run, void *arg);
+//  A block that a walk has given is gone; NULL: all are.  Borrowed.
+typedef void (holdings_gone_fn) (void *arg, const hash128_t *hash);
+
+//  A walk through all of them, parents before children, in steps between which they change: it gets to what comes meanwhile,
+//  and tells what goes that it has given.  Embedded; moves nowhere from begin to end.
+typedef struct {
+    list_link_t sibling;          //  Among the walks under way
+    holdings_t *holdings;         //  Borrowed; NULL once they are destroyed
+    uint32_t next;                //  The block to go on with; 0 where all are given
+    uint64_t given;               //  Of the blocks that came, as many are passed
+    holdings_gone_fn *on_gone;    //  Whom to tell
+    void *arg;                    //  For on_gone
+} holdings_walk_t;
+
+void holdings_walk_begin (holdings_t *self, holdings_walk_t *walk, holdings_gone_fn *on_gone, void *arg);
+void holdings_walk_end (holdings_walk_t *walk);
+
+//  Gives at most `max` further blocks.  False where none is left, for now.
+bool holdings_walk_next (holdings_walk_t *walk, size_t max, holdings_run_fn *on_run, void *arg);
 
 #endif

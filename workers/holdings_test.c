@@ -32,6 +32,7 @@ s_parent (uint64_t chain, size_t position)
 typedef struct {
     uint32_t told [CHAINS * 1000 + LENGTH];    //  By the first 64 bits
     size_t runs;                               //  How many calls it took
+    size_t blocks;                             //  And blocks
 } ledger_t;
 
 static void
@@ -44,6 +45,7 @@ s_on_run (void *arg, hash128_t parent, const hash128_t *hashes, size_t count)
     for (size_t i = 0; i < count; i++)
         assert_int_equal (ledger->told [hashes [i].high]++, 0);
     ledger->runs++;
+    ledger->blocks += count;
 }
 
 static void
@@ -86,14 +88,77 @@ test_a_row_is_no_longer_than_an_event (void **state)
     holdings_destroy (&holdings);
 }
 
+//  What a walk has told, between whose steps blocks come and go.
+typedef struct {
+    holdings_walk_t walk;    //  Under way
+    ledger_t told;           //  By it
+} walked_t;
+
+static void
+s_on_gone (void *arg, const hash128_t *hash)
+{
+    walked_t *walked = arg;
+    if (hash)
+        assert_int_equal (walked->told.told [hash->high]--, 1);
+    else
+        memset (&walked->told, 0, sizeof walked->told);
+}
+
+//  The next step of at most so many blocks; where a walk has got to the end before, another one begins now and then.
+static void
+s_walk (holdings_t *holdings, walked_t *walked, int step, size_t max)
+{
+    if (step % 20 == 0) {
+        holdings_walk_end (&walked->walk);
+        memset (walked, 0, sizeof *walked);
+        holdings_walk_begin (holdings, &walked->walk, s_on_gone, walked);
+    }
+    size_t before = walked->told.blocks;
+    holdings_walk_next (&walked->walk, max, s_on_run, &walked->told);
+    assert_true (walked->told.blocks - before <= max);
+}
+
+//  A step looks at as many blocks as it is told to, however many there are; those who go before a walk do.
+static void
+test_a_walk_is_cut_into_steps (void **state)
+{
+    enum { BLOCKS = LENGTH, STEP = 5 };
+    holdings_t *holdings = holdings_new ();
+    static walked_t walked, other;
+    ledger_t ledger = { 0 }, again = { 0 };
+    hash128_t chain [BLOCKS];
+    for (size_t i = 0; i < BLOCKS; i++)
+        chain [i] = s_block (0, i);
+    holdings_add (holdings, SEQUENCE_ROOT, chain, BLOCKS, s_on_run, &ledger);
+    holdings_walk_begin (holdings, &other.walk, s_on_gone, &other);
+    holdings_walk_begin (holdings, &walked.walk, s_on_gone, &walked);
+    for (size_t given = STEP; given < BLOCKS; given += STEP) {
+        assert_true (holdings_walk_next (&walked.walk, STEP, s_on_run, &walked.told));
+        assert_int_equal (walked.told.blocks, given);
+    }
+    assert_false (holdings_walk_next (&walked.walk, STEP, s_on_run, &walked.told));
+    assert_int_equal (walked.told.blocks, BLOCKS);
+    assert_int_equal (other.told.blocks, 0);
+    holdings_clear (holdings);
+    assert_int_equal (walked.told.told [chain [0].high], 0);
+    holdings_add (holdings, SEQUENCE_ROOT, chain, 2, s_on_run, &again);
+    assert_false (holdings_walk_next (&walked.walk, STEP, s_on_run, &walked.told));
+    assert_int_equal (walked.told.told [chain [1].high], 1);
+    holdings_walk_end (&walked.walk);
+    holdings_destroy (&holdings);
+    holdings_walk_end (&other.walk);    //  Its holdings went first
+}
+
 static void
 test_random_copies_come_and_go (void **state)
 {
+    uint64_t ended = 0;
     for (uint64_t seed = 1; seed <= 200; seed++) {
         random_t random;
         random_init (&random, seed);
         holdings_t *holdings = holdings_new ();
         ledger_t ledger = { 0 };
+        walked_t walked = { 0 };
         //  As slots: each has a chain up to a length.
         size_t chain_of [3] = { 0 }, length_of [3] = { 0 };
         for (int step = 0; step < 100; step++) {
@@ -117,15 +182,17 @@ test_random_copies_come_and_go (void **state)
             }
             length_of [slot] = target;
 
-            ledger_t walked = { 0 };
-            holdings_walk (holdings, s_on_run, &walked);
-            if (memcmp (walked.told, ledger.told, sizeof ledger.told) != 0)
+            s_walk (holdings, &walked, step, random_below (&random, 8));
+            if (!walked.walk.next && memcmp (walked.told.told, ledger.told, sizeof ledger.told) != 0)
                 fail_msg ("seed %llu step %d: the walk differs from what was told", (unsigned long long)seed, step);
+            ended += !walked.walk.next;
         }
+        holdings_walk_end (&walked.walk);
         holdings_clear (holdings);
         assert_int_equal (holdings_count (holdings), 0);
         holdings_destroy (&holdings);
     }
+    assert_true (ended > 200);    //  Else nothing was compared
 }
 
 int
@@ -134,6 +201,7 @@ main (void)
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_the_first_copy_and_the_last_are_told),
         cmocka_unit_test (test_a_row_is_no_longer_than_an_event),
+        cmocka_unit_test (test_a_walk_is_cut_into_steps),
         cmocka_unit_test (test_random_copies_come_and_go),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -2,11 +2,12 @@
 
 #include <stdio.h>
 
+#include "base/memory.h"
 #include "schemas/event.h"
 #include "schemas/kv.h"
 #include "workers/worker_private.h"
 
-enum { MILLION = 1000000, BEAT_NS = 1000000000 };
+enum { MILLION = 1000000, BEAT_NS = 1000000000, SLICE_BLOCKS = 256 };
 
 //  clang-format off
 static const metric_desc_t s_refused_metric = { "stator_worker_refused_total", "Generations that were not begun",
@@ -179,8 +180,10 @@ report_clear (worker_t *self)
     s_note_held (self);
 }
 
+//  Blocks on their way to somebody, as events.
 typedef struct {
-    worker_t *worker;               //  Whose blocks
+    worker_t *worker;               //  Whose
+    holdings_walk_t walk;           //  Through them
     worker_stored_fn *on_stored;    //  Told
     void *arg;                      //  For on_stored
 } telling_t;
@@ -193,17 +196,56 @@ s_tell_stored (void *arg, hash128_t parent, const hash128_t *hashes, size_t coun
     telling->on_stored (telling->arg, &event);
 }
 
+static void
+s_ignore_gone (void *arg, const hash128_t *hash)
+{
+}
+
 void
 worker_tell_kv (const actor_t *worker, worker_stored_fn *on_stored, void *arg)
 {
-    telling_t telling = { actor_state (worker), on_stored, arg };
-    holdings_walk (telling.worker->holdings, s_tell_stored, &telling);
+    telling_t telling = { .worker = actor_state (worker), .on_stored = on_stored, .arg = arg };
+    holdings_walk_begin (telling.worker->holdings, &telling.walk, s_ignore_gone, NULL);
+    holdings_walk_next (&telling.walk, SIZE_MAX, s_tell_stored, &telling);
+    holdings_walk_end (&telling.walk);
 }
 
 static void
-s_add_to_snapshot (void *arg, const kv_stored_t *event)
+s_add_stored (void *arg, const kv_stored_t *event)
 {
     snapshot_add (arg, &kv_stored_message, event);
+}
+
+//  A block that the snapshot has went meanwhile, or all did.
+static void
+s_add_gone (void *arg, const hash128_t *hash)
+{
+    telling_t *telling = arg;
+    kv_removed_t removed = { .namespace_id = telling->worker->space.id, .tier = TIER_DEVICE };
+    kv_cleared_t cleared = { .tier = TIER_DEVICE };
+    uint8_t bytes [HASH128_SIZE];
+    if (hash) {
+        hash128_to_bytes (*hash, bytes);
+        removed.hashes = (column_t){ bytes, 1 };
+        snapshot_add (telling->arg, &kv_removed_message, &removed);
+    } else
+        snapshot_add (telling->arg, &kv_cleared_message, &cleared);
+}
+
+static status_t
+s_write_more (void *self, actor_t *actor, void *arg, snapshot_t *snapshot, bool *ended)
+{
+    telling_t *telling = arg;
+    *ended = !holdings_walk_next (&telling->walk, SLICE_BLOCKS, s_tell_stored, telling);
+    return STATUS_OK;
+}
+
+static void
+s_stop_writing (void *arg)
+{
+    telling_t *telling = arg;
+    holdings_walk_end (&telling->walk);
+    memory_free (telling);
 }
 
 status_t
@@ -211,7 +253,10 @@ report_snapshot_kv (void *self, actor_t *actor, uint64_t source, snapshot_t *sna
 {
     if (source != actor_source (actor))
         return STATUS_NOT_FOUND;
-    worker_tell_kv (actor, s_add_to_snapshot, snapshot);
+    telling_t *telling = memory_new (sizeof *telling);
+    *telling = (telling_t){ .worker = self, .on_stored = s_add_stored, .arg = snapshot };
+    holdings_walk_begin (telling->worker->holdings, &telling->walk, s_add_gone, telling);
+    snapshot_go_on (snapshot, s_write_more, s_stop_writing, telling);
     return STATUS_OK;
 }
 
