@@ -10,6 +10,7 @@
 enum {
     ARRIVALS_MAX = 16,        //  Prefills of a worker that an event of it is held against
     ARRIVED_BLOCKS = 1024,    //  Blocks that it ends, about
+    SLICE = 1024,             //  Blocks that come or go in the call that adds or settles a prefill
     PREFILL_BLOCKS = 8        //  What forgetting a prefill costs beside its blocks, in blocks
 };
 
@@ -22,15 +23,18 @@ typedef struct {
 } work_t;
 
 typedef struct {
-    heap_entry_t expiry;     //  First, so that the heap's entry is the prefill
-    list_link_t sibling;     //  In its worker's list
-    work_t *work;            //  Its worker's
-    uint64_t id;             //  The caller's
-    uint32_t number;         //  Its node in `prefills`
-    uint64_t expected_ns;    //  When it will be done
-    uint32_t holder;         //  Number
-    uint32_t count;          //  Blocks
-    uint64_t hashes [];      //  Of them
+    heap_entry_t expiry;       //  First, so that the heap's entry is the prefill
+    list_link_t sibling;       //  In its worker's list
+    list_link_t unfinished;    //  Where blocks of it are to come into the index, or to go
+    work_t *work;              //  Its worker's
+    uint64_t id;               //  The caller's
+    uint32_t number;           //  Its node in `prefills`; 0 once it is over
+    uint64_t expected_ns;      //  When it will be done
+    uint32_t holder;           //  Number
+    uint32_t count;            //  Blocks
+    uint32_t first;            //  Of those that the index has of it
+    uint32_t end;              //  Behind the last of those
+    uint64_t hashes [];        //  Of them
 } prefill_t;
 
 typedef struct {
@@ -42,6 +46,7 @@ struct pending {
     index_t *index;              //  Borrowed
     array_t work_of;             //  work_t * by holder; NULL for none
     list_t gone;                 //  work_t of workers that are gone, freed step by step
+    list_t unfinished;           //  prefill_t whose blocks come and go step by step
     table_t prefills;            //  entry_t by id
     heap_t expiries;             //  Of prefills
     uint32_t limit;              //  Blocks
@@ -56,6 +61,7 @@ pending_new (index_t *index, uint32_t limit)
     self->index = index;
     array_init (&self->work_of, sizeof (work_t *));
     list_init (&self->gone);
+    list_init (&self->unfinished);
     table_init (&self->prefills, sizeof (entry_t));
     heap_init (&self->expiries);
     self->limit = limit;
@@ -98,23 +104,105 @@ s_find (const pending_t *self, uint64_t id)
     return number && !s_entry (self, number)->prefill->work->is_gone ? s_entry (self, number)->prefill : NULL;
 }
 
+//  How many blocks are to come or to go.
+static size_t
+s_left (const prefill_t *prefill)
+{
+    return prefill->number ? prefill->count - prefill->end : prefill->end - prefill->first;
+}
+
+//  The next blocks come into the index.  Where there is no room for them, it is as if the prompt ended before them.
+static status_t
+s_store (pending_t *self, prefill_t *prefill, size_t count, error_t *error)
+{
+    const uint64_t *hashes = prefill->hashes + prefill->end;
+    uint64_t parent = prefill->end ? hashes [-1] : INDEX_ROOT;
+    status_t status = index_store (self->index, prefill->holder, parent, hashes, count, error);
+    if (status != STATUS_OK && status != STATUS_INVALID)    //  Whose blocks were made up is its own affair
+        return status;
+    prefill->end += (uint32_t)count;
+    return STATUS_OK;
+}
+
+//  The next blocks go, the first ones first: without them the others are part of no overlap.
 static void
-s_forget (pending_t *self, prefill_t *prefill)
+s_remove (pending_t *self, prefill_t *prefill, size_t count)
+{
+    index_remove (self->index, prefill->holder, prefill->hashes + prefill->first, count, NULL);
+    prefill->first += (uint32_t)count;
+}
+
+static void
+s_free (pending_t *self, prefill_t *prefill)
 {
     work_t *work = prefill->work;
-    if (!work->is_gone) {
-        index_remove (self->index, prefill->holder, prefill->hashes, prefill->count, NULL);
-        self->counters.blocks -= prefill->count;
-    }
-    work->blocks -= prefill->count;
     list_remove (&work->prefills, &prefill->sibling);
-    table_remove (&self->prefills, prefill->number);
-    heap_remove (&self->expiries, &prefill->expiry);
+    if (list_link_is_linked (&prefill->unfinished))
+        list_remove (&self->unfinished, &prefill->unfinished);
     memory_free (prefill);
     if (work->is_gone && !list_first (&work->prefills)) {
         list_remove (&self->gone, &work->in_gone);
         memory_free (work);
     }
+}
+
+//  Takes what a call did from what it may do.
+static void
+s_charge (size_t *left, size_t cost)
+{
+    *left -= cost < *left ? cost : *left;
+}
+
+//  Some more blocks come, or go; the prefill goes with its last.
+static void
+s_go_on (pending_t *self, prefill_t *prefill, size_t *left)
+{
+    size_t rest = s_left (prefill), some = rest < *left ? rest : *left;
+    bool is_over = !prefill->number;
+    if (is_over)
+        s_remove (self, prefill, some);
+    else if (s_store (self, prefill, some, NULL) != STATUS_OK) {
+        self->counters.blocks -= rest;
+        prefill->work->blocks -= rest;
+        prefill->count -= (uint32_t)rest;
+        some = rest;
+    }
+    s_charge (left, some);
+    if (some == rest && list_link_is_linked (&prefill->unfinished))
+        list_remove (&self->unfinished, &prefill->unfinished);
+    if (some == rest && is_over)
+        s_free (self, prefill);
+    else if (some < rest && !list_link_is_linked (&prefill->unfinished))
+        list_append (&self->unfinished, &prefill->unfinished);
+}
+
+//  Ends a prefill: nobody finds it any more.
+static void
+s_end (pending_t *self, prefill_t *prefill, size_t *left)
+{
+    work_t *work = prefill->work;
+    table_remove (&self->prefills, prefill->number);
+    heap_remove (&self->expiries, &prefill->expiry);
+    prefill->number = 0;
+    work->blocks -= prefill->count;
+    s_charge (left, PREFILL_BLOCKS);
+    if (work->is_gone)
+        s_free (self, prefill);
+    else {
+        self->counters.blocks -= prefill->count;
+        s_go_on (self, prefill, left);
+    }
+}
+
+//  A prefill whose worker is gone goes without its blocks, of which the index has none.
+static void
+s_drop (pending_t *self, prefill_t *prefill, size_t *left)
+{
+    s_charge (left, PREFILL_BLOCKS);
+    if (prefill->number)
+        s_end (self, prefill, left);
+    else
+        s_free (self, prefill);
 }
 
 void
@@ -143,7 +231,7 @@ s_pending (const holder_t *worker)
 }
 
 static prefill_t *
-s_prefill_new (pending_t *self, uint32_t holder, const uint64_t *hashes, size_t count)
+s_prefill_new (pending_t *self, uint32_t holder, const uint64_t *hashes, size_t count, uint64_t expiry_ns)
 {
     prefill_t *prefill = memory_new (sizeof *prefill + count * sizeof *hashes);
     prefill->id = ++self->last_id;
@@ -157,6 +245,7 @@ s_prefill_new (pending_t *self, uint32_t holder, const uint64_t *hashes, size_t 
     list_append (&prefill->work->prefills, &prefill->sibling);
     prefill->work->blocks += count;
     self->counters.blocks += count;
+    heap_insert (&self->expiries, &prefill->expiry, expiry_ns);
     return prefill;
 }
 
@@ -174,14 +263,18 @@ pending_add (pending_t *self, const holder_t *worker, const uint64_t *hashes, si
     uint32_t holder = index_holder_add (self->index, &pending);
     if (holder == HOLDER_NONE)
         return error_set (error, STATUS_LIMIT, "the index has no room for one more that computes");
-    status_t status = index_store (self->index, holder, INDEX_ROOT, hashes, count, error);
-    if (status != STATUS_OK && status != STATUS_INVALID)    //  Whose blocks were made up is its own affair
+    prefill_t *prefill = s_prefill_new (self, holder, hashes, count, expiry_ns);
+    size_t some = count < SLICE ? count : SLICE;
+    status_t status = s_store (self, prefill, some, error);
+    if (status != STATUS_OK) {
+        s_end (self, prefill, &some);
         return status;
+    }
+    if (some < count)
+        list_append (&self->unfinished, &prefill->unfinished);
     self->counters.refused--;
     self->counters.added++;
-    prefill_t *prefill = s_prefill_new (self, holder, hashes, count);
     prefill->expected_ns = expected_ns;
-    heap_insert (&self->expiries, &prefill->expiry, expiry_ns);
     *id = prefill->id;
     return STATUS_OK;
 }
@@ -190,9 +283,10 @@ bool
 pending_settle (pending_t *self, uint64_t id)
 {
     prefill_t *prefill = s_find (self, id);
+    size_t left = SLICE;
     if (!prefill)
         return false;
-    s_forget (self, prefill);
+    s_end (self, prefill, &left);
     self->counters.settled++;
     return true;
 }
@@ -200,15 +294,8 @@ pending_settle (pending_t *self, uint64_t id)
 static bool
 s_has_arrived (const pending_t *self, const prefill_t *prefill, uint32_t exact)
 {
-    return prefill->count && index_references (self->index, exact, prefill->hashes [prefill->count - 1]);
-}
-
-//  What a prefill takes of the blocks that a call may forget.
-static void
-s_charge (const prefill_t *prefill, size_t *left)
-{
-    size_t cost = PREFILL_BLOCKS + prefill->count;
-    *left -= cost < *left ? cost : *left;
+    bool is_any = prefill->number && prefill->count;
+    return is_any && index_references (self->index, exact, prefill->hashes [prefill->count - 1]);
 }
 
 size_t
@@ -225,9 +312,10 @@ pending_arrived (pending_t *self, const holder_t *worker, uint32_t exact)
         link = list_next (&work->prefills, link);
         if (!s_has_arrived (self, prefill, exact))
             continue;
-        s_charge (prefill, &left);
-        arrived += pending_settle (self, prefill->id);
+        s_end (self, prefill, &left);
+        arrived++;
     }
+    self->counters.settled += arrived;
     return arrived;
 }
 
@@ -245,18 +333,17 @@ pending_expire (pending_t *self, uint64_t now_ns, size_t *left)
 {
     size_t count = 0;
     heap_entry_t *first;
+    list_link_t *link;
+    while (*left && (link = list_first (&self->unfinished))) {
+        prefill_t *prefill = LIST_ENTRY (link, prefill_t, unfinished);
+        (prefill->work->is_gone ? s_drop : s_go_on) (self, prefill, left);
+    }
     while (*left && (first = heap_first (&self->expiries)) && first->at <= now_ns) {
-        prefill_t *prefill = (prefill_t *)first;
-        count += !prefill->work->is_gone;
-        s_charge (prefill, left);
-        s_forget (self, prefill);
+        count += !((prefill_t *)first)->work->is_gone;
+        s_end (self, (prefill_t *)first, left);
     }
-    work_t *gone;
-    while (*left && (gone = (work_t *)list_first (&self->gone))) {
-        prefill_t *prefill = LIST_ENTRY (list_first (&gone->prefills), prefill_t, sibling);
-        s_charge (prefill, left);
-        s_forget (self, prefill);
-    }
+    while (*left && (link = list_first (&self->gone)))
+        s_drop (self, LIST_ENTRY (list_first (&((work_t *)link)->prefills), prefill_t, sibling), left);
     self->counters.expired += count;
     return count;
 }
@@ -297,7 +384,7 @@ pending_forget (pending_t *self, const holder_t *worker)
 bool
 pending_is_idle (const pending_t *self)
 {
-    return self->prefills.count == 0;
+    return self->prefills.count == 0 && !list_first (&self->unfinished);
 }
 
 void

@@ -30,7 +30,9 @@ pending_t *pending_new (index_t *index, uint32_t limit);
 //  Takes what is pending out of the index, but not its holders.
 void pending_destroy (pending_t **self_p);
 
-//  A worker computes a prompt: `count` blocks from its first on, those it has included (borrowed).  It is done at about
+//  A worker computes a prompt: `count` blocks from its first on, those it has included (borrowed).  Those beyond the first 1024
+//  come with later calls of pending_expire, and go likewise; where the index has no room for them then, the prompt is taken to
+//  end before them.  It is done at about
 //  expected_ns and forgotten at expiry_ns.  The kind of the holder is taken for HOLDER_PENDING.  *id is for pending_settle,
 //  never 0.  STATUS_LIMIT where a bound, here or of the index, leaves no room, STATUS_INVALID where a hash is 0: *id is 0
 //  then, and nothing is pending.
@@ -50,11 +52,11 @@ size_t pending_arrived (pending_t *self, const holder_t *worker, uint32_t exact)
 //  and 0 and HOLDER_NONE, where it is not pending.
 const uint64_t *pending_blocks (const pending_t *self, uint64_t id, uint32_t *holder, size_t *count);
 
-//  Forgets what expires at now_ns or before, the first to expire first, and frees what is left of workers that are gone, as
+//  Goes on with long prefills, forgets what expires at now_ns or before, the first to expire first, and frees what is left of workers that are gone, as
 //  long as *left, a number of blocks, is not used up: what is left then, later calls do.  Returns how many prefills expired.
 size_t pending_expire (pending_t *self, uint64_t now_ns, size_t *left);
 
-//  Whether nothing is pending, nor anything left of workers that are gone.
+//  Whether nothing is pending, nor anything left of what was.
 bool pending_is_idle (const pending_t *self);
 
 //  When the block at a position of a prompt will be there, of those that this holder (a number) has pending; 0 where it has

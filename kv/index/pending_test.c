@@ -193,6 +193,56 @@ test_what_is_stored_is_not_pending (void **state)
     index_destroy (&index);
 }
 
+static uint64_t
+s_memberships (const index_t *index)
+{
+    index_stats_t stats;
+    index_stats (index, &stats);
+    return stats.memberships;
+}
+
+//  A long prompt comes into the index, and leaves it, no more than so many blocks at a time; what is over counts no more from
+//  then on, and what a worker was to compute that goes in the middle goes too.
+static void
+test_a_long_prompt_comes_and_goes_in_steps (void **state)
+{
+    enum { SLICE = 1024, LONG = 5 * SLICE / 2 };
+    static uint64_t hashes [LONG];
+    index_t *index = index_new (NULL);
+    pending_t *pending = pending_new (index, 10 * LONG);
+    for (uint64_t i = 0; i < LONG; i++)
+        hashes [i] = hash_u64 (i);
+    for (int goes = 0; goes < 2; goes++) {
+        uint64_t id, first;
+        pending_add (pending, &s_worker, hashes, 2, 10, 100, &first, NULL);
+        assert_int_equal (pending_add (pending, &s_worker, hashes, LONG, 20, 100, &id, NULL), STATUS_OK);
+        assert_true (pending_settle (pending, first));
+        for (size_t end = SLICE; end < LONG; end = end + SLICE < LONG ? end + SLICE : LONG) {
+            assert_int_equal (s_overlap (index, s_worker.owner, hashes, LONG), end);
+            size_t left = SLICE;
+            pending_expire (pending, 1, &left);
+        }
+        assert_int_equal (s_overlap (index, s_worker.owner, hashes, LONG), LONG);
+        if (goes) {
+            assert_true (pending_settle (pending, id));
+            assert_false (pending_settle (pending, id));
+            assert_int_equal (s_memberships (index), LONG - SLICE + 8);
+            assert_int_equal (s_overlap (index, s_worker.owner, hashes, LONG), 0);
+            size_t left = SLICE;
+            pending_expire (pending, 1, &left);
+            assert_int_equal (s_memberships (index), LONG - 2 * SLICE + 8);
+            assert_false (pending_is_idle (pending));
+        }
+        pending_forget (pending, &s_worker);
+        s_expire_at (pending, 2);
+        assert_int_equal (s_memberships (index), 0);
+        assert_true (pending_is_idle (pending));
+        index_check (index);
+    }
+    pending_destroy (&pending);
+    index_destroy (&index);
+}
+
 //  --- against a list
 
 typedef struct {
@@ -300,6 +350,7 @@ main (void)
         cmocka_unit_test (test_a_worker_that_goes_takes_what_it_computes_with_it),
         cmocka_unit_test (test_much_that_ends_at_once_ends_in_steps),
         cmocka_unit_test (test_what_is_stored_is_not_pending),
+        cmocka_unit_test (test_a_long_prompt_comes_and_goes_in_steps),
         cmocka_unit_test (test_equals_a_list_of_prefills),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
