@@ -205,6 +205,14 @@ s_patience_ns (const router_t *self, const policy_candidate_t *choice, uint64_t 
     return patience < PATIENCE_MIN_NS ? PATIENCE_MIN_NS : patience;
 }
 
+//  What the catalog has not done yet for a long prompt it does now, between other things.
+static void
+s_catch_up (router_t *self)
+{
+    if (catalog_is_behind (self->catalog))
+        timer_start (&self->sweep, self->actor, 0, s_on_sweep, NULL);
+}
+
 //  From now on the chosen worker is known to compute what it does not have of the prompt.  What one has that says nothing is
 //  a guess, and each prompt puts it right.
 static catalog_ticket_t
@@ -222,7 +230,9 @@ s_begin_prefill (router_t *self, const route_t *request, const policy_candidate_
         .hashes = request->hashes,
         .expected_ns = now + expected,
         .expiry_ns = now + s_patience_ns (self, choice, expected) };
-    return catalog_begin_prefill (self->catalog, &prefill);
+    catalog_ticket_t ticket = catalog_begin_prefill (self->catalog, &prefill);
+    s_catch_up (self);
+    return ticket;
 }
 
 static void
@@ -233,6 +243,7 @@ s_on_ended (void *self_, const fleet_end_t *end)
         catalog_guess (self->catalog, end->prefill, &end->outcome, actor_now (self->actor));
     else
         catalog_settle (self->catalog, end->prefill);
+    s_catch_up (self);
 }
 
 //  Counts the request where it goes, and what it brings there.

@@ -13,6 +13,7 @@ enum {
     PIECES = 12,              //  Of memory that one call frees
     LOOKS = 64,               //  Namespaces or guesses that one call looks at
     EXPECTED = 32,            //  Hashes of an event that are told ahead: an index fetches the others in its turn
+    LEARNT_BLOCKS = 256,      //  Of a prefill, that one call takes into a guess
     LEAVES_AT_ONCE = 64,      //  Namespaces that what is over leaves in the call that ends it,
     LEAVES_A_CALL = 4,        //  and in each that follows and may have something enter one
     BLOCK_BYTES = 100,
@@ -37,6 +38,7 @@ catalog_new (const catalog_options_t *options)
     array_init (&self->free_slots, sizeof (uint32_t));
     array_init (&self->spaces_left, sizeof (namespace_entry_t *));
     array_init (&self->guesses_left, sizeof (guess_t *));
+    array_init (&self->learnings, sizeof (learning_t));
     array_init (&self->hashes, sizeof (uint64_t));
     self->reach = reach_new ();
     index_match_init (&self->match);
@@ -107,6 +109,7 @@ catalog_destroy (catalog_t **self_p)
     array_fini (&self->free_slots);
     array_fini (&self->spaces_left);
     array_fini (&self->guesses_left);
+    array_fini (&self->learnings);
     array_fini (&self->hashes);
     reach_destroy (&self->reach);
     index_match_fini (&self->match);
@@ -132,6 +135,7 @@ s_count (catalog_t *self, const namespace_entry_t *space, uint64_t sign)
     sums->bytes += sign * index.bytes;
     sums->refused += sign * index.refused;
     sums->pending += sign * pending.blocks;
+    self->unfinished += sign * pending.unfinished;
 }
 
 //  A namespace is about to change: what it has is out of the sums until s_end_change.  All namespaces together keep within
@@ -439,23 +443,51 @@ s_guess (catalog_t *self, namespace_entry_t *space, const claim_t *pending, uint
     return guess;
 }
 
-bool
-catalog_guess (catalog_t *self, catalog_ticket_t ticket, const catalog_outcome_t *outcome, uint64_t now_ns)
+//  Learns the next piece of what became of a prefill, the end of the prompt first.  False where that was the last: then it is
+//  settled, if it did not end meanwhile.
+static bool
+s_learn (catalog_t *self, learning_t *learning)
 {
-    namespace_entry_t *space = s_namespace_of (self, &ticket);
+    namespace_entry_t *space = s_namespace_of (self, &learning->ticket);
+    const catalog_outcome_t *outcome = &learning->outcome;
     const claim_t *claim;
-    size_t count;
-    const uint64_t *hashes = s_prefill (self, space, ticket.id, &claim, &count);
+    size_t count, end;
+    const uint64_t *hashes = s_prefill (self, space, learning->ticket.id, &claim, &count);
     if (!hashes)
         return false;
     s_begin_change (self, space);
     guess_t *guess = s_guess (self, space, claim, outcome->capacity);
+    end = learning->end < count ? learning->end : count;
+    learning->end = end > LEARNT_BLOCKS ? end - LEARNT_BLOCKS : 0;
     if (outcome->said)
-        guess_found (guess, hashes, count, outcome->found, now_ns);
+        guess_found (guess, hashes, learning->end, end, outcome->found, learning->now_ns);
     if (outcome->computed)
-        guess_computed (guess, hashes, count, now_ns);
-    pending_settle (space->pending, ticket.id);
+        guess_computed (guess, hashes, learning->end, end, learning->now_ns);
+    if (!learning->end)
+        pending_settle (space->pending, learning->ticket.id);
     s_end_change (self, space);
+    return learning->end != 0;
+}
+
+//  Goes on with what is being learnt.
+static void
+s_learn_more (catalog_t *self)
+{
+    size_t last = self->learnings.count;
+    if (last && !s_learn (self, array_at (&self->learnings, last - 1)))
+        array_cut (&self->learnings, last - 1);
+}
+
+bool
+catalog_guess (catalog_t *self, catalog_ticket_t ticket, const catalog_outcome_t *outcome, uint64_t now_ns)
+{
+    learning_t learning = { .ticket = ticket, .outcome = *outcome, .now_ns = now_ns, .end = SIZE_MAX };
+    const claim_t *claim;
+    size_t count;
+    if (!s_prefill (self, s_namespace_of (self, &ticket), ticket.id, &claim, &count))
+        return false;
+    if (s_learn (self, &learning))
+        array_append (&self->learnings, &learning, 1);
     return true;
 }
 
@@ -502,6 +534,10 @@ catalog_expire (catalog_t *self, uint64_t now_ns, bool *more)
 {
     size_t expired = 0, left = EXPIRED_BLOCKS;
     namespace_entry_t *space;
+    if (self->learnings.count) {
+        s_learn_more (self);
+        left /= 4;
+    }
     for (size_t looks = LOOKS; looks && left && (space = s_next_in_round (self, &self->expiry)); looks -= looks != 0) {
         s_begin_change (self, space);
         expired += pending_expire (space->pending, now_ns, &left);
@@ -510,8 +546,14 @@ catalog_expire (catalog_t *self, uint64_t now_ns, bool *more)
         self->expiry.at += is_finished;
         self->expiry.done += is_finished;
     }
-    *more = s_end_of_call (self, &self->expiry);
+    *more = s_end_of_call (self, &self->expiry) || self->learnings.count;
     return expired;
+}
+
+bool
+catalog_is_behind (const catalog_t *self)
+{
+    return self->unfinished || self->learnings.count;
 }
 
 //  ---- Questions ----

@@ -101,12 +101,17 @@ catalog_ticket_t catalog_begin_prefill (catalog_t *self, const catalog_prefill_t
 bool catalog_settle (catalog_t *self, catalog_ticket_t ticket);
 
 //  Settles a prefill of an engine that sends no events: what it has from now on is a guess, one in each namespace, no larger
-//  than the engine's room, and put right by what it said that it found.  False where it was pending no more.
+//  than the engine's room, and put right by what it said that it found.  Of a long prompt that takes some more calls of
+//  catalog_expire, and so long it is pending still.  False where it was pending no more.
 bool catalog_guess (catalog_t *self, catalog_ticket_t ticket, const catalog_outcome_t *outcome, uint64_t now_ns);
 
-//  Forgets some of the prefills that expire at now_ns or before, and of the guesses that nobody used for long.  *more: whether
-//  this round through all namespaces is not over; what begins to be due meanwhile the next one sees.  Returns how many prefills.
+//  Goes on with what is pending or guessed of long prompts, and forgets some of the prefills that expire at now_ns or before,
+//  and of the guesses that nobody used for long.  *more: whether this round through all namespaces is not over; what begins
+//  to be due meanwhile the next one sees.  Returns how many prefills expired.
 size_t catalog_expire (catalog_t *self, uint64_t now_ns, bool *more);
+
+//  Whether a long prompt that is pending or being learnt waits for catalog_expire: the sooner, the sooner answers know all of it.
+bool catalog_is_behind (const catalog_t *self);
 
 //  A worker, a rank of a source, reaches what another source has in this tier and those below it: its machine's block
 //  manager, a store.  What it has itself it reaches anyway.

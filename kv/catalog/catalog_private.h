@@ -40,6 +40,14 @@ typedef struct {
     uint64_t bytes;        //  It takes until it is freed, where it went
 } namespace_entry_t;
 
+//  A prefill that is over, and is taken into a guess piece by piece.
+typedef struct {
+    catalog_ticket_t ticket;      //  Of it; it is pending until then
+    catalog_outcome_t outcome;    //  What became of it
+    uint64_t now_ns;              //  When
+    size_t end;                   //  Blocks before this one are to be learnt
+} learning_t;
+
 //  Where a round through the namespaces is that takes several calls.
 typedef struct {
     size_t at;      //  Next position
@@ -58,6 +66,8 @@ struct catalog {
     pile_t claims;                //  claim_t by number; the first is none
     uint32_t leaving;             //  The last of those that are over; 0 for none
     uint32_t free_claim;          //  One that is nobody's; 0 for none
+    uint64_t unfinished;          //  Prefills that come or go step by step, in all namespaces
+    array_t learnings;            //  learning_t
     array_t hashes;               //  uint64_t, scratch
     reach_t *reach;               //  Who reaches whose holders, in all indexes
     index_match_t match;          //  Scratch

@@ -250,31 +250,6 @@ test_a_clear_takes_out_little_at_a_time (void **state)
     assert_int_equal (s_matches (1) + s_matches (2), 2);
 }
 
-//  So it is with all ranks of a worker that goes.
-static void
-test_a_worker_of_many_ranks_goes_little_by_little (void **state)
-{
-    kv_stored_t event = { .namespace_id = 1 };
-    uint8_t bytes [2 * HASH128_SIZE];
-    s_hashes (bytes);
-    for (uint16_t i = 0; i < RANKS * TIER_COUNT; i++) {
-        event.rank = i / TIER_COUNT;
-        event.tier = i % TIER_COUNT;
-        event.hashes = (column_t){ bytes, 2 };
-        catalog_stored (s_catalog, WORKER, &event);
-    }
-    assert_int_equal (s_matches (1), RANKS);
-    catalog_forget (s_catalog, WORKER);
-    assert_int_equal (s_matches (1), 0);
-    assert_int_equal (s_stats ().sources, 0);
-    assert_in_range (s_stats ().memberships, 2 * RANKS * TIER_COUNT - LEAVES_AT_ONCE, 2 * RANKS * TIER_COUNT);
-    s_store (OTHER, 1);
-    assert_int_equal (s_matches (1), 1);
-    s_sweep ();
-    assert_int_equal (s_stats ().memberships, 2);
-    catalog_check (s_catalog);
-}
-
 //  Whatever is cleared, forgotten and said again, in however many namespaces, answers know at once.
 static void
 test_answers_equal_plain_notes (void **state)
@@ -409,6 +384,23 @@ test_ranks_beyond_the_bound_have_nothing (void **state)
     assert_int_equal (s_reached (WORKER).total, 4);
     assert_int_equal (s_reached (OTHER).total, 0);
     assert_int_equal (s_stats ().refused, 4);
+}
+
+//  So it is with all ranks of a worker that goes.
+static void
+test_a_worker_of_many_ranks_goes_little_by_little (void **state)
+{
+    for (uint16_t i = 0; i < RANKS * TIER_COUNT; i++)
+        s_store_prompt (WORKER, i / TIER_COUNT, i % TIER_COUNT, 0, 2);
+    assert_int_equal (s_reached (WORKER).total, 2);
+    catalog_forget (s_catalog, WORKER);
+    assert_int_equal (s_reached (WORKER).total, 0);
+    assert_int_equal (s_stats ().sources, 0);
+    assert_int_equal (
+        s_stats ().memberships, 2 * RANKS * TIER_COUNT - LEAVES_AT_ONCE / 2);    //  Its end is a step, too
+    s_sweep ();
+    assert_int_equal (s_stats ().memberships, 0);
+    catalog_check (s_catalog);
 }
 
 //  ---- What is being computed ----
@@ -551,6 +543,41 @@ test_a_round_through_many_guesses_ends (void **state)
         catalog_expire (s_catalog, 60, &more);
     }
     assert_int_equal (s_matches (3), ENGINES);
+}
+
+//  A long prompt is pending in steps, and so it becomes a guess, the end first.
+static void
+test_a_long_prompt_is_learnt_in_steps (void **state)
+{
+    enum { LONG = 3000, SLICE = 256 };
+    static uint8_t bytes [LONG * HASH128_SIZE];
+    array_t overlaps;
+    for (uint64_t i = 0; i < LONG; i++)
+        hash128_to_bytes ((hash128_t){ hash_u64 (i), 0 }, bytes + i * HASH128_SIZE);
+    catalog_prefill_t prefill = { .source = WORKER, .namespace_id = 1, .hashes = { bytes, LONG }, .expiry_ns = 100 };
+    catalog_ticket_t ticket = catalog_begin_prefill (s_catalog, &prefill);
+    assert_true (catalog_is_behind (s_catalog));
+    s_expire (1);
+    assert_false (catalog_is_behind (s_catalog));
+    assert_int_equal (s_stats ().memberships, LONG);
+    catalog_outcome_t outcome = { .computed = true, .capacity = 2 * LONG };
+    assert_true (catalog_guess (s_catalog, ticket, &outcome, 2));
+    bool more;
+    for (uint64_t learnt = SLICE; learnt + SLICE < LONG; learnt += SLICE) {
+        assert_int_equal (s_stats ().memberships, LONG + learnt);
+        assert_true (catalog_is_behind (s_catalog));
+        catalog_expire (s_catalog, 3, &more);
+        assert_true (more);
+    }
+    s_expire (3);
+    assert_false (catalog_is_behind (s_catalog));
+    assert_int_equal (s_stats ().memberships, LONG);
+    assert_int_equal (s_stats ().pending, 0);
+    array_init (&overlaps, sizeof (catalog_overlap_t));
+    catalog_match (s_catalog, 1, (column_t){ bytes, LONG }, HOLDER_PENDING, &overlaps);
+    assert_int_equal (((catalog_overlap_t *)array_at (&overlaps, 0))->reached.approximate, LONG);
+    array_fini (&overlaps);
+    catalog_check (s_catalog);
 }
 
 //  ---- Snapshots ----
@@ -762,6 +789,7 @@ main (void)
         cmocka_unit_test_setup_teardown (test_what_is_computed_outlives_what_was_said, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_no_more_is_computed_than_the_bound_allows, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_round_through_many_guesses_ends, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_a_long_prompt_is_learnt_in_steps, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_snapshot_is_right_though_all_changes_meanwhile, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_snapshot_of_many_ranks_takes_many_steps, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_snapshot_of_what_was_forgotten_is_stale, s_set_up, s_tear_down),

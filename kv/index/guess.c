@@ -132,31 +132,38 @@ s_add (guess_t *self, uint64_t hash, uint64_t now_ns)
     s_link_newest (self, table_add (&self->blocks, hash), now_ns);
 }
 
-//  Stores those of the blocks that are not there, each row of them at once.  Returns how many of them are there then.
+//  Stores those of the blocks that are not there, each row of them at once.  Returns up to where they are there then.
 static size_t
-s_store_missing (guess_t *self, const uint64_t *hashes, size_t count, uint64_t now_ns)
+s_store_missing (guess_t *self, const uint64_t *hashes, size_t first, size_t end, uint64_t now_ns)
 {
-    for (size_t first = 0, end; first < count; first = end + 1) {
-        for (end = first; end < count && !table_find (&self->blocks, hashes [end]);)
-            end++;
+    for (size_t behind; first < end; first = behind + 1) {
+        for (behind = first; behind < end && !table_find (&self->blocks, hashes [behind]);)
+            behind++;
         uint64_t parent = first ? hashes [first - 1] : INDEX_ROOT;
-        status_t status = index_store (self->index, self->holder, parent, hashes + first, end - first, NULL);
+        status_t status = index_store (self->index, self->holder, parent, hashes + first, behind - first, NULL);
         if (status != STATUS_OK && status != STATUS_INVALID) {
-            self->counters.refused += count - first;
+            self->counters.refused += end - first;
             return first;
         }
-        for (size_t i = first; i < end; i++)
+        for (size_t i = first; i < behind; i++)
             s_add (self, hashes [i], now_ns);
     }
-    return count;
+    return end;
+}
+
+//  Where the blocks end that are some and for which there is room.
+static size_t
+s_valid_end (const guess_t *self, const uint64_t *hashes, size_t first, size_t end)
+{
+    end = end < self->capacity ? end : self->capacity;
+    return first < end ? first + index_count_valid (hashes + first, end - first) : first;
 }
 
 void
-guess_computed (guess_t *self, const uint64_t *hashes, size_t count, uint64_t now_ns)
+guess_computed (guess_t *self, const uint64_t *hashes, size_t first, size_t end, uint64_t now_ns)
 {
-    count = index_count_valid (hashes, count < self->capacity ? count : self->capacity);
-    count = s_store_missing (self, hashes, count, now_ns);
-    for (size_t i = count; i--;) {
+    end = s_store_missing (self, hashes, first, s_valid_end (self, hashes, first, end), now_ns);
+    for (size_t i = end; i-- > first;) {
         uint32_t number = table_find (&self->blocks, hashes [i]);
         s_unlink (self, number);
         s_link_newest (self, number, now_ns);
@@ -169,10 +176,10 @@ guess_computed (guess_t *self, const uint64_t *hashes, size_t count, uint64_t no
 }
 
 void
-guess_found (guess_t *self, const uint64_t *hashes, size_t count, size_t found, uint64_t now_ns)
+guess_found (guess_t *self, const uint64_t *hashes, size_t first, size_t end, size_t found, uint64_t now_ns)
 {
-    count = index_count_valid (hashes, count);
-    for (size_t i = 0; i < count; i++) {
+    end = first + index_count_valid (hashes + first, end - first);
+    for (size_t i = first; i < end; i++) {
         uint32_t number = table_find (&self->blocks, hashes [i]);
         if (i < found)
             self->counters.unknown += !number;
@@ -181,7 +188,7 @@ guess_found (guess_t *self, const uint64_t *hashes, size_t count, size_t found, 
             self->counters.mistaken++;
         }
     }
-    guess_computed (self, hashes, found < count ? found : count, now_ns);
+    guess_computed (self, hashes, first, found < end ? found : end, now_ns);
 }
 
 size_t

@@ -40,13 +40,13 @@ bool guess_shed (guess_t *self);
 //  Number of the holder.
 uint32_t guess_holder (const guess_t *self);
 
-//  The engine has computed these blocks, from the first of a prompt on, or had them; borrows the hashes, and goes no further
-//  than the first that is 0.
-void guess_computed (guess_t *self, const uint64_t *hashes, size_t count, uint64_t now_ns);
+//  The engine has computed the blocks first .. end - 1 of a prompt, or had them; borrows its hashes, and goes no further than the
+//  first that is 0.  A long prompt is said in pieces, the last first: its end is the first to go again.
+void guess_computed (guess_t *self, const uint64_t *hashes, size_t first, size_t end, uint64_t now_ns);
 
-//  Of these blocks, from the first of a prompt on, the engine found the first `found` and no more.  To be called before
-//  guess_computed of the same prompt.
-void guess_found (guess_t *self, const uint64_t *hashes, size_t count, size_t found, uint64_t now_ns);
+//  Of the blocks first .. end - 1 of a prompt the engine found those before `found` and no other.  To be called before
+//  guess_computed of the same.
+void guess_found (guess_t *self, const uint64_t *hashes, size_t first, size_t end, size_t found, uint64_t now_ns);
 
 //  Forgets what was not used for a lifetime, at most *left blocks, which it takes from there.  Returns how many.
 size_t guess_expire (guess_t *self, uint64_t now_ns, size_t *left);

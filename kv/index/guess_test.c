@@ -38,13 +38,13 @@ test_of_prompts_the_ends_go_first_and_of_those_the_oldest (void **state)
     uint32_t holder = guess_holder (guess);
     guess_stats_t stats;
     assert_int_equal (index_holder (index, holder)->kind, HOLDER_APPROXIMATE);
-    guess_computed (guess, s_chain, 4, 10);
-    guess_computed (guess, s_branch, 3, 20);
+    guess_computed (guess, s_chain, 0, 4, 10);
+    guess_computed (guess, s_branch, 0, 3, 20);
     assert_int_equal (s_overlap (index, holder, s_chain, 6), 4);
-    guess_computed (guess, (uint64_t []){ 88 }, 1, 30);
+    guess_computed (guess, (uint64_t []){ 88 }, 0, 1, 30);
     assert_int_equal (s_overlap (index, holder, s_chain, 6), 3);
     assert_int_equal (s_overlap (index, holder, s_branch, 3), 3);
-    guess_computed (guess, s_chain, 6, 40);
+    guess_computed (guess, s_chain, 0, 6, 40);
     assert_int_equal (s_overlap (index, holder, s_chain, 6), 5);
     guess_stats (guess, &stats);
     assert_int_equal (stats.blocks, 5);
@@ -61,10 +61,10 @@ test_the_engine_puts_a_guess_right (void **state)
     guess_t *guess = guess_new (index, &s_engine, 100, 1000);
     uint32_t holder = guess_holder (guess);
     guess_stats_t stats;
-    guess_computed (guess, s_chain, 5, 10);
-    guess_found (guess, s_chain, 6, 2, 20);
+    guess_computed (guess, s_chain, 0, 5, 10);
+    guess_found (guess, s_chain, 0, 6, 2, 20);
     assert_int_equal (s_overlap (index, holder, s_chain, 6), 2);
-    guess_found (guess, s_branch, 3, 3, 30);
+    guess_found (guess, s_branch, 0, 3, 3, 30);
     assert_int_equal (s_overlap (index, holder, s_branch, 3), 3);
     guess_stats (guess, &stats);
     assert_int_equal (stats.mistaken, 3);
@@ -78,8 +78,8 @@ test_what_nobody_uses_is_forgotten_in_time (void **state)
 {
     index_t *index = index_new (NULL);
     guess_t *guess = guess_new (index, &s_engine, 100, 1000);
-    guess_computed (guess, s_chain, 4, 10);
-    guess_computed (guess, s_branch, 2, 500);
+    guess_computed (guess, s_chain, 0, 4, 10);
+    guess_computed (guess, s_branch, 0, 2, 500);
     assert_int_equal (s_expire_at (guess, 1009), 0);
     assert_int_equal (s_expire_at (guess, 1010), 2);
     assert_int_equal (s_overlap (index, guess_holder (guess), s_chain, 6), 2);
@@ -94,7 +94,7 @@ test_a_full_index_is_not_lied_about (void **state)
     index_t *index = index_new (&(index_options_t){ .memory_limit = 1 });
     guess_t *guess = guess_new (index, &s_engine, 100, 1000);
     guess_stats_t stats;
-    guess_computed (guess, s_chain, 4, 10);
+    guess_computed (guess, s_chain, 0, 4, 10);
     guess_stats (guess, &stats);
     assert_int_equal (stats.refused, 4);
     assert_int_equal (stats.blocks, 0);
@@ -167,12 +167,15 @@ s_step (world_t *world)
 {
     uint64_t hashes [DEPTH], dice = random_below (&world->random, 1000);
     size_t count = s_random_prompt (world, hashes), found = random_below (&world->random, count + 1);
+    size_t cut = random_below (&world->random, count + 1);    //  It is said in two pieces
     world->now += random_below (&world->random, 10);
     if (dice < 600) {
-        guess_computed (world->guess, hashes, count, world->now);
+        guess_computed (world->guess, hashes, cut, count, world->now);
+        guess_computed (world->guess, hashes, 0, cut, world->now);
         s_use (world, hashes, count);
     } else if (dice < 850) {
-        guess_found (world->guess, hashes, count, found, world->now);
+        guess_found (world->guess, hashes, cut, count, found, world->now);
+        guess_found (world->guess, hashes, 0, cut, found, world->now);
         for (size_t i = found; i < count; i++)
             if (s_position (world, hashes [i]) < world->count)
                 s_drop (world, s_position (world, hashes [i]));

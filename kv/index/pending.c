@@ -10,7 +10,7 @@
 enum {
     ARRIVALS_MAX = 16,        //  Prefills of a worker that an event of it is held against
     ARRIVED_BLOCKS = 1024,    //  Blocks that it ends, about
-    SLICE = 1024,             //  Blocks that come or go in the call that adds or settles a prefill
+    SLICE = 512,              //  Blocks that come or go in the call that adds or settles a prefill
     PREFILL_BLOCKS = 8        //  What forgetting a prefill costs beside its blocks, in blocks
 };
 
@@ -391,4 +391,5 @@ void
 pending_stats (const pending_t *self, pending_stats_t *stats)
 {
     *stats = self->counters;
+    stats->unfinished = self->unfinished.count;
 }

@@ -17,11 +17,12 @@
 typedef struct pending pending_t;
 
 typedef struct {
-    uint64_t added;      //  Prefills so far, of which
-    uint64_t settled;    //  were settled
-    uint64_t expired;    //  expired
-    uint64_t refused;    //  Prefills there was no room for
-    uint64_t blocks;     //  Now, of all prefills together
+    uint64_t added;         //  Prefills so far, of which
+    uint64_t settled;       //  were settled
+    uint64_t expired;       //  expired
+    uint64_t refused;       //  Prefills there was no room for
+    uint64_t blocks;        //  Now, of all prefills together
+    uint64_t unfinished;    //  Now: prefills whose blocks pending_expire has to go on with
 } pending_stats_t;
 
 //  Borrows the index.  limit: blocks of all prefills together.  Gives it; never NULL.
@@ -30,7 +31,7 @@ pending_t *pending_new (index_t *index, uint32_t limit);
 //  Takes what is pending out of the index, but not its holders.
 void pending_destroy (pending_t **self_p);
 
-//  A worker computes a prompt: `count` blocks from its first on, those it has included (borrowed).  Those beyond the first 1024
+//  A worker computes a prompt: `count` blocks from its first on, those it has included (borrowed).  Those beyond the first 512
 //  come with later calls of pending_expire, and go likewise; where the index has no room for them then, the prompt is taken to
 //  end before them.  It is done at about
 //  expected_ns and forgotten at expiry_ns.  The kind of the holder is taken for HOLDER_PENDING.  *id is for pending_settle,
@@ -52,8 +53,9 @@ size_t pending_arrived (pending_t *self, const holder_t *worker, uint32_t exact)
 //  and 0 and HOLDER_NONE, where it is not pending.
 const uint64_t *pending_blocks (const pending_t *self, uint64_t id, uint32_t *holder, size_t *count);
 
-//  Goes on with long prefills, forgets what expires at now_ns or before, the first to expire first, and frees what is left of workers that are gone, as
-//  long as *left, a number of blocks, is not used up: what is left then, later calls do.  Returns how many prefills expired.
+//  Goes on with long prefills, forgets what expires at now_ns or before, the first to expire first, and frees what is left of
+//  workers that are gone, as long as *left, a number of blocks, is not used up: what is left then, later calls do.  Returns
+//  how many prefills expired.
 size_t pending_expire (pending_t *self, uint64_t now_ns, size_t *left);
 
 //  Whether nothing is pending, nor anything left of what was.

@@ -206,7 +206,7 @@ s_memberships (const index_t *index)
 static void
 test_a_long_prompt_comes_and_goes_in_steps (void **state)
 {
-    enum { SLICE = 1024, LONG = 5 * SLICE / 2 };
+    enum { SLICE = 512, LONG = 5 * SLICE / 2 };
     static uint64_t hashes [LONG];
     index_t *index = index_new (NULL);
     pending_t *pending = pending_new (index, 10 * LONG);

@@ -20,6 +20,7 @@ enum {
     EVENT = 32,                         //  Blocks of most events
     LONGEST = KV_REMOVED_HASHES_MAX,    //  Blocks of the longest event, each with another set of holders
     QUERY = 1024,                       //  Blocks of a lookup
+    PROMPT = 8192,                      //  Blocks of the longest prompt that is sent to be computed
     SPACES = 4000,                      //  Namespaces of the catalog that the largest worker is in
     RANKS = 1024,                       //  Of it, each with something in all tiers
     PREFILLS = 1000,                    //  Pending at once
@@ -31,25 +32,25 @@ enum {
 };
 
 typedef struct {
-    uint64_t blocks;                          //  Of the largest worker
-    uint64_t next;                            //  Name of the next block that nobody has
-    uint64_t hashes [QUERY];                  //  Of a call
-    uint8_t packed [QUERY * HASH128_SIZE];    //  The same, for the catalog
-    uint64_t last;                            //  Hash of the largest worker's last block
-    index_t *index;                           //  Of holders 0 (the largest) .. WORKERS - 1
-    index_match_t match;                      //  Of lookups
-    array_t overlaps;                         //  Of lookups
-    index_cursor_t cursor;                    //  Of a walk
-    index_snapshot_t *writing;                //  Of the index
-    buffer_t bytes;                           //  What it wrote
-    index_t *copy;                            //  What that is read into
-    index_load_t reading;                     //  Of it
-    catalog_t *catalog;                       //  The same blocks in one namespace, and some in others
-    catalog_snapshot_t *snapshot;             //  Of the largest worker
-    uint64_t told;                            //  Events of it
-    uint64_t now_ns;                          //  By the clock of prefills
-    uint64_t calls;                           //  Made so far
-    catalog_ticket_t ticket;                  //  Of the last one
+    uint64_t blocks;                           //  Of the largest worker
+    uint64_t next;                             //  Name of the next block that nobody has
+    uint64_t hashes [PROMPT];                  //  Of a call
+    uint8_t packed [PROMPT * HASH128_SIZE];    //  The same, for the catalog
+    uint64_t last;                             //  Hash of the largest worker's last block
+    index_t *index;                            //  Of holders 0 (the largest) .. WORKERS - 1
+    index_match_t match;                       //  Of lookups
+    array_t overlaps;                          //  Of lookups
+    index_cursor_t cursor;                     //  Of a walk
+    index_snapshot_t *writing;                 //  Of the index
+    buffer_t bytes;                            //  What it wrote
+    index_t *copy;                             //  What that is read into
+    index_load_t reading;                      //  Of it
+    catalog_t *catalog;                        //  The same blocks in one namespace, and some in others
+    catalog_snapshot_t *snapshot;              //  Of the largest worker
+    uint64_t told;                             //  Events of it
+    uint64_t now_ns;                           //  By the clock of prefills
+    uint64_t calls;                            //  Made so far
+    catalog_ticket_t ticket;                   //  Of the last one
 } world_t;
 
 typedef void (step_fn) (world_t *self);
@@ -368,6 +369,43 @@ s_add_prefill (world_t *self)
 }
 
 static void
+s_name_prompt (world_t *self)
+{
+    s_name_new (self, PROMPT);
+}
+
+static void
+s_add_prompt (world_t *self)
+{
+    s_begin_prefill (self, WORKER, PROMPT);
+}
+
+//  A silent worker has computed all of a long prompt, of which it said that it had found the first half.
+static void
+s_finish_prompt (world_t *self)
+{
+    bool more = true;
+    s_name_prompt (self);
+    s_begin_prefill (self, SILENT, PROMPT);
+    while (more)
+        catalog_expire (self->catalog, 0, &more);
+}
+
+static void
+s_learn_prompt (world_t *self)
+{
+    catalog_outcome_t outcome = { .computed = true, .said = true, .found = PROMPT / 2, .capacity = 4 * PROMPT };
+    catalog_guess (self->catalog, self->ticket, &outcome, self->now_ns);
+}
+
+static void
+s_learn_more (world_t *self)
+{
+    bool more;
+    catalog_expire (self->catalog, 0, &more);
+}
+
+static void
 s_settle (world_t *self)
 {
     catalog_settle (self->catalog, self->ticket);
@@ -471,6 +509,11 @@ static const case_t s_cases [] = {
     { "catalog_stats", NULL, s_catalog_stats, 1 },
     { "catalog_begin_prefill", s_name_prefill, s_add_prefill, 1 },
     { "catalog_settle", NULL, s_settle, 1 },
+    { "catalog_begin_prompt", s_name_prompt, s_add_prompt, 1 },
+    { "catalog_settle_prompt", NULL, s_settle, 1 },
+    { "catalog_step_prompt", NULL, s_learn_more, 20 },
+    { "catalog_learn_prompt", s_finish_prompt, s_learn_prompt, 1 },
+    { "catalog_learn_more", NULL, s_learn_more, 20 },
     { "catalog_expire", s_refill_prefills, s_expire, 4 },
     { "catalog_forget_unsaid", s_begin_prefills, s_forget_unsaid, 1 },
     { "catalog_expire_guesses", s_let_guess, s_expire, 2 },
