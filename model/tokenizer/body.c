@@ -1,6 +1,7 @@
 #include "model/tokenizer/body.h"
 
 #include "base/memory.h"
+#include "model/tokenizer/letters.h"
 
 tokenizer_t *
 body_new (void)
@@ -102,6 +103,17 @@ s_fill_cache (tokenizer_t *self)
     }
 }
 
+static void
+s_find_parts (tokenizer_t *self)
+{
+    parts_init_bytes (&self->parts, self->vocabulary);
+    for (uint32_t id = 0; id < vocabulary_size (self->vocabulary) && self->bpe.ignore_merges; id++) {
+        span_t bytes = vocabulary_bytes (self->vocabulary, id);
+        if (!letters_are_ascii (bytes) && !bpe_makes (&self->bpe, id))
+            parts_keep (&self->parts, bytes);
+    }
+}
+
 status_t
 body_seal (tokenizer_t *self, error_t *error)
 {
@@ -116,10 +128,9 @@ body_seal (tokenizer_t *self, error_t *error)
         status = bpe_seal (&self->bpe, error);
     if (status)
         return status;
-    bool falls_apart = self->model != MODEL_WORDPIECE && !bpe_is_affixed (&self->bpe);
-    if (falls_apart && self->bpe.byte_level)
-        parts_init_bytes (&self->parts, self->vocabulary);
-    else if (falls_apart)
+    if (self->bpe.knows_bytes)
+        s_find_parts (self);
+    else if (self->model != MODEL_WORDPIECE && !self->bpe.byte_level && !bpe_is_affixed (&self->bpe))
         parts_init (&self->parts, self->vocabulary);
     s_fill_cache (self);
     s_mark_tokens (self);

@@ -34,6 +34,7 @@ bpe_init (bpe_t *self, const vocabulary_t *vocabulary)
     array_init (&self->wholes, sizeof (uint8_t));
     array_init (&self->symbols, sizeof (symbol_t));
     array_init (&self->queue, sizeof (uint64_t));
+    array_init (&self->made, sizeof (uint32_t));
 }
 
 void
@@ -41,12 +42,12 @@ bpe_fini (bpe_t *self)
 {
     merges_fini (&self->merges);
     firsts_fini (&self->firsts);
-    memory_free (self->lones);
     array_fini (&self->score_ranks);
     array_fini (&self->pairs);
     array_fini (&self->wholes);
     array_fini (&self->symbols);
     array_fini (&self->queue);
+    array_fini (&self->made);
     buffer_fini (&self->prefix);
     buffer_fini (&self->suffix);
     buffer_fini (&self->affixed);
@@ -182,7 +183,7 @@ s_pair_all (const bpe_t *self, span_t piece, symbol_t *symbols, size_t count)
 //  found by looking at all, some at once. There is nothing that a processor must guess from one merge to the next: beyond the
 //  first and the last symbol stands one that no rule is for, so that every merge has two neighbours, and a pair without a rule has
 //  a key like any other, behind all that have one.
-enum { FEW_LOG = 7, FEW = BPE_SIDE_SIZE, AT_ONCE = 16, BATCH = 512 };
+enum { FEW_LOG = 7, FEW = BPE_SIDE_SIZE, AT_ONCE = 16 };
 
 #define KEY_NONE (INT32_MAX - (FEW - 1))    //  Keys of pairs without a rule are not below this
 
@@ -320,61 +321,20 @@ s_few_append (const few_t *fews, size_t count, array_t *ids, size_t *ends)
 
 //  ---- Characters ------------------------------------------------------------------------------------------------------
 
-//  A character with all its bytes.
-typedef struct {
-    size_t size;      //  Its bytes; of what is none, one
-    uint32_t code;    //  NO_CODE: it is none
-} character_t;
-
-#define NO_CODE UINT32_MAX
-
-static inline character_t
-s_character (span_t piece, size_t at)
-{
-    character_t self = { letters_whole ((span_t){ piece.data + at, piece.size - at }), NO_CODE };
-    if (!self.size)
-        return (character_t){ 1, NO_CODE };
-    self.code = letters_decode (piece.data + at, &self.size);
-    return self;
-}
-
-//  Puts what a character surely becomes, or its bytes. Returns how many symbols.
+//  Puts what the character at `at` surely becomes, or its bytes. Returns how many symbols. size: its bytes; 0: it is not whole.
 static inline size_t
-s_few_character (const bpe_t *self, span_t piece, size_t at, character_t character, uint32_t *ids)
+s_few_character (const bpe_t *self, span_t piece, size_t at, size_t size, uint32_t *ids)
 {
-    first_t first = firsts_of (&self->firsts, character.code, character.size);
-    ids [0] = first.id;
-    if (firsts_hold (&self->firsts, piece, at, character.size, first))
-        return 1;
-    for (size_t i = 0; i < character.size; i++)
-        ids [i] = self->bytes [piece.data [at + i]];
-    return character.size;
-}
-
-//  Some symbols.
-typedef struct {
-    size_t end;       //  Of their bytes in a piece; 0: there are too many
-    size_t count;     //  How many
-    uint32_t only;    //  The character that they are all of; NO_CODE: of none, or of several
-} symbols_t;
-
-//  Puts the symbols of the part of a piece that begins at `at`, of all the rest where no parts are asked for.
-static symbols_t
-s_part_symbols (const bpe_t *self, const parts_t *parts, span_t piece, size_t at, uint32_t *ids)
-{
-    symbols_t part = { .end = at };
-    uint32_t before = NO_CODE;
-    for (character_t character; part.end < piece.size; part.end += character.size, before = character.code) {
-        character = s_character (piece, part.end);
-        if (parts && before != NO_CODE && character.code != NO_CODE &&
-            !parts_join (parts, before, character.code, piece.data + part.end))
-            break;
-        if (part.count + character.size > FEW)
-            return (symbols_t){ 0 };
-        part.only = part.count ? NO_CODE : character.code;
-        part.count += s_few_character (self, piece, part.end, character, ids + part.count);
+    if (size) {
+        first_t first = firsts_of (&self->firsts, letters_decode (piece.data + at, &size), size);
+        ids [0] = first.id;
+        if (firsts_hold (&self->firsts, piece, at, size, first))
+            return 1;
     }
-    return part;
+    size_t count = size ? size : 1;
+    for (size_t i = 0; i < count; i++)
+        ids [i] = self->bytes [piece.data [at + i]];
+    return count;
 }
 
 //  ---- Side by side ----------------------------------------------------------------------------------------------------
@@ -394,9 +354,12 @@ s_few_bytes (const bpe_t *self, span_t piece, few_t *few)
 static void
 s_few_characters (const bpe_t *self, span_t piece, few_t *few)
 {
-    symbols_t symbols = s_part_symbols (self, NULL, piece, 0, few->ids);
-    BUG_ON (!symbols.end);
-    s_few_begin (self, few, symbols.count);
+    size_t count = 0;
+    for (size_t at = 0, size; at < piece.size; at += size ? size : 1) {
+        size = letters_whole (span_slice (piece, at, piece.size));
+        count += s_few_character (self, piece, at, size, few->ids + count);
+    }
+    s_few_begin (self, few, count);
 }
 
 void
@@ -411,121 +374,6 @@ bpe_merge_side_by_side (const bpe_t *self, const span_t *pieces, size_t count, a
             s_few_characters (self, pieces [i], &fews [i]);
     s_few_merge (self, fews, count);
     s_few_append (fews, count, ids, ends);
-}
-
-//  ---- Parts -----------------------------------------------------------------------------------------------------------
-
-//  Some parts of a piece, one behind the other.
-typedef struct {
-    uint32_t ids [BATCH];          //  Their tokens, and TOKEN_NONE; of parts that are still to be merged, room
-    size_t count;                  //  How many
-    few_t fews [BPE_SIDE];         //  Parts of more than two symbols; and one more to fill
-    uint32_t *rooms [BPE_SIDE];    //  Where in ids their tokens go
-    size_t few_count;              //  How many
-} batch_t;
-
-//  Two symbols need no more than a look.
-static void
-s_merge_two (const bpe_t *self, uint32_t *ids)
-{
-    uint32_t rank = merges_find (&self->merges, ids [0], ids [1]);
-    if (rank == MERGE_NONE)
-        return;
-    ids [0] = merges_rule (&self->merges, rank)->id;
-    ids [1] = TOKEN_NONE;
-}
-
-//  What a character becomes whose bytes are the symbols of a few.
-static const uint32_t *
-s_lone (bpe_t *self, few_t *few, span_t character, uint32_t code)
-{
-    uint32_t bytes = 0;
-    bpe_lone_t *lone = &self->lones [code % BPE_LONES];
-    memcpy (&bytes, character.data, character.size);
-    if (lone->bytes == bytes)
-        return lone->ids;
-    *lone = (bpe_lone_t){ bytes, { TOKEN_NONE, TOKEN_NONE, TOKEN_NONE, TOKEN_NONE } };
-    s_few_begin (self, few, character.size);
-    s_few_merge (self, few, 1);
-    s_few_write (few, lone->ids);
-    return lone->ids;
-}
-
-//  Adds the part of a piece from `at` on, whose symbols the next of the fews has.
-static void
-s_batch_add (bpe_t *self, batch_t *batch, span_t piece, size_t at, symbols_t part)
-{
-    few_t *few = &batch->fews [batch->few_count];
-    uint32_t *ids = batch->ids + batch->count;
-    batch->count += part.count;
-    if (part.count <= 2) {
-        for (size_t i = 0; i < part.count; i++)
-            ids [i] = few->ids [i];
-        if (part.count == 2)
-            s_merge_two (self, ids);
-    } else if (part.only != NO_CODE)
-        memcpy (ids, s_lone (self, few, span_slice (piece, at, part.count), part.only), part.count * sizeof *ids);
-    else {
-        batch->rooms [batch->few_count++] = ids;
-        s_few_begin (self, few, part.count);
-    }
-}
-
-//  Merges what is long, and appends all in the order of the parts.
-static void
-s_batch_append (const bpe_t *self, batch_t *batch, array_t *ids)
-{
-    s_few_merge (self, batch->fews, batch->few_count);
-    for (size_t i = 0; i < batch->few_count; i++) {
-        const few_t *few = &batch->fews [i];
-        uint32_t *out = batch->rooms [i], *end = out + few->count;
-        for (out = s_few_write (few, out); out < end;)
-            *out++ = TOKEN_NONE;
-    }
-    uint32_t *out = array_append (ids, NULL, batch->count);
-    size_t count = 0;
-    for (size_t i = 0; i < batch->count; i++) {
-        out [count] = batch->ids [i];
-        count += batch->ids [i] != TOKEN_NONE;
-    }
-    array_cut (ids, ids->count - batch->count + count);
-}
-
-//  Adds parts from `at` on while there is room for any. Returns the end of the last. *too_long: the next has too many symbols.
-static size_t
-s_batch_fill (bpe_t *self, const parts_t *parts, span_t piece, size_t at, batch_t *batch, bool *too_long)
-{
-    *too_long = false;
-    batch->count = batch->few_count = 0;
-    while (at < piece.size && batch->count + FEW <= BATCH && batch->few_count < BPE_SIDE) {
-        symbols_t part = s_part_symbols (self, parts, piece, at, batch->fews [batch->few_count].ids);
-        if (!part.end) {
-            *too_long = true;
-            break;
-        }
-        s_batch_add (self, batch, piece, at, part);
-        at = part.end;
-    }
-    return at;
-}
-
-status_t
-bpe_merge_parts (bpe_t *self, const parts_t *parts, span_t piece, array_t *ids, error_t *error)
-{
-    batch_t batch;
-    bool too_long;
-    status_t status = STATUS_OK;
-    for (size_t at = 0; at < piece.size && !status;) {
-        at = s_batch_fill (self, parts, piece, at, &batch, &too_long);
-        s_batch_append (self, &batch, ids);
-        if (!too_long)
-            continue;
-        span_t rest = span_slice (piece, at, piece.size);
-        size_t size = parts_first_joint (parts, rest);
-        status = bpe_merge (self, span_slice (rest, 0, size), ids, error);
-        at += size;
-    }
-    return status;
 }
 
 static void
@@ -720,29 +568,26 @@ s_seal_pairs (bpe_t *self)
     }
 }
 
-//  Every token is encoded once. The marks are set at the end: until then they would answer.
+bool
+bpe_makes (bpe_t *self, uint32_t id)
+{
+    array_cut (&self->made, 0);
+    return bpe_merge (self, vocabulary_bytes (self->vocabulary, id), &self->made, NULL) == STATUS_OK &&
+           self->made.count == 1 && *(const uint32_t *)self->made.data == id;
+}
+
+//  Every token is encoded once.
 static void
 s_seal_wholes (bpe_t *self)
 {
-    array_t wholes, ids;
+    array_t wholes;
     array_init (&wholes, sizeof (uint8_t));
-    array_init (&ids, sizeof (uint32_t));
     for (uint32_t id = 0; id < vocabulary_size (self->vocabulary); id++) {
         span_t bytes = vocabulary_bytes (self->vocabulary, id);
         uint8_t *whole = array_add (&wholes);
-        array_cut (&ids, 0);
-        if (bytes.size && bytes.size <= WHOLE_MAX && bpe_merge (self, bytes, &ids, NULL) == STATUS_OK)
-            *whole = ids.count == 1 && *(const uint32_t *)ids.data == id;
+        *whole = bytes.size && bytes.size <= WHOLE_MAX && bpe_makes (self, id);
     }
-    array_fini (&ids);
     self->wholes = wholes;
-}
-
-static void
-s_seal_characters (bpe_t *self)
-{
-    firsts_init (&self->firsts, self->vocabulary, &self->merges, self->bytes);
-    self->lones = memory_new_table (BPE_LONES * sizeof *self->lones);
 }
 
 status_t
@@ -757,7 +602,7 @@ bpe_seal (bpe_t *self, error_t *error)
     for (size_t i = 0; i < sizeof self->bytes / sizeof *self->bytes; i++)
         self->knows_bytes &= self->bytes [i] != TOKEN_NONE;
     if (self->knows_bytes)
-        s_seal_characters (self);
+        firsts_init (&self->firsts, self->vocabulary, &self->merges, self->bytes);
     if (!self->ignore_merges)
         s_seal_wholes (self);
     return STATUS_OK;

@@ -2,10 +2,9 @@
 //
 //  A piece becomes symbols (bytes, or characters), and the pair whose rule has the lowest rank becomes one, the leftmost
 //  first, until no rule fits. Few symbols are searched for the lowest rank each time; many stand in a heap, so that the
-//  time is n log n whatever the text. A new word mostly waits for its rules to come from memory, so some words, and the parts of a
-//  sentence without spaces, are merged side by side; and what characters become that are such a part alone, as most emoji and rare
-//  ideographs are, is remembered. SentencePiece's models have scores instead of rules: any two neighbours whose
-//  text is a token may become that token, the best score first.
+//  time is n log n whatever the text. A new word mostly waits for its rules to come from memory, so some words are merged side by
+//  side. SentencePiece's models have scores instead of rules: any two neighbours whose text is a token may become that token, the
+//  best score first.
 
 #ifndef MODEL_TOKENIZER_BPE_H
 #define MODEL_TOKENIZER_BPE_H
@@ -15,21 +14,13 @@
 #include "base/error.h"
 #include "model/tokenizer/firsts.h"
 #include "model/tokenizer/merges.h"
-#include "model/tokenizer/parts.h"
 #include "model/tokenizer/vocabulary.h"
 
 enum {
     BPE_SYMBOLS_MAX = 1 << 24,    //  Symbols of a piece: each needs 36 bytes while it is encoded
-    BPE_LONES = 1 << 14,          //  Characters whose tokens are remembered; a power of two
     BPE_SIDE = 8,                 //  Pieces that are merged side by side, at most,
     BPE_SIDE_SIZE = 128           //  and bytes of each
 };
-
-//  What a character becomes that no token joins to its neighbours.
-typedef struct {
-    uint32_t bytes;      //  The character's; 0: none
-    uint32_t ids [4];    //  Its tokens, and TOKEN_NONE
-} bpe_lone_t;
 
 typedef struct {
     const vocabulary_t *vocabulary;    //  Borrowed
@@ -46,10 +37,10 @@ typedef struct {
     buffer_t suffix;                   //  And behind those that end one
     array_t pairs;                     //  uint32_t by two bytes: the rank of their rule; by bpe_seal
     firsts_t firsts;                   //  What characters surely become; by bpe_seal, where it knows_bytes
-    bpe_lone_t *lones;                 //  BPE_LONES of them, by code point; by bpe_seal, where it knows_bytes
     array_t wholes;                    //  uint8_t by token: its text becomes it and nothing else; by bpe_seal
     array_t symbols;                   //  Room to work in
     array_t queue;                     //  Room to work in
+    array_t made;                      //  uint32_t: room to work in
     buffer_t affixed;                  //  Room to work in
 } bpe_t;
 
@@ -66,6 +57,9 @@ bool bpe_is_affixed (const bpe_t *self);
 //  The token that a piece is, where it becomes that and nothing else and a short look tells so; else TOKEN_NONE.
 uint32_t bpe_whole (const bpe_t *self, span_t piece);
 
+//  Whether the rules make a token of its text, which is not empty.
+bool bpe_makes (bpe_t *self, uint32_t id);
+
 //  Appends the tokens (uint32_t) that the rules make of a piece, whether it is a token or not. STATUS_LIMIT for one of more than
 //  BPE_SYMBOLS_MAX symbols.
 status_t bpe_merge (bpe_t *self, span_t piece, array_t *ids, error_t *error);
@@ -73,8 +67,5 @@ status_t bpe_merge (bpe_t *self, span_t piece, array_t *ids, error_t *error);
 //  The same for up to BPE_SIDE pieces of 1 to BPE_SIDE_SIZE bytes, where every byte is a token (knows_bytes): what one costs is
 //  mostly waiting for its rules, which several do together. ends: for each, how many ids there are behind it.
 void bpe_merge_side_by_side (const bpe_t *self, const span_t *pieces, size_t count, array_t *ids, size_t *ends);
-
-//  The same of one that falls apart, its parts side by side, where it knows_bytes.
-status_t bpe_merge_parts (bpe_t *self, const parts_t *parts, span_t piece, array_t *ids, error_t *error);
 
 #endif

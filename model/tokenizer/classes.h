@@ -12,7 +12,7 @@
 #include <emmintrin.h>
 #endif
 
-enum { CLASSES_BYTES = 64 };
+enum { CLASSES_BYTES = 64, CLASSES_GOES_ON = -64 };
 
 typedef struct {
     uint64_t letters;    //  A to Z and a to z; whoever knows adds those beyond ASCII
@@ -22,7 +22,7 @@ typedef struct {
     uint64_t spaces;     //  And space
     uint64_t quotes;     //  The apostrophe
     uint64_t beyond;     //  No ASCII: parts of longer characters
-    uint64_t goes_on;    //  Of those, all but the first of each; by classes_find_characters
+    uint64_t goes_on;    //  Of those, all but the first of each: whoever asks for it fills it in
 } classes_t;
 
 typedef uint8_t classes_bytes_t __attribute__ ((vector_size (16)));
@@ -63,15 +63,18 @@ classes_of (const uint8_t *bytes)
     return all;
 }
 
-//  Fills in what only text beyond ASCII has.
-static inline void
-classes_find_characters (classes_t *self, const uint8_t *bytes)
+//  A bit for each byte that is below a limit, as a number with a sign: 0 for what is not ASCII, CLASSES_GOES_ON for what goes on
+//  with a character.
+static inline uint64_t
+classes_below (const uint8_t *bytes, int8_t limit)
 {
+    uint64_t below = 0;
     for (unsigned at = 0; at < CLASSES_BYTES; at += 16) {
         classes_marks_t byte;
         memcpy (&byte, bytes + at, sizeof byte);
-        self->goes_on |= classes_bits (byte < -64) << at;
+        below |= classes_bits (byte < limit) << at;
     }
+    return below;
 }
 
 #endif

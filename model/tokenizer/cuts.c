@@ -72,7 +72,7 @@ s_class_character (const words_t *words, const uint8_t *bytes, unsigned at, clas
 static size_t
 s_class_beyond (const words_t *words, const uint8_t *bytes, classes_t *block, classes_t *spilt)
 {
-    classes_find_characters (block, bytes);
+    block->goes_on = classes_below (bytes, CLASSES_GOES_ON);
     block->letters |= spilt->letters;
     block->digits |= spilt->digits;
     *spilt = (classes_t){ 0 };

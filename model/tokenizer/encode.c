@@ -11,7 +11,9 @@
 //
 //  A text is cut some kilobytes at a time (cuts.h), and in each
 //
-//  - stretches are looked for first: what came before is copied, whole lines at once;
+//  - stretches are looked for first: what came before is copied, whole lines at once, and runs of parts of what has no lines;
+//  - pieces fall apart beside ideographs, kana, Hangul and emoji (parts.h): a sentence without spaces comes once, but most of its
+//    parts are words of the vocabulary. In other scripts a word is better left whole, and falls apart only if it is new and long;
 //  - of what lies between, some hundred pieces are looked for in the cache of short pieces (cache.h): first all keys are made and
 //    the memory where they may stand is asked for, then it is read, when it has come. Nearly all are there, most of them from the
 //    start: the vocabulary was put into it;
@@ -45,9 +47,9 @@ typedef struct {
 } look_t;
 
 enum {
-    LOOKS = 256,        //  Pieces that are looked at before the first is encoded, at most
-    SINGLES = 0x1f,     //  Bits of pieces that end one byte behind the other, where some are taken together
-    JOINED_SIZE = 32    //  Bytes of what is merged beside other pieces though it may fall apart, at most
+    LOOKS = 256,       //  Pieces that are looked at before the first is encoded, at most
+    SINGLES = 0x1f,    //  Bits of pieces that end one byte behind the other, where some are taken together
+    APART_SIZE = 32    //  Bytes of a piece that is merged whole though it may fall apart, at most
 };
 
 static const cache_key_t s_long = { 0, CACHE_NO_KEY }, s_singles = { 1, CACHE_NO_KEY };
@@ -94,12 +96,12 @@ s_is_known (const tokenizer_t *self, const look_t *look)
     return cache_get (&self->cache, CACHE_PIECE, look->bytes, look->hash, &count);
 }
 
-//  Whether a piece that is not known is best merged as it is: it is no token, and what may fall apart is short.
+//  Whether a piece that is not known is best merged beside others: it is no token, and short where it may fall apart.
 static inline bool
-s_stays_whole (const tokenizer_t *self, const look_t *look)
+s_is_merged_beside (const tokenizer_t *self, const look_t *look)
 {
     size_t size = look->bytes.size;
-    if (size > BPE_SIDE_SIZE || (size > JOINED_SIZE && !letters_are_ascii (look->bytes)))
+    if (size > BPE_SIDE_SIZE || (size > APART_SIZE && !letters_are_ascii (look->bytes)))
         return false;
     if (size > CACHE_SHORT_SIZE)
         return bpe_whole (&self->bpe, look->bytes) == TOKEN_NONE;
@@ -126,10 +128,10 @@ s_learn (tokenizer_t *self, const look_t *looks, size_t count)
     const look_t *found [BPE_SIDE];
     span_t pieces [BPE_SIDE];
     size_t ends [BPE_SIDE], news = 0, start = 0;
-    if (!self->bpe.knows_bytes || !s_stays_whole (self, looks))
+    if (!self->bpe.knows_bytes || !s_is_merged_beside (self, looks))
         return;
     for (size_t i = 0; i < count && news < BPE_SIDE; i++)
-        if (i == 0 || (!s_is_known (self, &looks [i]) && s_stays_whole (self, &looks [i]))) {
+        if (i == 0 || (!s_is_known (self, &looks [i]) && s_is_merged_beside (self, &looks [i]))) {
             pieces [news] = looks [i].bytes;
             found [news++] = &looks [i];
         }
@@ -139,49 +141,12 @@ s_learn (tokenizer_t *self, const look_t *looks, size_t count)
         s_remember (self, found [i], array_at (&self->learned, start), ends [i] - start);
 }
 
-//  A part of a long piece that falls apart at both of its ends.
-static status_t
-s_encode_run (tokenizer_t *self, span_t run, array_t *ids, error_t *error)
-{
-    uint32_t count;
-    uint64_t hash = cache_hash (&self->cache, CACHE_RUN, run);
-    const uint32_t *known = cache_get (&self->cache, CACHE_RUN, run, hash, &count);
-    if (known) {
-        array_append (ids, known, count);
-        return STATUS_OK;
-    }
-    size_t before = ids->count;
-    status_t status = bpe_merge_parts (&self->bpe, &self->parts, run, ids, error);
-    if (!status && ids->count > before && cache_comes_again (&self->cache, hash))
-        cache_put (&self->cache, CACHE_RUN, run, hash, array_at (ids, before), ids->count - before);
-    return status;
-}
-
-//  A piece in runs, if it is too long for the cache: it may come again.
-static status_t
-s_encode_joints (tokenizer_t *self, span_t piece, array_t *ids, error_t *error)
-{
-    status_t status = STATUS_OK;
-    if (piece.size <= CACHE_SIZE)
-        return bpe_merge_parts (&self->bpe, &self->parts, piece, ids, error);
-    while (piece.size && !status) {
-        span_t run = span_slice (piece, 0, parts_last_joint (&self->parts, piece, CACHE_SIZE));
-        status = s_encode_run (self, run, ids, error);
-        piece = span_slice (piece, run.size, piece.size);
-    }
-    return status;
-}
-
-//  may_be_whole: the piece may be a token.
 status_t
 encode_by_rules (tokenizer_t *self, span_t piece, bool may_be_whole, array_t *ids, error_t *error)
 {
-    bool has_parts = self->bpe.knows_bytes && !letters_are_ascii (piece);
-    uint32_t whole = TOKEN_NONE;
-    if (may_be_whole && (!has_parts || parts_first_joint (&self->parts, piece) == piece.size))
-        whole = bpe_whole (&self->bpe, piece);
+    uint32_t whole = may_be_whole ? bpe_whole (&self->bpe, piece) : TOKEN_NONE;
     if (whole == TOKEN_NONE)
-        return has_parts ? s_encode_joints (self, piece, ids, error) : bpe_merge (&self->bpe, piece, ids, error);
+        return bpe_merge (&self->bpe, piece, ids, error);
     array_append (ids, &whole, 1);
     return STATUS_OK;
 }
@@ -209,17 +174,6 @@ s_encode_short (tokenizer_t *self, span_t piece, cache_key_t key, array_t *ids, 
     return status;
 }
 
-static status_t
-s_encode_new (tokenizer_t *self, span_t piece, uint64_t hash, array_t *ids, error_t *error)
-{
-    encode_flush (self, ids);
-    size_t before = ids->count;
-    status_t status = s_encode_by_model (self, piece, true, ids, error);
-    if (!status && ids->count > before)
-        cache_put (&self->cache, CACHE_PIECE, piece, hash, array_at (ids, before), ids->count - before);
-    return status;
-}
-
 //  ---- Pieces ----------------------------------------------------------------------------------------------------------
 
 static void
@@ -227,6 +181,29 @@ s_stage (tokenizer_t *self, const uint32_t *known, uint32_t count)
 {
     memcpy (self->staged + self->staged_count, known, count * sizeof *known);
     self->staged_count += count;
+}
+
+static status_t s_encode_parts (tokenizer_t *self, span_t piece, array_t *ids, error_t *error);
+
+static bool
+s_falls_apart (const tokenizer_t *self, span_t piece)
+{
+    return piece.size > APART_SIZE && self->parts.pairs && !letters_are_ascii (piece) &&
+           bpe_whole (&self->bpe, piece) == TOKEN_NONE && parts_first (&self->parts, piece) < piece.size;
+}
+
+//  What falls apart is not remembered: its parts are.
+static status_t
+s_encode_new (tokenizer_t *self, span_t piece, uint64_t hash, array_t *ids, error_t *error)
+{
+    if (s_falls_apart (self, piece))
+        return s_encode_parts (self, piece, ids, error);
+    encode_flush (self, ids);
+    size_t before = ids->count;
+    status_t status = s_encode_by_model (self, piece, true, ids, error);
+    if (!status && ids->count > before)
+        cache_put (&self->cache, CACHE_PIECE, piece, hash, array_at (ids, before), ids->count - before);
+    return status;
 }
 
 static status_t
@@ -287,6 +264,20 @@ s_encode_look (tokenizer_t *self, const look_t *look, size_t left, array_t *ids,
     memcpy (self->staged + self->staged_count, known->ids, sizeof known->ids);
     self->staged_count += known->count;
     return STATUS_OK;
+}
+
+//  A piece by its parts.
+static status_t
+s_encode_parts (tokenizer_t *self, span_t piece, array_t *ids, error_t *error)
+{
+    status_t status = STATUS_OK;
+    while (piece.size && !status) {
+        look_t look;
+        s_look (&self->cache, piece, parts_first (&self->parts, piece), &look);
+        status = s_encode_look (self, &look, 1, ids, error);
+        piece = span_slice (piece, look.bytes.size, piece.size);
+    }
+    return status;
 }
 
 //  The short way for nearly all pieces: ids are copied before it is known whether they are those of the piece. Returns how many it
@@ -361,13 +352,15 @@ s_look_at_pieces (const tokenizer_t *self, span_t text, const cuts_t *cuts, size
     const uint8_t *start = text.data + *at, *base = text.data + cuts->start;
     size_t count = 0, from = *at - cuts->start, to = stop - cuts->start;
     uint64_t singles = self->model == MODEL_BPE && self->bpe.knows_bytes ? SINGLES : 0;
-    if (cuts->end - cuts->start > CUTS_SIZE) {
-        s_look (&cache, span_slice (text, *at, text.size), cuts->end - *at, looks);
-        *at = cuts->end;
-        return 1;
+    for (; cuts->end - cuts->start > CUTS_SIZE && *at < stop && count < LOOKS; count++) {
+        size_t size = parts_first (&self->parts, span_slice (text, *at, stop - *at));
+        s_look (&cache, span_slice (text, *at, text.size), size, &looks [count]);
+        *at += size;
     }
+    if (count)
+        return count;
     for (size_t word = from / 64; word <= to / 64 && count <= LOOKS - 64; word++) {
-        uint64_t ends = cuts->pieces [word];
+        uint64_t ends = cuts->pieces [word] | parts_places (&self->parts, text, cuts->start + 64 * word);
         ends &= word == from / 64 ? ~1ull << from % 64 : UINT64_MAX;
         ends &= word == to / 64 ? UINT64_MAX >> (63 - to % 64) : UINT64_MAX;
         count += s_look_at_ends (&cache, text, base + 64 * word, ends, singles, &start, looks + count);
@@ -394,26 +387,54 @@ s_encode_pieces (
 
 //  A stretch of a text. Some are looked for at once: the memory where they may stand comes meanwhile.
 typedef struct {
+    cached_t kind;    //  CACHE_STRETCH, or CACHE_RUN
     size_t start;     //  Its first byte
     size_t end;       //  Behind its last
     uint64_t hash;    //  In the cache
 } stretch_t;
 
-enum { STRETCHES = CUTS_SIZE / CUTS_STRETCH_MIN };
+enum { STRETCHES = CUTS_SIZE / CUTS_STRETCH_MIN, RUN_MIN = CUTS_STRETCH_MAX + 1 - PARTS_PLACES };
+
+_Static_assert((size_t)RUN_MIN >= (size_t)CUTS_STRETCH_MIN, "there is room for as many runs");
+
+static stretch_t
+s_stretch (const cache_t *cache, span_t text, cached_t kind, size_t start, size_t end)
+{
+    return (stretch_t){ kind, start, end, cache_hash (cache, kind, span_slice (text, start, end - start)) };
+}
+
+//  Runs of parts of a piece, if it is too long for a stretch. Returns how many.
+static size_t
+s_look_at_runs (const tokenizer_t *self, span_t text, size_t at, size_t end, stretch_t *ahead)
+{
+    size_t count = 0;
+    while (end - at > CUTS_STRETCH_MAX && count < STRETCHES) {
+        uint64_t places = parts_places (&self->parts, text, at + RUN_MIN);
+        if (!places)
+            break;
+        size_t run_end = at + CUTS_STRETCH_MAX - (size_t)__builtin_clzll (places);
+        ahead [count++] = s_stretch (&self->cache, text, CACHE_RUN, at, run_end);
+        at = run_end;
+    }
+    return count;
+}
 
 //  The stretches of some cuts; returns how many. Where there is none for a while, they go on behind that.
 static size_t
 s_look_ahead (const tokenizer_t *self, span_t text, const cuts_t *cuts, stretch_t *ahead)
 {
     size_t count = 0;
-    for (size_t at = cuts->start, end; at < cuts->end; at = end) {
+    for (size_t at = cuts->start, end; at < cuts->end && count < STRETCHES; at = end) {
         end = cuts_stretch (cuts, at);
-        if (!end) {
-            end = cuts_piece (cuts, at + CUTS_STRETCH_MAX);
-            continue;
+        if (end)
+            ahead [count++] = s_stretch (&self->cache, text, CACHE_STRETCH, at, end);
+        else {
+            end = cuts_piece (cuts, at + 1);
+            if (end - at > CUTS_STRETCH_MAX)
+                count += s_look_at_runs (self, text, at, end, ahead + count);
+            else
+                end = cuts_piece (cuts, at + CUTS_STRETCH_MAX);
         }
-        uint64_t hash = cache_hash (&self->cache, CACHE_STRETCH, span_slice (text, at, end - at));
-        ahead [count++] = (stretch_t){ at, end, hash };
     }
     return count;
 }
@@ -430,7 +451,7 @@ s_encode_stretch (
     encode_flush (self, ids);
     span_t bytes = span_slice (text, stretch->start, stretch->end - stretch->start);
     if (!status && ids->count > before)
-        cache_put (&self->cache, CACHE_STRETCH, bytes, stretch->hash, array_at (ids, before), ids->count - before);
+        cache_put (&self->cache, stretch->kind, bytes, stretch->hash, array_at (ids, before), ids->count - before);
     return status;
 }
 
@@ -442,14 +463,14 @@ s_pass_stretch (tokenizer_t *self, span_t text, const cuts_t *cuts, const stretc
 {
     uint32_t count;
     span_t bytes = span_slice (text, stretch->start, stretch->end - stretch->start);
-    const uint32_t *known = cache_get (&self->cache, CACHE_STRETCH, bytes, stretch->hash, &count);
+    const uint32_t *known = cache_get (&self->cache, stretch->kind, bytes, stretch->hash, &count);
     if (!known && !cache_comes_again (&self->cache, stretch->hash))
         return STATUS_OK;
     status_t status = s_encode_pieces (self, text, cuts, done, stretch->start, ids, error);
     if (status)
         return status;
     *done = stretch->end;
-    known = known ? cache_get (&self->cache, CACHE_STRETCH, bytes, stretch->hash, &count) : NULL;
+    known = known ? cache_get (&self->cache, stretch->kind, bytes, stretch->hash, &count) : NULL;
     if (!known)
         return s_encode_stretch (self, text, cuts, stretch, ids, error);
     if (self->staged_count > STAGED - CACHE_IDS)
@@ -463,11 +484,11 @@ static status_t
 s_encode_cuts (tokenizer_t *self, span_t text, cuts_t *cuts, array_t *ids, error_t *error)
 {
     status_t status = STATUS_OK;
-    stretch_t ahead [STRETCHES];
+    stretch_t ahead [2 * STRETCHES];
     size_t count = s_look_ahead (self, text, cuts, ahead), done = cuts->start;
     for (size_t i = 0; i < count && !status; i++)
         status = s_pass_stretch (self, text, cuts, &ahead [i], &done, ids, error);
-    if (count && cuts->end < text.size)
+    if (count && cuts->end < text.size && ahead [count - 1].kind == CACHE_STRETCH)
         cuts->end = ahead [count - 1].end;
     return status ? status : s_encode_pieces (self, text, cuts, &done, cuts->end, ids, error);
 }
@@ -486,19 +507,6 @@ s_encode_words (tokenizer_t *self, span_t text, array_t *ids, error_t *error)
 
 //  ---- Texts -----------------------------------------------------------------------------------------------------------
 
-static status_t
-s_encode_parts (tokenizer_t *self, span_t text, piece_t piece, array_t *ids, error_t *error)
-{
-    status_t status = STATUS_OK;
-    for (size_t end; piece.start < piece.end && !status; piece.start = end) {
-        look_t look;
-        end = piece.start + parts_first (&self->parts, span_slice (text, piece.start, piece.end - piece.start));
-        s_look (&self->cache, span_slice (text, piece.start, text.size), end - piece.start, &look);
-        status = s_encode_look (self, &look, 1, ids, error);
-    }
-    return status;
-}
-
 //  Normalised text without added tokens.
 status_t
 encode_text (tokenizer_t *self, span_t text, bool is_first, array_t *ids, error_t *error)
@@ -507,7 +515,9 @@ encode_text (tokenizer_t *self, span_t text, bool is_first, array_t *ids, error_
         return s_encode_words (self, text, ids, error);
     span_t cut;
     status_t status = splitter_cut (&self->splitter, text, is_first, &self->pieces, &cut, error);
-    for (size_t i = 0; i < self->pieces.pieces.count && !status; i++)
-        status = s_encode_parts (self, cut, *(const piece_t *)array_at (&self->pieces.pieces, i), ids, error);
+    for (size_t i = 0; i < self->pieces.pieces.count && !status; i++) {
+        const piece_t *piece = array_at (&self->pieces.pieces, i);
+        status = s_encode_parts (self, span_slice (cut, piece->start, piece->end - piece->start), ids, error);
+    }
     return status;
 }

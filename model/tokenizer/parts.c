@@ -3,13 +3,17 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "model/tokenizer/classes.h"
 #include "model/tokenizer/letters.h"
 
 enum {
-    PAIRS_LOG_MIN = 12,    //  Two to this power, at least, are the bits of pairs;
-    PAIRS_LOG_MAX = 20,    //  and to this one, at most;
-    PAIRS_A_TOKEN = 8,     //  in between, this many for each token
-    HALVES = 1 << 16       //  Bits of halves
+    PAIRS_LOG_MIN = 12,                         //  Two to this power, at least, are the bits of pairs;
+    PAIRS_LOG_MAX = 20,                         //  and to this one, at most;
+    PAIRS_A_TOKEN = 8,                          //  in between, this many for each token
+    HALVES = 1 << 16,                           //  Bits of halves
+    CHARACTER_MAX = 4,                          //  Bytes of a character, at most
+    READ = PARTS_PLACES + CHARACTER_MAX - 1,    //  Bytes of a block, and of a character that goes on behind it
+    WIDE_LEAD = -29                             //  The first byte of wide ones, with a sign, is not below this
 };
 
 static const uint8_t s_mark [] = { 0xe2, 0x96, 0x81 };
@@ -41,11 +45,9 @@ parts_init (parts_t *self, const vocabulary_t *vocabulary)
     }
 }
 
-size_t
-parts_first (const parts_t *self, span_t piece)
+static size_t
+s_first_mark (const parts_t *self, span_t piece)
 {
-    if (!self->enabled)
-        return piece.size;
     for (size_t at = 1; (at = s_next (piece, at)) < piece.size; at++)
         if (!self->joins [piece.data [at - 1]])
             return at;
@@ -96,54 +98,114 @@ parts_fini (parts_t *self)
 {
     memory_free (self->pairs);
     memory_free (self->halves);
+    memory_free (self->stay);
     *self = (parts_t){ 0 };
 }
 
 size_t
 parts_memory (const parts_t *self)
 {
-    return self->pairs ? (((size_t)1 << self->log) + HALVES) / 8 : 0;
+    size_t stay = self->stay ? PARTS_BLOCKS * sizeof *self->stay : 0;
+    return self->pairs ? (((size_t)1 << self->log) + HALVES) / 8 + stay : 0;
+}
+
+void
+parts_keep (parts_t *self, span_t token)
+{
+    size_t last = token.size - 1, size;
+    while (last && letters_goes_on (token.data [last]))
+        last--;
+    if (!letters_whole (token) || letters_whole (span_slice (token, last, token.size)) != token.size - last)
+        return;
+    if (!self->stay)
+        self->stay = memory_new (PARTS_BLOCKS * sizeof *self->stay);
+    self->stay [parts_block (letters_decode (token.data, &size))] = true;
+    self->stay [parts_block (letters_decode (token.data + last, &size))] = true;
 }
 
 //  Characters of ASCII stay together: words of them are short.
 static bool
-s_joins_pair (const parts_t *self, span_t piece, size_t left, size_t at)
+s_joins (const parts_t *self, span_t piece, size_t left, size_t at)
 {
     size_t size;
     uint32_t before = letters_decode (piece.data + left, &size), code = letters_decode (piece.data + at, &size);
-    return parts_join (self, before, code, piece.data + at);
+    return (before | code) < 0x80 || parts_join (self, before, code, piece.data + at);
 }
 
-size_t
-parts_first_joint (const parts_t *self, span_t piece)
+static size_t
+s_first_joint (const parts_t *self, span_t piece)
 {
-    size_t left = 0, size = letters_goes_on (piece.data [0]) ? 0 : letters_whole (piece);
+    size_t left = 0, size = letters_whole (piece);
     for (size_t at = size; size && at < piece.size; at += size) {
-        size = letters_goes_on (piece.data [at]) ? 0 : letters_whole (span_slice (piece, at, piece.size));
-        if (size && !s_joins_pair (self, piece, left, at))
+        size = letters_whole (span_slice (piece, at, piece.size));
+        if (size && !s_joins (self, piece, left, at))
             return at;
         left = at;
     }
     return piece.size;
 }
 
-//  Whether a piece falls apart at `at`, before which a character begins at `left`.
-static bool
-s_is_joint (const parts_t *self, span_t piece, size_t left, size_t at)
+size_t
+parts_first (const parts_t *self, span_t piece)
 {
-    return !letters_goes_on (piece.data [left]) && letters_whole (span_slice (piece, left, at - left)) == at - left &&
-           !letters_goes_on (piece.data [at]) && letters_whole (span_slice (piece, at, piece.size)) &&
-           !s_joins_pair (self, piece, left, at);
+    if (self->pairs)
+        return s_first_joint (self, piece);
+    return self->enabled ? s_first_mark (self, piece) : piece.size;
 }
 
-size_t
-parts_last_joint (const parts_t *self, span_t piece, size_t most)
+//  ---- Many places at once ---------------------------------------------------------------------------------------------
+
+//  The character before `at`, which is not 0.
+static uint32_t
+s_before (span_t text, size_t at)
 {
-    for (size_t at = most < piece.size ? most : 0, left; at; at = left) {
-        for (left = at - 1; left && letters_goes_on (piece.data [left]);)
-            left--;
-        if (s_is_joint (self, piece, left, at))
-            return at;
+    size_t size;
+    do
+        at--;
+    while (letters_goes_on (text.data [at]));
+    return letters_decode (text.data + at, &size);
+}
+
+//  The places of one block. before: the character before it. firsts: bytes that a character
+//  begins with, where it and the one before it are not both of ASCII.
+static uint64_t
+s_places (const parts_t *self, const uint8_t *bytes, uint32_t before, uint64_t firsts)
+{
+    uint64_t places = 0;
+    for (; firsts; firsts &= firsts - 1) {
+        size_t size, place = (size_t)__builtin_ctzll (firsts);
+        const uint8_t *at = bytes + place;
+        uint32_t code = letters_decode (at, &size);
+        before = at [-1] < 0x80 ? at [-1] : before;
+        places |= (uint64_t)!parts_join (self, before, code, at) << place;
+        before = code;
     }
-    return piece.size;
+    return places;
+}
+
+//  The first bytes of characters that are wide or stand behind a wide one. leads: of wide ones.
+static uint64_t
+s_beside_wide (uint64_t leads, uint64_t goes_on, bool behind_wide)
+{
+    uint64_t wide = leads;
+    for (unsigned i = 1; i < CHARACTER_MAX; i++)
+        wide |= (wide << 1 | behind_wide) & goes_on;
+    return leads | ((wide << 1 | behind_wide) & ~goes_on);
+}
+
+uint64_t
+parts_places (const parts_t *self, span_t text, size_t at)
+{
+    size_t left = text.size - at;
+    uint8_t copy [1 + READ] = { at ? text.data [at - 1] : 0 };
+    const uint8_t *bytes = text.data + at;
+    if (left < READ || !at)
+        bytes = memcpy (copy + 1, bytes, left < READ ? left : READ);
+    uint32_t before = at ? s_before (text, at) : 0;
+    uint64_t beyond = classes_below (bytes, 0), wide = beyond & ~classes_below (bytes, WIDE_LEAD);
+    if (!self->pairs || (!wide && before < PARTS_WIDE))
+        return 0;
+    uint64_t goes_on = classes_below (bytes, CLASSES_GOES_ON);
+    uint64_t firsts = (beyond & ~goes_on) | (~beyond & (beyond << 1 | (before >= 0x80)));
+    return s_places (self, bytes, before, firsts) & s_beside_wide (wide, goes_on, before >= PARTS_WIDE);
 }

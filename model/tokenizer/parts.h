@@ -5,12 +5,22 @@
 //  - Vocabularies that write a space as U+2581 do not cut text first: a piece is the whole text. It falls apart before a mark
 //    where no token has the mark behind that byte.
 //  - Words of byte-level vocabularies are whole sentences where a script has no spaces. They fall apart between two characters
-//    that no token has side by side, unless a token has the end of one or the beginning of the other there.
+//    that no token has side by side, unless a token has the end of one or the beginning of the other there. Such parts are mostly
+//    words of the vocabulary, so text is looked up by them, and where they end is found for 64 bytes at once.
+//
+//  Where a piece that is a token is that token whatever the rules say, a part that is one the rules do not make would be taken for
+//  it. Characters that such a token begins or ends with stay with their neighbours, so that it is a piece or none.
 
 #ifndef MODEL_TOKENIZER_PARTS_H
 #define MODEL_TOKENIZER_PARTS_H
 
 #include "model/tokenizer/vocabulary.h"
+
+enum {
+    PARTS_PLACES = 64,         //  Bytes that are looked at at once
+    PARTS_BLOCKS = 1 << 10,    //  Blocks of characters: see parts_block
+    PARTS_WIDE = 0x3000        //  Characters from here on are wide
+};
 
 typedef struct {
     bool enabled;        //  The mark is a token
@@ -18,27 +28,26 @@ typedef struct {
     uint64_t *pairs;     //  A bit by hash: characters, not both of ASCII, side by side in some token; NULL: not asked
     unsigned log;        //  Two to this power are the bits of pairs
     uint64_t *halves;    //  A bit by two bytes: they stand where characters meet in some token that lacks a part of one
+    bool *stay;          //  By parts_block: characters that are not cut off; NULL: none are
 } parts_t;
 
-//  Looks through a vocabulary.
+//  Looks through a vocabulary, for marks or for characters.
 void parts_init (parts_t *self, const vocabulary_t *vocabulary);
-
-//  Bytes of the piece, which is not empty, up to the first place where it falls apart; all of them where there is none.
-size_t parts_first (const parts_t *self, span_t piece);
-
-//  Looks through a byte-level vocabulary.
 void parts_init_bytes (parts_t *self, const vocabulary_t *vocabulary);
 void parts_fini (parts_t *self);
+
+//  A token that the rules do not make, where they are ignored: it is no part of a piece. After parts_init_bytes.
+void parts_keep (parts_t *self, span_t token);
 
 //  Bytes that it holds.
 size_t parts_memory (const parts_t *self);
 
-//  Bytes of the piece, which is not empty, up to the first two characters that no token joins; all of them where there are none.
-size_t parts_first_joint (const parts_t *self, span_t piece);
+//  Bytes of the piece, which is not empty, up to the first place where it falls apart; all of them where there is none.
+size_t parts_first (const parts_t *self, span_t piece);
 
-//  Bytes up to the last such place that is at most `most` bytes from the start; all of them where the piece is no longer than that,
-//  or where the last such place is farther away.
-size_t parts_last_joint (const parts_t *self, span_t piece, size_t most);
+//  The places where pieces of a text (well-formed UTF-8) fall apart beside a wide character, a bit for each of PARTS_PLACES bytes
+//  from `at` on, the first one lowest; there may also be bits where pieces end.
+uint64_t parts_places (const parts_t *self, span_t text, size_t at);
 
 //  The bit of two characters among the pairs.
 static inline uint64_t
@@ -54,14 +63,23 @@ parts_half (const uint8_t *at)
     return (uint64_t)at [-1] << 8 | at [0];
 }
 
-//  Whether a token may have two characters that meet in a text, not both of ASCII, side by side, or parts of them. at: where the
-//  second begins.
+//  Neighbouring characters share a block; some others do too.
+static inline size_t
+parts_block (uint32_t code)
+{
+    return code >> 6 & (PARTS_BLOCKS - 1);
+}
+
+//  Whether two characters that meet in a text, not both of ASCII, stay together: a token may have both, or parts of both. at: where
+//  the second begins.
 static inline bool
 parts_join (const parts_t *self, uint32_t before, uint32_t code, const uint8_t *at)
 {
     uint64_t pair = parts_pair (self, before, code), half = parts_half (at);
-    return (before | code) < 0x80 || self->pairs [pair / 64] >> (pair % 64) & 1 ||
-           self->halves [half / 64] >> (half % 64) & 1;
+    uint64_t joined = self->pairs [pair / 64] >> (pair % 64) | self->halves [half / 64] >> (half % 64);
+    if (self->stay)
+        joined |= self->stay [parts_block (before)] | self->stay [parts_block (code)];
+    return joined & 1;
 }
 
 #endif

@@ -209,12 +209,14 @@ test_a_piece_beyond_all_measure_is_refused_and_nothing_is_left (void **state)
 
 //  ---- Caches ----------------------------------------------------------------------------------------------------------
 
+#define WIDE "\xf0\x9f\xa6\x99\xf0\x9f\xa6\x99\xe4\xb8\xad\xe4\xb8\xad\xf0\x9f\xa6\x99\xf0\x9f\xa6\x99"
+
 //  One tokenizer sees all texts, another each for the first time; more pieces go by than the caches hold.
 static void
 test_what_was_remembered_is_what_would_be_encoded (void **state)
 {
     static const char *const parts [] = { "ab", "aaaa", " abab", "\n", "    ", " a", "!", "=>", "b", "\xc3\xa9", "1",
-        "\t", "'s" };
+        "\t", "'s", WIDE WIDE WIDE, "\xe4\xb8\xad" WIDE "\xe5\x9b\xbd" };
     tokenizer_t *warm = fixture_qwen_like ("");
     array_t ids, cold_ids;
     array_init (&ids, sizeof (uint32_t));
@@ -226,6 +228,8 @@ test_what_was_remembered_is_what_would_be_encoded (void **state)
         random_init (&random, seed % 100);
         for (size_t i = 0; i < 30; i++)
             s_append_random_text (&random, &text, parts, sizeof parts / sizeof *parts);
+        for (size_t i = random_below (&random, 2) * random_below (&random, 200); i; i--)
+            buffer_append_string (&text, i % 3 ? WIDE : "\xe5\x9b\xbd");
         s_encode (warm, buffer_span (&text), true, &ids);
         s_encode (cold, buffer_span (&text), true, &cold_ids);
         if (ids.count != cold_ids.count || memcmp (ids.data, cold_ids.data, ids.count * sizeof (uint32_t)) != 0)
