@@ -52,12 +52,38 @@ test_the_first_of_equals_wins (void **state)
     assert_string_equal (suggest_best (&suggest), "bat");
 }
 
+static void
+test_a_complaint_can_end_with_it (void **state)
+{
+    static const char *const words [] = { "broker", "core", NULL };
+    suggest_t suggest;
+    suggest_init (&suggest, SPAN ("brokr"));
+    suggest_offer_words (&suggest, words);
+    assert_string_equal (suggest_text (&suggest), "; did you mean 'broker'?");
+    suggest_init (&suggest, SPAN ("nobody"));
+    suggest_offer_words (&suggest, words);
+    assert_string_equal (suggest_text (&suggest), "");
+}
+
+static void
+test_what_is_meant_may_be_written_otherwise (void **state)
+{
+    char name [] = "router-mode";
+    suggest_t suggest;
+    suggest_init (&suggest, SPAN ("router-mod"));
+    suggest_offer_as (&suggest, name, "--router-mode");
+    name [0] = '?';    //  Borrowed for the call only
+    assert_string_equal (suggest_best (&suggest), "--router-mode");
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_a_slip_of_the_hand_is_understood),
         cmocka_unit_test (test_the_first_of_equals_wins),
+        cmocka_unit_test (test_a_complaint_can_end_with_it),
+        cmocka_unit_test (test_what_is_meant_may_be_written_otherwise),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
