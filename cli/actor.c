@@ -77,20 +77,22 @@ s_on_reload (void *arg, house_reload_t *reload, error_t *error)
 }
 
 static status_t
-s_read_keys (void *arg, keyring_t **keys, error_t *error)
+s_read_keys (void *arg, keyring_t **keys, buffer_t *news, error_t *error)
 {
-    return site_read_keys (&((process_t *)arg)->site, keys, error);
+    return site_read_keys (&((process_t *)arg)->site, keys, news, error);
 }
 
 static result_t
 s_live (process_t *self)
 {
     const manifest_observability_t *observability = &self->site.fleet->observability;
+    const actor_flags_t *flags = self->invocation->flags;
     error_t error;
     house_options_t options = {
         .state_dir = self->site.folders.state,
         .log_level = (log_level_t)observability->log_level,
         .log_form = (log_form_t)observability->log_format,
+        .news_level = flags->parent ? LOG_DEBUG : LOG_INFO,    //  Whoever started it has said so already
         .read_keys = s_read_keys,
         .on_reload = s_on_reload,
         .arg = self,

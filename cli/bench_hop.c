@@ -156,7 +156,7 @@ static const actor_class_t s_callee_class = { .name = "callee", .handlers = s_ca
 
 //  Both actors live here, so one key serves both.
 static status_t
-s_read_keys (void *arg, keyring_t **keys, error_t *error)
+s_read_keys (void *arg, keyring_t **keys, buffer_t *news, error_t *error)
 {
     char secret [KEY_TEXT_SIZE];
     keyring_entry_t own = { .name = "bench", .address = "0.0.0.0", .roles = 1 };

@@ -80,10 +80,11 @@ s_make (house_t *self, resident_t *resident, const assembly_actor_t *spec, const
 }
 
 static status_t
-s_read_keys (house_t *self, error_t *error)
+s_read_keys (house_t *self, buffer_t *news, error_t *error)
 {
     keyring_t *keys = NULL;
-    status_t status = self->options.read_keys ? self->options.read_keys (self->options.arg, &keys, error) : STATUS_OK;
+    status_t status =
+        self->options.read_keys ? self->options.read_keys (self->options.arg, &keys, news, error) : STATUS_OK;
     if (status == STATUS_OK)
         world_set_keys (self->world, keys);
     return status;
@@ -96,12 +97,14 @@ house_new (const assembly_actor_t *actors, size_t count, const house_options_t *
     world_options_t world_options = {
         .log_path = options->log_path, .log_level = options->log_level, .log_form = options->log_form
     };
+    buffer_t news = { 0 };
     self->options = *options;
     self->patience.tv_sec = FIRST_TRIM_S;
     s_block_signals (self);
     self->world = world_new (&world_options, error);
     self->residents = memory_new (count * sizeof *self->residents);
-    bool good = self->world && s_read_keys (self, error) == STATUS_OK;
+    bool good = self->world && s_read_keys (self, &news, error) == STATUS_OK;
+    buffer_fini (&news);
     for (size_t i = 0; i < count && good; i++) {
         self->count = i + 1;
         good = s_make (self, &self->residents [i], &actors [i], options->state_dir, error) == STATUS_OK;
@@ -213,33 +216,44 @@ s_log (const house_t *self, log_level_t level, const char *text)
 
 //  Said where the level of before or the new one lets it be.
 static void
-s_say_reloaded (house_t *self, const house_reload_t *reload)
+s_say_reloaded (house_t *self, const house_reload_t *reload, const char *keys)
 {
     log_sink_t *sink = world_log (self->world);
-    char news [ERROR_TEXT_MAX];
-    snprintf (news, sizeof news, "reloaded: %s", *reload->changed ? reload->changed : "nothing has changed");
+    buffer_t news = { 0 };
+    bool changed = *reload->changed, both = changed && *keys;
+    buffer_print (&news, "reloaded: %s%s%s%s", changed || *keys ? reload->changed : "nothing has changed",
+        both ? "; " : "", *keys ? "keys: " : "", keys);
     if (reload->log_level < self->options.log_level)
         log_sink_set_level (sink, reload->log_level);
-    s_log (self, LOG_INFO, news);
+    s_log (self, self->options.news_level, buffer_string (&news));
     log_sink_set_level (sink, reload->log_level);
     self->options.log_level = reload->log_level;
+    buffer_fini (&news);
 }
 
+//  Keys and options are read apart: one may be taken where the other cannot be.
 static void
 s_reload (house_t *self)
 {
     error_t error;
     house_reload_t reload = { 0 };
-    if (s_read_keys (self, &error) != STATUS_OK)
-        s_log (self, LOG_ERROR, error.text);
-    if (!self->options.on_reload)
-        return;
-    if (self->options.on_reload (self->options.arg, &reload, &error) == STATUS_OK)
-        s_say_reloaded (self, &reload);
-    else
-        s_log (self, LOG_ERROR, error.text);
-    if (reload.actors)
+    buffer_t keys = { 0 }, refusal = { 0 };
+    bool read = s_read_keys (self, &keys, &error) == STATUS_OK, taken = false;
+    if (!read)
+        buffer_print (&refusal, "not reloaded: keys, those of before hold: %s", error.text);
+    if (self->options.on_reload)
+        taken = self->options.on_reload (self->options.arg, &reload, &error) == STATUS_OK;
+    if (taken && (read || *reload.changed))
+        s_say_reloaded (self, &reload, buffer_string (&keys));
+    else if (self->options.on_reload && !taken)
+        buffer_print (&refusal, "%s%s%s%s", refusal.size ? "; " : "not reloaded: ", error.text,
+            keys.size ? "; reloaded all the same: keys: " : "", buffer_string (&keys));
+    if (refusal.size)
+        s_log (self, LOG_ERROR, buffer_string (&refusal));
+    if (reload.actors && (read || taken))
         s_give_options (self, reload.actors);
+    buffer_fini (&keys);
+    buffer_fini (&refusal);
 }
 
 //  The next signal.  Meanwhile this thread has nothing to do but to tidy up now and then.

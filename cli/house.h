@@ -1,7 +1,7 @@
 //  house - a process of the real world: each actor of an assembly on a thread of its own, until a signal ends them
 //
 //  SIGTERM and SIGINT drain: actors finish what is under way, phase by phase, and the process ends with 0.  A second one
-//  ends at once.  SIGHUP gives the actors new options, and the log says what changed.  Signals are blocked from house_new
+//  ends at once.  SIGHUP gives the actors new options, and one line in the log says what has been taken.  Signals are blocked from house_new
 //  on and waited for in house_wait, so whoever starts threads of its own does so in between.
 
 #ifndef CLI_HOUSE_H
@@ -17,17 +17,19 @@ typedef struct house house_t;
 typedef struct {
     const assembly_actor_t *actors;    //  Once more, in the same order, with their options; NULL where they stay
     log_level_t log_level;             //  The least that is logged
-    const char *changed;               //  Names of what is different, for the log
+    const char *changed;               //  Names of what is different, for the log; "": nothing is
 } house_reload_t;
 
 typedef struct {
-    const char *state_dir;    //  Of stores and files
-    const char *log_path;     //  File for log lines; NULL: standard error
-    log_form_t log_form;      //  For people or for programs
-    log_level_t log_level;    //  The least that is logged
-    //  At the start and at SIGHUP: gives the keyring that is to hold from now on; NULL in it for none.  Where it fails the
-    //  one before stays, and a start fails.  The function may be NULL.
-    status_t (*read_keys) (void *arg, keyring_t **keys, error_t *error);
+    const char *state_dir;     //  Of stores and files
+    const char *log_path;      //  File for log lines; NULL: standard error
+    log_form_t log_form;       //  For people or for programs
+    log_level_t log_level;     //  The least that is logged
+    log_level_t news_level;    //  Of the line that says what a reload has changed
+    //  At the start and at SIGHUP: gives the keyring that is to hold from now on; NULL in it for none; appends to `news`
+    //  what is different since the last time.  Where it fails the one before stays, and a start fails.  The function may be
+    //  NULL.
+    status_t (*read_keys) (void *arg, keyring_t **keys, buffer_t *news, error_t *error);
     //  SIGHUP: says what is to hold from now on, borrowed until the next one.  Where it fails everything stays, and the log
     //  says why; actors that are named all the same are given the options that they have, and so learn of the wish.  The
     //  function may be NULL.

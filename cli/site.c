@@ -172,6 +172,7 @@ site_open (site_t *self, const invocation_t *invocation, const char *file)
 {
     error_t error;
     *self = (site_t){ 0 };
+    array_init (&self->certificates, sizeof (certificate_t));
     result_t result = site_read_fleet (&self->fleet, invocation, file, s_check_start);
     self->first = self->before = self->fleet;
     if (result == RESULT_OK && s_settle (self, &error) != STATUS_OK) {
@@ -192,6 +193,7 @@ site_close (site_t *self)
         manifest_destroy (&self->before);
     manifest_destroy (&self->first);
     buffer_fini (&self->changed);
+    array_fini (&self->certificates);
 }
 
 //  What a reload would change, by name.
@@ -231,7 +233,9 @@ s_compare (const manifest_t *before, manifest_t *fresh, buffer_t *changed, error
         option_compare (manifest_table, before, fresh, "", s_on_change, &changes);
     if (changes.fixed.size)
         status = error_set (error, STATUS_INVALID,
-            "a reload cannot change %s, that takes a new start; nothing was reloaded", buffer_string (&changes.fixed));
+            "a reload cannot change %s, that takes a new start; all of the file%s%s%s is as before",
+            buffer_string (&changes.fixed), changes.live.size ? ", " : "", buffer_string (&changes.live),
+            changes.live.size ? " too," : "");
     buffer_fini (&changes.fixed);
     *changed = changes.live;
     return status;
@@ -254,7 +258,7 @@ site_reload (site_t *self, const invocation_t *invocation, const char *file, boo
     buffer_t changed = { 0 };
     status_t status = STATUS_OK;
     if (site_read_fleet (&fresh, invocation, file, s_check_host) != RESULT_OK)
-        status = error_set (error, STATUS_INVALID, "the configuration is wrong; nothing was reloaded");
+        status = error_set (error, STATUS_INVALID, "the configuration is wrong; all of it is as before");
     else
         status = s_compare (self->fleet, fresh, &changed, error);
     if (status == STATUS_OK && publish)
@@ -270,24 +274,35 @@ site_reload (site_t *self, const invocation_t *invocation, const char *file, boo
 
 //  ---- Keys ----------------------------------------------------------------------------------------------------------------
 
-//  own: whose key.
+//  own: whose key.  list: of the certificates, appended.
 static status_t
-s_read_keys (const manifest_t *fleet, const char *state_dir, const char *own, keyring_t **keys, error_t *error)
+s_read_keys (
+    const manifest_t *fleet, const char *state_dir, const char *own, keyring_t **keys, array_t *list, error_t *error)
 {
     char folder [FOLDER_PATH_MAX];
     trust_folder (fleet, state_dir, folder, sizeof folder);
-    *keys = trust_read (fleet, folder, own, error);
+    *keys = trust_read (fleet, folder, own, list, error);
     return *keys ? STATUS_OK : error->status;
 }
 
 status_t
-site_read_keys (const site_t *self, keyring_t **keys, error_t *error)
+site_read_keys (site_t *self, keyring_t **keys, buffer_t *news, error_t *error)
 {
     const manifest_host_t *own = manifest_own_host (self->fleet);
+    array_t list;
     *keys = NULL;
     if (!own || host_is_local (span_from_string (own->address)))
         return STATUS_OK;
-    return s_read_keys (self->fleet, self->folders.state, own->name, keys, error);
+    array_init (&list, sizeof (certificate_t));
+    status_t status = s_read_keys (self->fleet, self->folders.state, own->name, keys, &list, error);
+    if (status != STATUS_OK) {
+        array_fini (&list);
+        return status;
+    }
+    trust_compare (self->fleet, &self->certificates, &list, news);
+    array_fini (&self->certificates);
+    self->certificates = list;
+    return STATUS_OK;
 }
 
 //  ---- A fleet that runs ---------------------------------------------------------------------------------------------------
@@ -368,12 +383,16 @@ s_take_key (const site_flags_t *flags, const manifest_t *fleet, error_t *error)
 {
     const manifest_host_t *own = manifest_own_host (fleet), *broker = manifest_host_of (fleet, "broker");
     keyring_t *keys = NULL;
+    array_t list;
     caller_set_host (own ? own->name : "");
     if (!broker || host_is_local (span_from_string (broker->address)))
         return STATUS_OK;
     if (!*flags->key && !own)
         return error_set (error, STATUS_INVALID, "the fleet asks who you are: name your key with --key");
-    status_t status = s_read_keys (fleet, fleet->cluster.state_dir, *flags->key ? flags->key : own->name, &keys, error);
+    array_init (&list, sizeof (certificate_t));
+    status_t status =
+        s_read_keys (fleet, fleet->cluster.state_dir, *flags->key ? flags->key : own->name, &keys, &list, error);
+    array_fini (&list);
     caller_set_keys (keys);
     return status;
 }

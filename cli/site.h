@@ -6,6 +6,7 @@
 #define CLI_SITE_H
 
 #include "cli/assembly.h"
+#include "cli/certificate.h"
 #include "cli/command.h"
 #include "cli/folders.h"
 
@@ -19,6 +20,7 @@ typedef struct {
     manifest_t *first;               //  Of the start: actors keep pointing into it
     manifest_t *before;              //  Of the reload before, until the actors have new options
     buffer_t changed;                //  Names of what the last reload changed
+    array_t certificates;            //  certificate_t: those that were read last
     char machine [64];               //  Name of this machine
     assembly_site_t assembly;        //  All of this as assemblies want it
 } site_t;
@@ -48,8 +50,9 @@ status_t site_reload (site_t *self, const invocation_t *invocation, const char *
 //  Writes a fleet into the run folder, for its processes to read.
 status_t site_publish (const site_t *self, manifest_t *fleet, error_t *error);
 
-//  The keyring of a process of the fleet; NULL where nothing of this host leaves the machine.
-status_t site_read_keys (const site_t *self, keyring_t **keys, error_t *error);
+//  The keyring of a process of the fleet; NULL where nothing of this host leaves the machine.  Appends to `news` what is
+//  different since the last time.
+status_t site_read_keys (site_t *self, keyring_t **keys, buffer_t *news, error_t *error);
 
 //  Nothing but blanks and comments: most often another file than was meant.
 void site_check_contents (span_t text, complaints_t *complaints);

@@ -29,24 +29,60 @@ s_add (keyring_t *keys, const manifest_t *fleet, const certificate_t *certificat
 }
 
 keyring_t *
-trust_read (const manifest_t *fleet, const char *folder, const char *own, error_t *error)
+trust_read (const manifest_t *fleet, const char *folder, const char *own, array_t *list, error_t *error)
 {
-    array_t list;
     certificate_t mine;
     keyring_t *keys = keyring_new ();
-    array_init (&list, sizeof (certificate_t));
     status_t status = certificate_read (&mine, folder, own, true, error);
     if (status == STATUS_OK)
-        status = certificate_list (folder, false, &list, error);
-    for (size_t i = 0; i < list.count && status == STATUS_OK; i++)
-        status = s_add (keys, fleet, array_at (&list, i), error);
+        status = certificate_list (folder, false, list, error);
+    for (size_t i = 0; i < list->count && status == STATUS_OK; i++)
+        status = s_add (keys, fleet, array_at (list, i), error);
     if (status == STATUS_OK)
         keyring_set_own (keys, mine.public_key, mine.secret_key);
     else
         keyring_destroy (&keys);
     sodium_memzero (&mine, sizeof mine);
-    array_fini (&list);
     return keys;
+}
+
+//  ---- What has changed ------------------------------------------------------------------------------------------------------
+
+//  Who has connected with a key goes on with it, and so does who demands it of the broker.
+static bool
+s_takes_new_start (const manifest_t *fleet, const char *name)
+{
+    const manifest_host_t *host = manifest_find_host (fleet, name);
+    return host && (host == manifest_own_host (fleet) || host == manifest_host_of (fleet, "broker"));
+}
+
+static void
+s_compare_pair (const manifest_t *fleet, const certificate_t *before, const certificate_t *after, buffer_t *news)
+{
+    const char *between = news->size ? ", " : "";
+    if (strcmp (before->public_key, after->public_key) != 0)
+        buffer_print (news, "%s%s has another key%s", between, after->name,
+            s_takes_new_start (fleet, after->name) ? ", which takes a new start" : "");
+    else if (strcmp (before->roles, after->roles) != 0)
+        buffer_print (news, "%s%s has other roles", between, after->name);
+}
+
+//  Both are sorted by name.
+void
+trust_compare (const manifest_t *fleet, const array_t *before, const array_t *after, buffer_t *news)
+{
+    for (size_t i = 0, j = 0; i < before->count || j < after->count;) {
+        const certificate_t *old = i < before->count ? array_at (before, i) : NULL;
+        const certificate_t *new = j < after->count ? array_at (after, j) : NULL;
+        int order = !old ? 1 : !new ? -1 : strcmp (old->name, new->name);
+        if (order == 0)
+            s_compare_pair (fleet, old, new, news);
+        else
+            buffer_print (news, "%s%s %s", news->size ? ", " : "", order < 0 ? old->name : new->name,
+                order < 0 ? "revoked" : "added");
+        i += order <= 0;
+        j += order >= 0;
+    }
 }
 
 //  ---- Checks ----------------------------------------------------------------------------------------------------------------

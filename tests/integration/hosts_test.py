@@ -230,6 +230,7 @@ class StrangersTest(Base):
         self.fleet.head.reload()
         until(lambda: b"may not call broker.get_status" in self.knock_as(self.fleet.head, "get_status"), 20,
               "the head's key to have another role")
+        self.assertEqual(self.fleet.head.output().count("reloaded: keys: head has other roles"), 1)
         self.converse("what a frontend asks a router")
         self.assertEqual(self.fleet.states()["router/0"], "ready")
 
@@ -252,6 +253,8 @@ class StrangersTest(Base):
         self.fleet.config.write_text("of no use: now\n")
         self.fleet.revoke("gpu-1", "gpu-2")
         self.refused_since("refused", before)
+        self.assertIn("not reloaded: the configuration is wrong; all of it is as before; reloaded all the same: keys: gpu-1 "
+                      "revoked, gpu-2 revoked", self.fleet.head.output())
         for name in ("gpu-1", "gpu-2"):
             self.fleet.await_state(f"worker/{name}-0", "unreachable", 30)
         self.assertFalse(self.hears(ear, 3))
