@@ -125,14 +125,28 @@ s_find_model (chat_t *self)
     return found;
 }
 
-//  Asks until the model is listed.
+static uint64_t
+s_now_ms (void)
+{
+    struct timespec now;
+    clock_gettime (CLOCK_MONOTONIC, &now);
+    return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+//  Asks until the model is listed; false where it was stopped, or nobody has patience or hope any more.
 static bool
 s_wait_for_model (chat_t *self)
 {
     static const struct timespec pause = { .tv_nsec = POLL_MS * 1000000L };
-    for (unsigned i = 0; i < self->patience_s * (1000 / POLL_MS) && !atomic_load (&s_stopped); i++) {
+    uint64_t until_ms = s_now_ms () + self->patience_s * UINT64_C (1000);
+    while (!self->gave_up && !atomic_load (&s_stopped)) {
         if (s_find_model (self))
             return true;
+        self->gave_up = self->look && !self->look (self->arg);
+        if (!self->gave_up && s_now_ms () >= until_ms) {
+            command_complain (NULL, "%s did not become ready in %u s", self->model, self->patience_s);
+            self->gave_up = true;
+        }
         clock_nanosleep (CLOCK_MONOTONIC, 0, &pause, NULL);
     }
     return false;
@@ -178,11 +192,8 @@ s_report (const chat_t *self, long code, answer_t *answer)
 result_t
 chat_run (chat_t *self)
 {
-    if (!s_wait_for_model (self)) {
-        if (!atomic_load (&s_stopped))
-            command_complain (NULL, "%s did not become ready in %u s", self->model, self->patience_s);
+    if (!s_wait_for_model (self))
         return RESULT_FAILED;
-    }
     buffer_t question = { 0 };
     answer_t answer = { .streamed = true };
     s_write_question (self, &question);

@@ -13,7 +13,10 @@ typedef struct {
     unsigned patience_s;    //  How long the fleet may take to become ready
     //  Where the system chooses the port: it, or 0 while nobody can say.  The function may be NULL where it is known.
     unsigned (*find_port) (void *arg);
-    void *arg;    //  For find_port
+    //  Called again and again while the model is not there: false where it never will be.  The function may be NULL.
+    bool (*look) (void *arg);
+    void *arg;       //  For both
+    bool gave_up;    //  Out: nobody waits for the model any more
 } chat_t;
 
 //  Waits until the port is known and the model is there, asks, and prints the answer on standard output as it comes.

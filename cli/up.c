@@ -16,10 +16,11 @@
 #include "cli/chat.h"
 #include "cli/house.h"
 #include "cli/plan.h"
+#include "cli/ports.h"
 #include "cli/site.h"
-#include "runtime/port/http_server.h"
+#include "cli/startup.h"
 
-enum { PROGRAM_MAX = 4096, SOCKET_PATH_MAX = 107, SOCKET_NAME_MAX = 24, ASK_MS = 1000, PORT_TRIES = 20 };
+enum { PROGRAM_MAX = 4096, SOCKET_PATH_MAX = 107, SOCKET_NAME_MAX = 24, ASK_MS = 1000, SOURCE_MAX = 32 };
 
 //  Whom `run` asks.
 static const char FRONTEND [] = "frontend/0";
@@ -56,59 +57,46 @@ s_check_socket_paths (const site_t *site, error_t *error)
         "sockets in %s would have names that are too long; name a shorter folder with --run-dir", site->folders.run);
 }
 
-static status_t
-s_check_programs (const site_t *site, error_t *error)
-{
-    complaints_t complaints;
-    complaints_init (&complaints, "cannot start");
-    site_check_programs (site->fleet, &complaints);
-    status_t status = complaints_to_error (&complaints, error);
-    complaints_fini (&complaints);
-    return status;
-}
-
-//  A fleet that was killed a moment ago may still hold its port.
-static status_t
-s_wait_for_port (const frontend_options_t *options, error_t *error)
-{
-    static const struct timespec pause = { .tv_nsec = 100000000 };
-    char address [FRONTEND_ADDRESS_MAX];
-    frontend_address (options, address);
-    status_t status = http_listener_check (address, error);
-    for (int i = 0; i < PORT_TRIES && status == STATUS_EXISTS; i++) {
-        clock_nanosleep (CLOCK_MONOTONIC, 0, &pause, NULL);
-        status = http_listener_check (address, error);
-    }
-    return status;
-}
-
-//  Whoever holds the port of a frontend would be asked in its place, while the core tries again and again.  What else keeps
-//  it from listening may pass, and is the frontend's to say.
-static status_t
-s_check_ports (const manifest_t *fleet, error_t *error)
-{
-    frontend_options_t options = fleet->frontend.options;
-    if (!options.port || !manifest_runs_here (fleet, "core"))
-        return STATUS_OK;
-    for (int64_t i = 0; i < fleet->frontend.instances; i++, options.port++)
-        if (s_wait_for_port (&options, error) == STATUS_EXISTS)
-            return STATUS_EXISTS;
-    return STATUS_OK;
-}
-
+//  What the machine has to have, all of it: the programs of engines, and then, once no other fleet runs here, free ports.
 static result_t
-s_prepare (const site_t *site, error_t *error)
+s_check_machine (const invocation_t *invocation, const site_t *site, bool ports)
 {
-    status_t status = s_check_socket_paths (site, error);
-    if (status == STATUS_OK && s_check_programs (site, error) != STATUS_OK)
-        return RESULT_USAGE;
+    char source [SOURCE_MAX];
+    complaints_t complaints;
+    buffer_t text = { 0 };
+    snprintf (source, sizeof source, "stator %s", invocation->command->name);
+    complaints_init (&complaints, source);
+    if (ports)
+        ports_check (site->fleet, &site->assembly, &complaints);
+    else
+        site_check_programs (site->fleet, &complaints);
+    complaints_render (&complaints, &text);
+    fputs (buffer_string (&text), stderr);
+    buffer_fini (&text);
+    bool bad = complaints_any (&complaints);
+    complaints_fini (&complaints);
+    return bad ? RESULT_USAGE : RESULT_OK;
+}
+
+//  Says what is wrong.
+static result_t
+s_prepare (const invocation_t *invocation, const site_t *site)
+{
+    error_t error;
+    result_t result = s_check_machine (invocation, site, false);
+    if (result != RESULT_OK)
+        return result;
+    status_t status = s_check_socket_paths (site, &error);
     if (status == STATUS_OK)
-        status = folders_lock (&site->folders, error);
-    if (status == STATUS_OK && s_check_ports (site->fleet, error) != STATUS_OK)
-        return RESULT_USAGE;
+        status = folders_lock (&site->folders, &error);
     if (status == STATUS_OK)
-        status = site_publish (site, site->fleet, error);
-    return status == STATUS_OK ? RESULT_OK : RESULT_FAILED;
+        result = s_check_machine (invocation, site, true);
+    if (status == STATUS_OK && result == RESULT_OK)
+        status = site_publish (site, site->fleet, &error);
+    if (status == STATUS_OK)
+        return result;
+    command_complain (invocation->command, "%s", error.text);
+    return RESULT_FAILED;
 }
 
 //  ---- The question of run ---------------------------------------------------------------------------------------------------
@@ -117,14 +105,16 @@ typedef struct {
     const site_t *site;          //  Where the fleet is
     const run_flags_t *flags;    //  What to ask
     const char *program;         //  How this one was called
+    startup_t *startup;          //  What becomes of the fleet meanwhile
     result_t result;             //  How it went
+    bool ends;                   //  The fleet ends with it
 } question_t;
 
 //  The port that the system chose for the frontend; 0 while it cannot be asked.
 static unsigned
 s_find_port (void *arg)
 {
-    const site_t *site = arg;
+    const site_t *site = ((const question_t *)arg)->site;
     char broker [ENDPOINT_MAX], events [ENDPOINT_MAX];
     int64_t port = 0;
     error_t error;
@@ -132,6 +122,12 @@ s_find_port (void *arg)
     if (caller_find_figure (broker, FRONTEND, "stator_frontend_port", ASK_MS, &port, &error) != STATUS_OK)
         return 0;
     return (unsigned)port;
+}
+
+static bool
+s_look (void *arg)
+{
+    return startup_look (((const question_t *)arg)->startup);
 }
 
 static void
@@ -156,12 +152,14 @@ s_ask (void *arg)
         .prompt = question->flags->prompt,
         .patience_s = (unsigned)(question->site->fleet->host.ready_timeout_ns / 1000000000),
         .find_port = s_find_port,
-        .arg = (void *)question->site,
+        .look = s_look,
+        .arg = question,
     };
     printf ("Starting; what it does is written to %s/stator.log\n", question->site->folders.run);
     fflush (stdout);
     question->result = chat_run (&chat);
-    if (question->flags->once)
+    question->ends = question->flags->once || chat.gave_up;
+    if (question->ends)
         kill (getpid (), SIGTERM);
     else if (question->result == RESULT_OK)
         s_print_hints (question, &chat);
@@ -191,14 +189,20 @@ s_wait (house_t *house, const launch_t *launch)
         .program = launch->invocation->program,
         .result = RESULT_FAILED,
     };
+    char endpoint [ENDPOINT_MAX];
     pthread_t asker;
     house_start (house);
-    if (!flags || pthread_create (&asker, NULL, s_ask, &question) != 0)
+    if (!flags)
         return house_wait (house);
+    assembly_local (launch->site.fleet, &launch->site.assembly, "host", endpoint);
+    question.startup = startup_new (endpoint, launch->setup.programs, launch->setup.count);
+    bool asked = pthread_create (&asker, NULL, s_ask, &question) == 0;
     result_t result = house_wait (house);
     chat_stop ();
-    pthread_join (asker, NULL);
-    return result == RESULT_OK && flags->once ? question.result : result;
+    if (asked)
+        pthread_join (asker, NULL);
+    startup_destroy (&question.startup);
+    return result == RESULT_OK && question.ends ? question.result : result;
 }
 
 //  What the processes read changes with what was read here; the host passes the wish on to them whatever came of the file,
@@ -215,9 +219,9 @@ s_on_reload (void *arg, house_reload_t *reload, error_t *error)
 }
 
 static status_t
-s_read_keys (void *arg, keyring_t **keys, error_t *error)
+s_read_keys (void *arg, keyring_t **keys, buffer_t *news, error_t *error)
 {
-    return site_read_keys (&((launch_t *)arg)->site, keys, error);
+    return site_read_keys (&((launch_t *)arg)->site, keys, news, error);
 }
 
 static result_t
@@ -229,6 +233,7 @@ s_run_house (launch_t *self)
         .log_path = self->flags ? self->log : NULL,
         .log_level = (log_level_t)observability->log_level,
         .log_form = (log_form_t)observability->log_format,
+        .news_level = LOG_INFO,
         .read_keys = s_read_keys,
         .on_reload = s_on_reload,
         .arg = self,
@@ -286,15 +291,12 @@ static result_t
 s_run_file (const invocation_t *invocation, const char *file, const run_flags_t *flags)
 {
     launch_t launch = { .invocation = invocation, .file = file, .flags = flags };
-    error_t error;
     result_t result = site_open (&launch.site, invocation, file);
     if (result != RESULT_OK)
         return result;
-    result = s_prepare (&launch.site, &error);
+    result = s_prepare (invocation, &launch.site);
     if (result == RESULT_OK)
         result = s_run_host (&launch);
-    else
-        command_complain (invocation->command, "%s", error.text);
     site_close (&launch.site);
     return result;
 }
@@ -329,7 +331,7 @@ const command_t up_command = {
              "then on,\n"
              "and keys are read again. Of a fleet that is spread over hosts, --host NAME runs what FILE says for that "
              "one.\n"
-             "A port of the frontend that somebody else holds ends the start with exit code 2.\n",
+             "A port that somebody else holds, or a program that is not there, ends the start with exit code 2.\n",
     .takes_fleet = true,
     .words_max = 1,
     .run = s_up,

@@ -1,5 +1,6 @@
 """`stator up` as the supervisor: what crashes comes back, what loops is reported, what drains finishes, nothing is left."""
 
+import contextlib
 import json
 import os
 import pathlib
@@ -13,7 +14,7 @@ import time
 import unittest
 import urllib.request
 
-from support import STATOR, Fleet, free_port, until
+from support import STATOR, Fleet, Program, free_port, until
 
 FLEET = """
 version: 1
@@ -182,31 +183,32 @@ class HostTest(unittest.TestCase):
         until(lambda: self.policy() == "policy round_robin", 10, "the policy to change")
         self.assertEqual(self.processes()["core"]["restarts"], 0)
 
-    def test_every_process_reloads_and_says_what_changed(self):
+    def test_one_line_says_what_was_reloaded_and_every_process_says_it_to_who_debugs(self):
         fleet = self.fleet()
-        for number, level in enumerate(("warning", "info", "debug"), 1):
+        for level, lines in (("debug", 5), ("info", 10), ("warning", 11), ("debug", 16)):
             self.config(FLEET + f"observability: {{ log_level: {level} }}\n")
             fleet.process.send_signal(signal.SIGHUP)
-            until(lambda wanted=5 * number: fleet.output().count("reloaded: observability.log_level") == wanted, 10,
-                  "host, broker, core and both workers to reload")
+            until(lambda wanted=lines: fleet.output().count("reloaded: observability.log_level") == wanted, 10,
+                  f"host, broker, core and both workers to reload to {level}")
         self.assertEqual({process["restarts"] for process in self.processes().values()}, {0})
 
     def test_a_reload_is_all_or_nothing(self):
         fleet = self.fleet()
         self.config(FLEET + "router: { mode: round_robin }\ncluster: { name: other }\n")
         fleet.process.send_signal(signal.SIGHUP)
-        until(lambda: "a reload cannot change cluster.name, that takes a new start" in fleet.output(), 10, "the refusal")
+        until(lambda: "not reloaded: a reload cannot change cluster.name, that takes a new start; all of the file, router.mode "
+              "too, is as before" in fleet.output(), 10, "the refusal")
         self.config(FLEET + "router: { mode: rr }\n")
         fleet.process.send_signal(signal.SIGHUP)
         until(lambda: "router.mode: 'rr' is not kv|" in fleet.output(), 10, "the complaint")
         self.assertEqual(self.policy(), "policy kv")
 
     def test_a_reload_reaches_every_process_beside_a_broken_file(self):
-        fleet = self.fleet()
+        fleet = self.fleet(text=FLEET + "observability: { log_level: debug }\n")
         self.config(FLEET + "router: { mode: rr }\n")
         fleet.process.send_signal(signal.SIGHUP)
         until(lambda: fleet.output().count("reloaded: nothing has changed") == 4, 10, "broker, core and both workers to reload")
-        self.assertIn("the configuration is wrong; nothing was reloaded", fleet.output())
+        self.assertIn("not reloaded: the configuration is wrong; all of it is as before", fleet.output())
 
     def test_a_reload_that_cannot_be_written_down_has_changed_nothing(self):
         fleet = self.fleet()
@@ -218,8 +220,8 @@ class HostTest(unittest.TestCase):
         until(lambda: f"cannot write {written}" in fleet.output(), 10, "the complaint")
         in_the_way.rmdir()
         fleet.process.send_signal(signal.SIGHUP)
-        until(lambda: fleet.output().count("reloaded: router.mode") == 5, 10, "all to reload")
-        self.assertEqual(self.policy(), "policy round_robin")
+        until(lambda: fleet.output().count("reloaded: router.mode") == 1, 10, "the host to reload")
+        until(lambda: self.policy() == "policy round_robin", 10, "the policy to change")
 
     def test_a_second_fleet_in_the_same_place_is_refused(self):
         fleet = self.fleet()
@@ -249,6 +251,44 @@ class HostTest(unittest.TestCase):
                                       capture_output=True, text=True, timeout=60, check=False)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertIn(f"cannot listen on 127.0.0.1:{port}: the port is held by", done.stderr)
+
+    def test_every_port_that_somebody_holds_is_told_before_anything_starts(self):
+        with contextlib.ExitStack() as held:
+            ports = [held.enter_context(socket.create_server(("127.0.0.1", 0))).getsockname()[1] for _ in range(3)]
+            text = FLEET.replace("workers: [ {", f"workers: [ {{ engine: llamacpp, name: a, port: {ports[0]}, command: sh }}, {{")
+            text += "broker: {{ endpoint: 'tcp://127.0.0.1:{}', events: 'tcp://127.0.0.1:{}' }}\n".format(*ports[1:])
+            done = subprocess.run([STATOR, "up", self.config(text), "--port", "0", "--run-dir", self.folder / "run",
+                                   "--state-dir", self.folder / "state"], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 2)
+        for key, port in zip(("workers[0].port", "broker.endpoint", "broker.events"), ports):
+            self.assertRegex(done.stderr, re.escape(f"stator up: {key}: cannot listen on 127.0.0.1:{port}: the port is held by ")
+                             + fr".*\(pid {os.getpid()}\); end that, or give another port")
+        self.assertFalse((self.folder / "run" / "fleet.yaml").exists())
+
+    def test_run_says_what_its_engine_died_of_and_ends_when_it_cannot_start(self):
+        broken = {"engine": "llamacpp", "name": "broken", "port": free_port(),
+                  "command": ["sh", "-c", "echo cannot open the model; exit 3"]}
+        started = time.monotonic()
+        done = subprocess.run([STATOR, "run", self.config(FLEET.replace("{ engine: mock, count: 2 }", json.dumps(broken))),
+                               "--port", "0", "--run-dir", self.folder / "run", "--state-dir", self.folder / "state"],
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 1)
+        self.assertLess(time.monotonic() - started, 30)    # Of the ten minutes that a model may take
+        self.assertRegex(done.stderr, r"engine/broken-0 ended with exit code 3; restart \d follows; its last words, of "
+                         + re.escape(f"{self.folder}/run/engine-broken-0.log") + ":\n    cannot open the model\n")
+        self.assertTrue(done.stderr.endswith("configuration:\n    sh -c 'echo cannot open the model; exit 3'\n"), done.stderr)
+
+    def test_run_waits_while_somebody_may_still_come_up(self):
+        engine = self.folder / "engine.py"
+        engine.write_text(ENGINE)
+        workers = [{"engine": "llamacpp", "name": "broken", "port": free_port(), "command": "false"},
+                   {"engine": "llamacpp", "name": "slow", "port": free_port(), "command": ["python3", str(engine), "{port}"]}]
+        text = FLEET.replace("[ { engine: mock, count: 2 } ]", json.dumps(workers))
+        with Program([STATOR, "run", self.config(text), "--port", "0", "--run-dir", self.folder / "run",
+                      "--state-dir", self.folder / "state"], self.folder, "asking") as run:
+            until(lambda: "engine/broken-0 ended with exit code 1; restart 6 follows" in run.output(), 30, "it to loop")
+            self.assertIsNone(run.process.poll())
+            self.assertEqual(run.stop(), 0)
 
     def run_until(self, last):
         """What `stator run` prints up to a line that begins with `last`, and after a Ctrl-C at that line."""
