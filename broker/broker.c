@@ -382,8 +382,9 @@ static void
 s_describe (void *self_, actor_t *actor, buffer_t *out)
 {
     broker_t *self = self_;
-    buffer_print (out, "%" PRId64 " of %zu actors alive, %zu streams followed", metric_value (self->members.alive),
-        members_count (&self->members), self->tracks.all.count);
+    size_t streams = self->tracks.all.count;
+    buffer_print (out, "%" PRId64 " of %zu actors alive, %zu stream%s followed", metric_value (self->members.alive),
+        members_count (&self->members), streams, streams == 1 ? "" : "s");
 }
 
 static const actor_handler_t s_handlers [] = {

@@ -1,5 +1,6 @@
 #include "cli/folders.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sodium.h>
@@ -75,6 +76,30 @@ void
 folders_path (const folders_t *self, const char *name, char *out, size_t size)
 {
     snprintf (out, size, "%s/%s", self->run, name);
+}
+
+bool
+folders_find_host (const folders_t *self, const char *name, char host [FOLDER_PATH_MAX])
+{
+    char parent [FOLDER_PATH_MAX], file [2 * FOLDER_PATH_MAX];
+    snprintf (parent, sizeof parent, "%s", self->run);
+    char *cluster = strrchr (parent, '/');
+    if (!cluster)
+        return false;
+    *cluster++ = '\0';
+    size_t size = strcspn (cluster, "@");
+    DIR *listing = opendir (parent);
+    bool found = false;
+    for (struct dirent *entry; listing && !found && (entry = readdir (listing));) {
+        if (strncmp (entry->d_name, cluster, size) != 0 || entry->d_name [size] != '@')
+            continue;
+        snprintf (file, sizeof file, "%s/%s/%s", parent, entry->d_name, name);
+        snprintf (host, FOLDER_PATH_MAX, "%s", entry->d_name + size + 1);
+        found = access (file, F_OK) == 0;
+    }
+    if (listing)
+        closedir (listing);
+    return found;
 }
 
 //  ---- Making ------------------------------------------------------------------------------------------------------------

@@ -18,6 +18,10 @@ typedef struct {
 //  Names the folders of a cluster, by the configuration or else by the environment.  Makes nothing.
 status_t folders_find (folders_t *self, const manifest_cluster_t *cluster, error_t *error);
 
+//  Finds a run folder of another host of the same cluster, beside this one, that has a file of this name.  Writes the name
+//  of the host.
+bool folders_find_host (const folders_t *self, const char *name, char host [FOLDER_PATH_MAX]);
+
 //  Makes those that are not there, readable by their owner only; refuses folders of somebody else.
 status_t folders_make (const folders_t *self, error_t *error);
 

@@ -160,6 +160,9 @@ const manifest_host_t *manifest_host (const manifest_t *self, size_t position);
 //  NULL where none has this name.
 const manifest_host_t *manifest_find_host (const manifest_t *self, const char *name);
 
+//  Says that none has this name, and which one was meant.  Returns STATUS_INVALID.
+status_t manifest_refuse_host (const manifest_t *self, const char *name, error_t *error);
+
 //  The one that this machine is; NULL where the fleet has no hosts, or cluster.host was not said.
 const manifest_host_t *manifest_own_host (const manifest_t *self);
 

@@ -36,6 +36,16 @@ manifest_find_host (const manifest_t *self, const char *name)
     return NULL;
 }
 
+status_t
+manifest_refuse_host (const manifest_t *self, const char *name, error_t *error)
+{
+    suggest_t suggest;
+    suggest_init (&suggest, span_from_string (name));
+    for (size_t i = 0; i < self->hosts.count; i++)
+        suggest_offer (&suggest, manifest_host (self, i)->name);
+    return error_set (error, STATUS_INVALID, "'%.100s' is not among the hosts%s", name, suggest_text (&suggest));
+}
+
 const manifest_host_t *
 manifest_own_host (const manifest_t *self)
 {
@@ -112,12 +122,9 @@ s_is_address (const char *text)
 static void
 s_complain_host (check_t *self, place_t place, const char *path, const char *name)
 {
-    suggest_t suggest;
-    suggest_init (&suggest, span_from_string (name));
-    for (size_t i = 0; i < self->fleet->hosts.count; i++)
-        suggest_offer (&suggest, manifest_host (self->fleet, i)->name);
-    complaints_add (
-        self->complaints, place, "%s: '%.100s' is not among the hosts%s", path, name, suggest_text (&suggest));
+    error_t error;
+    manifest_refuse_host (self->fleet, name, &error);
+    complaints_add (self->complaints, place, "%s: %s", path, error.text);
 }
 
 static void

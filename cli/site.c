@@ -346,6 +346,23 @@ const option_t site_flags_table [] = {
     OPTIONS_END,
 };
 
+//  On a machine that is none of its hosts, or to say which one it is.
+static manifest_t *
+s_read_named (const site_flags_t *flags, folders_t *folders, error_t *error)
+{
+    manifest_t *fleet = site_load_fleet (flags->config, error);
+    status_t status = fleet ? STATUS_OK : error_set (error, STATUS_INVALID, "%s", error->text);
+    if (fleet && *flags->host)
+        fleet->cluster.host = flags->host;
+    if (fleet && *flags->host && !manifest_own_host (fleet))
+        status = manifest_refuse_host (fleet, flags->host, error);
+    if (status == STATUS_OK)
+        status = s_settle_folders (fleet, folders, error);
+    if (status != STATUS_OK)
+        manifest_destroy (&fleet);
+    return fleet;
+}
+
 //  The configuration it was started with, or else the file that was named.
 static manifest_t *
 s_find_fleet (const site_flags_t *flags, folders_t *folders, error_t *error)
@@ -353,28 +370,24 @@ s_find_fleet (const site_flags_t *flags, folders_t *folders, error_t *error)
     manifest_cluster_t cluster = {
         .name = flags->cluster, .host = flags->host, .run_dir = flags->run_dir, .state_dir = "/"
     };
-    char path [FOLDER_PATH_MAX];
-    manifest_t *fleet = NULL;
-    if (*flags->config) {
-        fleet = site_load_fleet (flags->config, error);
-        if (!fleet)
-            error->status = STATUS_INVALID;    //  A file that was named has to be there
-        else if (*flags->host)
-            fleet->cluster.host = flags->host;
-        if (fleet && s_settle_folders (fleet, folders, error) != STATUS_OK)
-            manifest_destroy (&fleet);
-        return fleet;
-    }
+    char path [FOLDER_PATH_MAX], host [FOLDER_PATH_MAX];
+    if (*flags->config)
+        return s_read_named (flags, folders, error);
     if (folders_find (folders, &cluster, error) != STATUS_OK)
         return NULL;
     folders_path (folders, SITE_CONFIG, path, sizeof path);
-    fleet = site_load_fleet (path, error);
-    if (!fleet && error->status == STATUS_NOT_FOUND)
+    manifest_t *fleet = site_load_fleet (path, error);
+    if (fleet || error->status != STATUS_NOT_FOUND)
+        return fleet;
+    if (folders_find_host (folders, SITE_CONFIG, host))
+        error_set (error, STATUS_NOT_FOUND, "no fleet runs in %s, but host '%s' of it does: say --host %s",
+            folders->run, host, host);
+    else
         error_set (error, STATUS_NOT_FOUND,
             "no fleet runs in %s; start one with `stator up`, say which --host of it this is, or name its broker with "
             "--broker",
             folders->run);
-    return fleet;
+    return NULL;
 }
 
 //  Callers prove themselves where the fleet is spread over machines, with a key that has a role for what they ask.
