@@ -3,6 +3,7 @@
 import json
 import os
 import pathlib
+import re
 import resource
 import signal
 import socket
@@ -12,7 +13,7 @@ import threading
 import time
 import unittest
 
-from support import STATOR, Fleet, http, until
+from support import STATOR, Fleet, Program, free_port, http, until
 
 SLOW = """
 version: 1
@@ -20,6 +21,15 @@ cluster: { name: cli }
 broker: { lease: 1s, heartbeat: 200ms }
 models: [ { name: mock } ]
 workers: [ { engine: mock, count: 2 } ]
+"""
+
+TWO_HOSTS = """
+version: 1
+hosts: [ { name: head, address: 127.0.0.1, runs: [broker, core] }, { name: gpu-1, address: 127.0.0.2 } ]
+models: [ { name: mock } ]
+workers: [ { engine: mock, host: gpu-1 } ]
+frontend: { port: 0 }
+broker: { endpoint: "tcp://127.0.0.1:%d", events: "tcp://127.0.0.1:%d" }
 """
 
 
@@ -172,6 +182,25 @@ class MistakesTest(unittest.TestCase):
         self.assertEqual(code, 1)
         self.assertIn(f"no fleet runs in {folder}; start one with `stator up`", said)
 
+
+    def test_a_host_of_a_fleet_is_found_by_the_file_and_the_name(self):
+        with tempfile.TemporaryDirectory() as folder:
+            folder = pathlib.Path(folder)
+            environment = {"XDG_RUNTIME_DIR": str(folder / "run"), "XDG_STATE_HOME": str(folder / "state")}
+            (folder / "run").mkdir()
+            (folder / "fleet.yaml").write_text(TWO_HOSTS % (free_port(), free_port()))
+
+            def ps(*words):
+                done = subprocess.run([STATOR, "ps", *words], capture_output=True, text=True, env={**os.environ, **environment},
+                                      timeout=60, check=False)
+                return done.returncode, done.stdout, done.stderr
+            named = ("--config", folder / "fleet.yaml", "--host")
+            with Program([STATOR, "up", folder / "fleet.yaml", "--host", "head"], folder, environment=environment):
+                until(lambda: re.search(r"host/head +ready", ps(*named, "head")[1]), 20, "the head to be ready")
+                self.assertIn("host/head", ps("--host", "head")[1])
+                self.assertEqual(ps(*named, "haed"), (2, "", "stator ps: 'haed' is not among the hosts; did you mean 'head'?\n"))
+                self.assertEqual(ps(), (1, "", f"stator ps: no fleet runs in {folder}/run/stator/default, but host 'head' of it "
+                                               "does: say --host head\n"))
 
     def test_a_trace_that_cannot_be_replayed_is_refused_with_its_line(self):
         header, request = '{"session":0,"block_size":64}\n', '{"a":0,"t":0,"in":100,"out":2,"keep":0,"new":[[1,1]]}\n'
