@@ -88,6 +88,88 @@ s_replace_pairs (span_t text, buffer_t *room)
     return buffer_span (room);
 }
 
+//  Behind the closing quote of a string that begins at at.
+static size_t
+s_pass_string (span_t text, size_t at)
+{
+    for (at++; at < text.size && text.data [at] != '"'; at++)
+        at += text.data [at] == '\\';
+    return at;
+}
+
+//  ---- Whole numbers beyond 64 bits ------------------------------------------------------------------------------------
+//
+//  json-c takes the next one that it has, but keeps the digits of what has an exponent.  So they go through it as what no JSON has: with a zero
+//  before them and an exponent, both of which are taken off what it keeps.
+
+static const char s_before [] = "0", s_behind [] = "E0";
+
+//  Appends the number at the start of a text that json_check let pass.  Returns its bytes.
+static size_t
+s_wrap_number (span_t text, buffer_t *out)
+{
+    size_t sign = text.data [0] == '-', size = sign;
+    while (size < text.size && text.data [size] >= '0' && text.data [size] <= '9')
+        size++;
+    bool real = size < text.size && strchr (".eE", text.data [size]);
+    bool beyond = !real && json_is_beyond (span_slice (text, 0, size));
+    buffer_append (out, span_slice (text, 0, sign));
+    buffer_append_string (out, beyond ? s_before : "");
+    buffer_append (out, span_slice (text, sign, size - sign));
+    buffer_append_string (out, beyond ? s_behind : "");
+    return size;
+}
+
+//  The text with all of them wrapped.
+static span_t
+s_wrap_numbers (span_t text, buffer_t *room)
+{
+    for (size_t at = 0; at < text.size;) {
+        uint8_t byte = text.data [at];
+        size_t size = byte == '"' ? s_pass_string (text, at) + 1 - at : 1;
+        bool begins = byte == '-' || (byte >= '0' && byte <= '9');
+        bool inside = begins && at && strchr ("0123456789.eE+-", text.data [at - 1]);
+        if (begins && !inside)
+            size = s_wrap_number (span_slice (text, at, text.size), room);
+        else
+            buffer_append (room, span_slice (text, at, size));
+        at += size;
+    }
+    return buffer_span (room);
+}
+
+//  Takes off what a number was wrapped in, where it was: no other begins with a zero before a digit.
+static void
+s_unwrap_number (json_object *number)
+{
+    char *digits = json_object_get_userdata (number);
+    if (!digits)
+        return;
+    digits += *digits == '-';
+    if (digits [0] != '0' || digits [1] < '0' || digits [1] > '9')
+        return;
+    size_t size = strlen (digits) - (sizeof s_before - 1) - (sizeof s_behind - 1);
+    memmove (digits, digits + sizeof s_before - 1, size);
+    digits [size] = '\0';
+}
+
+static void
+s_unwrap_numbers (json_object *tree)
+{
+    size_t count = json_object_is_type (tree, json_type_array) ? json_object_array_length (tree) : 0;
+    for (size_t i = 0; i < count; i++)
+        s_unwrap_numbers (json_object_array_get_idx (tree, i));
+    if (json_object_is_type (tree, json_type_object)) {
+        json_object_object_foreach (tree, key, value)
+        {
+            (void)key;
+            s_unwrap_numbers (value);
+        }
+    }
+    if (json_object_is_type (tree, json_type_double))
+        s_unwrap_number (tree);
+}
+
 static status_t
 s_parse (span_t text, json_t **tree, error_t *error)
 {
@@ -107,13 +189,18 @@ s_parse (span_t text, json_t **tree, error_t *error)
     return status;
 }
 
-//  Behind the closing quote of a string that begins at at.
-static size_t
-s_pass_string (span_t text, size_t at)
+//  The same of a text with such numbers.
+static status_t
+s_parse_wrapped (span_t text, json_t **tree, error_t *error)
 {
-    for (at++; at < text.size && text.data [at] != '"'; at++)
-        at += text.data [at] == '\\';
-    return at;
+    buffer_t room = { 0 };
+    span_t wrapped = s_wrap_numbers (text, &room);
+    status_t status = wrapped.size > INT32_MAX ? error_set (error, STATUS_LIMIT, "not JSON: larger than 2 GiB")
+                                               : s_parse (wrapped, tree, error);
+    if (!status)
+        s_unwrap_numbers (s_object (*tree));
+    buffer_fini (&room);
+    return status;
 }
 
 uint64_t
@@ -140,9 +227,11 @@ json_parse (span_t text, json_t **tree, error_t *error)
     buffer_t room = { 0 };
     if (text.size > INT32_MAX)
         return error_set (error, STATUS_LIMIT, "not JSON: larger than 2 GiB");
-    status_t status = json_check (text, error);
+    bool beyond;
+    status_t status = json_check (text, &beyond, error);
+    span_t plain = status ? text : s_replace_pairs (text, &room);
     if (!status)
-        status = s_parse (s_replace_pairs (text, &room), tree, error);
+        status = beyond ? s_parse_wrapped (plain, tree, error) : s_parse (plain, tree, error);
     buffer_fini (&room);
     return status;
 }
@@ -152,6 +241,14 @@ json_destroy (json_t **self_p)
 {
     json_object_put (s_object (*self_p));
     *self_p = NULL;
+}
+
+//  Whether what json-c keeps as a double was written without fraction and exponent.
+static bool
+s_is_whole (const json_t *number)
+{
+    const char *digits = json_object_get_userdata (s_object (number));
+    return digits && !strpbrk (digits, ".eE");
 }
 
 json_kind_t
@@ -166,7 +263,8 @@ json_kind (const json_t *self)
         [json_type_array] = JSON_ARRAY,
         [json_type_string] = JSON_STRING,
     };
-    return kinds [json_object_get_type (s_object (self))];
+    json_type type = json_object_get_type (s_object (self));
+    return type == json_type_double && s_is_whole (self) ? JSON_INTEGER : kinds [type];
 }
 
 const char *
@@ -253,11 +351,24 @@ json_is_true (const json_t *self)
     return json_kind (self) == JSON_BOOL && json_object_get_boolean (s_object (self));
 }
 
+span_t
+json_digits (const json_t *self)
+{
+    bool kept = json_object_is_type (s_object (self), json_type_double);
+    return span_from_string (kept ? json_object_get_userdata (s_object (self)) : NULL);
+}
+
+//  A whole number within 64 bits.
+static bool
+s_is_integer (const json_t *self)
+{
+    return json_object_is_type (s_object (self), json_type_int);
+}
+
 bool
 json_to_i64 (const json_t *self, int64_t *value)
 {
-    json_kind_t kind = json_kind (self);
-    if (kind == JSON_INTEGER) {
+    if (s_is_integer (self)) {
         //  Between 2^63 and 2^64 json-c keeps it, and clamps it here.
         int64_t integer = json_object_get_int64 (s_object (self));
         if (integer == INT64_MAX && json_object_get_uint64 (s_object (self)) > INT64_MAX)
@@ -265,7 +376,7 @@ json_to_i64 (const json_t *self, int64_t *value)
         *value = integer;
         return true;
     }
-    double real = kind == JSON_REAL ? json_object_get_double (s_object (self)) : 0.5;
+    double real = json_kind (self) == JSON_REAL ? json_object_get_double (s_object (self)) : 0.5;
     if (!(real >= -9007199254740992.0 && real <= 9007199254740992.0) || (double)(int64_t)real != real)
         return false;
     *value = (int64_t)real;
@@ -276,7 +387,7 @@ bool
 json_to_u64 (const json_t *self, uint64_t *value)
 {
     int64_t integer;
-    if (json_kind (self) == JSON_INTEGER && json_object_get_int64 (s_object (self)) >= 0) {
+    if (s_is_integer (self) && json_object_get_int64 (s_object (self)) >= 0) {
         *value = json_object_get_uint64 (s_object (self));
         return true;
     }

@@ -2,9 +2,9 @@
 //
 //  Text in, a tree out, and back to text.  The reader is strict where json-c by itself is not
 //  (base/json_check.h): RFC 8259 to the letter, UTF-8, one value with only blanks around it, at most JSON_DEPTH_MAX deep;
-//  NaN, infinities, single quotes, raw control characters and whole numbers beyond 64 bits are refused.  Of a key that comes
-//  twice the last one counts.  A lone surrogate escape becomes U+FFFD.  Members keep their order, numbers with a fraction
-//  their digits.  What memory a tree takes is json_weight's to say: up to 300 times its text.
+//  NaN, infinities, single quotes and raw control characters are refused.  Of a key that comes twice the last one counts.  A
+//  lone surrogate escape becomes U+FFFD.  Members keep their order, numbers with a fraction and whole ones beyond 64 bits
+//  their digits, 128 at most.  What memory a tree takes is json_weight's to say: up to 300 times its text.
 //
 //  An absent member and a null one are the same: NULL, which every function here accepts.  To write JSON of our own, use
 //  base/json_writer.h.
@@ -22,7 +22,7 @@ typedef struct json json_t;
 typedef enum {
     JSON_NULL,       //  Null or absent
     JSON_BOOL,       //  True or false
-    JSON_INTEGER,    //  A number without fraction or exponent
+    JSON_INTEGER,    //  A number without fraction or exponent, of any size
     JSON_REAL,       //  Any other number
     JSON_STRING,     //  Text, possibly with NUL inside
     JSON_ARRAY,      //  Elements in order
@@ -78,8 +78,11 @@ bool json_to_i64 (const json_t *self, int64_t *value);
 //  The same from 0 on, to 2^64 - 1.
 bool json_to_u64 (const json_t *self, uint64_t *value);
 
-//  Any number.  False where self is none; value is then as it was.
+//  Any number, infinite where it is beyond a double (1e400).  False where self is none; value is then as it was.
 bool json_to_double (const json_t *self, double *value);
+
+//  A number as it was written: one with a fraction or an exponent, or a whole one beyond 64 bits.  The empty span for all else.
+span_t json_digits (const json_t *self);
 
 //  ---- Trees of our own ------------------------------------------------------------------------------------------------
 //  Each gives its value, which json_destroy frees.  Text is UTF-8 and copied.

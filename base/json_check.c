@@ -29,31 +29,29 @@ s_is_numeric (uint8_t byte)
     return s_is_digit (byte) || byte == '-' || byte == '+' || byte == '.' || byte == 'e' || byte == 'E';
 }
 
-//  0, or digits that do not begin with 0.
-static bool
-s_is_integer (span_t digits)
+bool
+json_is_beyond (span_t number)
 {
-    if (digits.size == 0 || (digits.data [0] == '0' && digits.size > 1))
+    uint64_t magnitude;
+    bool negative = number.size && number.data [0] == '-';
+    span_t digits = span_slice (number, negative, number.size);
+    if (digits.size < 19)
         return false;
-    for (size_t i = 0; i < digits.size; i++)
-        if (!s_is_digit (digits.data [i]))
+    return !span_to_u64 (digits, &magnitude) || (negative && magnitude > (uint64_t)INT64_MAX + 1);
+}
+
+//  Whether a number has neither fraction nor exponent.
+static bool
+s_is_whole (span_t number)
+{
+    for (size_t i = 1; i < number.size; i++)
+        if (!s_is_digit (number.data [i]))
             return false;
     return true;
 }
 
 static status_t
-s_check_integer (span_t digits, bool negative, size_t offset, error_t *error)
-{
-    uint64_t magnitude;
-    if (!s_is_integer (digits))
-        return s_refuse (offset, error, "a number that is none");
-    if (!span_to_u64 (digits, &magnitude) || (negative && magnitude > (uint64_t)INT64_MAX + 1))
-        return s_refuse (offset, error, "a whole number beyond 64 bits");
-    return STATUS_OK;
-}
-
-static status_t
-s_check_number (span_t text, size_t *at, error_t *error)
+s_check_number (span_t text, size_t *at, bool *beyond, error_t *error)
 {
     size_t start = *at;
     while (*at < text.size && s_is_numeric (text.data [*at]))
@@ -61,17 +59,8 @@ s_check_number (span_t text, size_t *at, error_t *error)
     span_t number = span_slice (text, start, *at - start);
     if (number.size > JSON_NUMBER_MAX)
         return s_refuse (start, error, "a number of more than 128 characters");
-    bool negative = number.data [0] == '-';
-    span_t digits = span_slice (number, negative, number.size);
-    bool real = false;
-    for (size_t i = 0; i < digits.size; i++)
-        real = real || !s_is_digit (digits.data [i]);
-    if (!real)
-        return s_check_integer (digits, negative, start, error);
-    double value;
-    if (!span_to_double (number, &value))
-        return s_refuse (start, error, "a number that is none, or that no double can hold");
-    return STATUS_OK;
+    *beyond = *beyond || (s_is_whole (number) && json_is_beyond (number));
+    return span_is_number (number) ? STATUS_OK : s_refuse (start, error, "a number that is none");
 }
 
 static status_t
@@ -125,13 +114,13 @@ s_check_string (span_t text, size_t *at, error_t *error)
 }
 
 static status_t
-s_check_token (span_t text, size_t *at, error_t *error)
+s_check_token (span_t text, size_t *at, bool *beyond, error_t *error)
 {
     uint8_t byte = text.data [*at];
     if (byte == '"')
         return s_check_string (text, at, error);
     if (byte == '-' || s_is_digit (byte))
-        return s_check_number (text, at, error);
+        return s_check_number (text, at, beyond, error);
     if (!s_is_space (byte) && (byte == '\0' || !strchr ("[]{},:", byte)))
         return s_check_word (text, at, error);
     ++*at;
@@ -139,13 +128,14 @@ s_check_token (span_t text, size_t *at, error_t *error)
 }
 
 status_t
-json_check (span_t text, error_t *error)
+json_check (span_t text, bool *beyond, error_t *error)
 {
     size_t valid = utf8_valid_prefix (text);
     if (valid < text.size)
         return s_refuse (valid, error, "text that is not UTF-8");
     status_t status = STATUS_OK;
+    *beyond = false;
     for (size_t at = 0; at < text.size && !status;)
-        status = s_check_token (text, &at, error);
+        status = s_check_token (text, &at, beyond, error);
     return status;
 }

@@ -157,7 +157,8 @@ s_walk (span_t text, json_kind_t *kind, search_t *search)
 {
     grammar_t grammar = { .expect = VALUE };
     json_kind_t inner, *outer = kind;
-    if (text.size > INT32_MAX || json_check (text, NULL))
+    bool beyond;
+    if (text.size > INT32_MAX || json_check (text, &beyond, NULL))
         return false;
     for (text = span_trim (text); text.size; text = span_trim (text)) {
         bool is_key = grammar.depth == 1 && (grammar.expect == KEY || grammar.expect == FIRST_KEY);

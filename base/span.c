@@ -98,8 +98,8 @@ s_digits (span_t self, size_t from)
 }
 
 //  [-] digits without a leading zero [. digits] [e [+-] digits]
-static bool
-s_is_number (span_t self)
+bool
+span_is_number (span_t self)
 {
     size_t at = self.size && self.data [0] == '-';
     size_t whole = s_digits (self, at);
@@ -128,7 +128,7 @@ bool
 span_to_double (span_t self, double *value)
 {
     char text [129];
-    if (self.size >= sizeof text || !s_is_number (self))
+    if (self.size >= sizeof text || !span_is_number (self))
         return false;
     span_copy_string (self, text, sizeof text);
     double result = strtod (text, NULL);

@@ -79,6 +79,9 @@ bool span_copy_string (span_t self, char *out, size_t size);
 //  Reads a decimal number without sign that fills the whole span.  False for anything else, overflow included.
 bool span_to_u64 (span_t self, uint64_t *value);
 
+//  Whether it is a number as JSON writes it: -0.5, 1e3.
+bool span_is_number (span_t self);
+
 //  Reads a decimal number as JSON writes it (-0.5, 1e3) that fills the whole span of at most 128 bytes.  False for anything
 //  else, and for what a double cannot hold.
 bool span_to_double (span_t self, double *value);

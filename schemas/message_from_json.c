@@ -2,6 +2,7 @@
 
 #include "schemas/message.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "base/json.h"
@@ -122,7 +123,8 @@ s_read_value (reader_t *self, const message_field_t *field, const json_t *json, 
         *(bool *)out = json_is_true (json);
         return json_kind (json) == JSON_BOOL ? STATUS_OK : s_fail_kind (self, "a boolean", json);
     case FIELD_F64:
-        return json_to_double (json, out) ? STATUS_OK : s_fail_kind (self, "a number", json);
+        return json_to_double (json, out) && isfinite (*(double *)out) ? STATUS_OK
+                                                                       : s_fail_kind (self, "a number", json);
     case FIELD_ENUM:
         return s_read_enum (self, field->enumeration, json, out);
     case FIELD_HASH128:

@@ -158,7 +158,7 @@ s_unary (render_t *self, const node_t *node)
     value_t value = evaluate (self, node->a);
     if (value.kind == VALUE_UNDEFINED)
         return render_undefined_error (self, value);
-    if (value.kind == VALUE_NATURAL)
+    if (value.kind == VALUE_BIG)
         return node->op == OP_PLUS ? value : value_fail (&self->heap, "a whole number leaves 64 bits");
     if (!value_is_number (value))
         return value_fail (&self->heap, "TypeError: bad operand type for unary %c: '%s'",

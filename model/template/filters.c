@@ -1,5 +1,6 @@
 //  filters - what may stand behind |: single values and text.  Those that walk rows are in filters_rows.c.
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -397,8 +398,10 @@ s_abs (render_t *render, value_t self, const args_t *args)
 {
     if (self.kind == VALUE_UNDEFINED)
         return render_undefined_error (render, self);
-    if (self.kind == VALUE_NATURAL)
+    if (self.kind == VALUE_BIG) {
+        self.as.text = span_slice (self.as.text, self.as.text.data [0] == '-', self.as.text.size);
         return self;
+    }
     if (!value_is_number (self))
         return value_fail (&render->heap, "TypeError: bad operand type for abs(): '%s'", value_type_name (self));
     if (self.kind == VALUE_FLOAT)
@@ -410,7 +413,7 @@ s_abs (render_t *render, value_t self, const args_t *args)
 //  A text of ASCII that means the same number to Python: digits of any script, no blanks around, single underscores between
 //  digits left out.  False where it cannot be a number.
 static bool
-s_plain_digits (span_t text, char out [80])
+s_plain_digits (span_t text, char out [VALUE_DIGITS_MAX])
 {
     size_t used = 0;
     bool after_digit = false;
@@ -422,7 +425,7 @@ s_plain_digits (span_t text, char out [80])
         after_digit = digit >= 0 || (point < 0x80 && point != '_');
         if (skips)
             continue;
-        if ((digit < 0 && (point >= 0x80 || point == '_' || point < ' ')) || used + 1 == 80)
+        if ((digit < 0 && (point >= 0x80 || point == '_' || point < ' ')) || used + 1 == VALUE_DIGITS_MAX)
             return false;
         out [used++] = digit >= 0 ? (char)('0' + digit) : (char)point;
     }
@@ -430,11 +433,11 @@ s_plain_digits (span_t text, char out [80])
     return used > 0;
 }
 
-//  Digits of a base with a sign and the prefix of the base.
+//  Digits of a base with a sign and the prefix of the base.  Those of ten may be any number, others have 64 bits.
 static bool
-s_parse_int (span_t text, int64_t base, int64_t *value)
+s_parse_int (render_t *render, span_t text, int64_t base, value_t *value)
 {
-    char digits [80];
+    char digits [VALUE_DIGITS_MAX];
     char *end;
     if (base < 2 || base > 36 || !s_plain_digits (text, digits) || strchr (digits, ' '))
         return false;
@@ -443,8 +446,18 @@ s_parse_int (span_t text, int64_t base, int64_t *value)
     bool prefixed = (base == 8 && (mark == 'o' || mark == 'O')) || (base == 2 && (mark == 'b' || mark == 'B'));
     if (prefixed)
         memmove (digits + sign, digits + sign + 2, strlen (digits + sign + 2) + 1);
-    *value = strtoll (digits, &end, (int)base);
-    return end > digits + sign && *end == 0;
+    errno = 0;
+    *value = value_int (strtoll (digits, &end, (int)base));
+    if (end == digits + sign || *end)
+        return false;
+    if (errno && base != 10)
+        *value = value_fail (&render->heap, "a whole number leaves 64 bits");
+    else if (errno) {
+        size_t zeros = strspn (digits + sign, "0");
+        memmove (digits + sign, digits + sign + zeros, strlen (digits + sign + zeros) + 1);
+        *value = value_whole (&render->heap, span_from_string (digits + (digits [0] == '+')));
+    }
+    return true;
 }
 
 static bool
@@ -454,7 +467,7 @@ s_parse_float (span_t text, double *value)
         const char *name;
         double real;
     } words [] = { { "inf", INFINITY }, { "infinity", INFINITY }, { "nan", NAN } };
-    char digits [80];
+    char digits [VALUE_DIGITS_MAX];
     if (!s_plain_digits (text, digits))
         return false;
     bool negative = digits [0] == '-';
@@ -471,31 +484,26 @@ s_parse_float (span_t text, double *value)
 }
 
 static value_t
-s_int_of_real (double real, value_t otherwise)
-{
-    bool fits = real > -9223372036854775808.0 && real < 9223372036854775808.0;
-    return fits ? value_int ((int64_t)real) : otherwise;
-}
-
-static value_t
 s_int (render_t *render, value_t self, const args_t *args)
 {
-    int64_t integer;
+    value_t whole;
     double real;
     if (self.kind == VALUE_UNDEFINED)
         return render_undefined_error (render, self);
     value_t otherwise = args_or (args, 0, "default", value_int (0));
-    if (self.kind == VALUE_INT || self.kind == VALUE_NATURAL)
+    if (self.kind == VALUE_INT || self.kind == VALUE_BIG)
         return self;
     if (self.kind == VALUE_BOOL)
         return value_int (self.as.truth);
-    if (self.kind == VALUE_FLOAT)
-        return s_int_of_real (self.as.real, otherwise);
-    if (self.kind == VALUE_STRING && s_parse_int (self.as.text, args_int (args, 1, "base", 10), &integer))
-        return value_int (integer);
-    if (self.kind == VALUE_STRING && s_parse_float (self.as.text, &real))
-        return s_int_of_real (real, otherwise);
-    return otherwise;
+    if (self.kind == VALUE_FLOAT && isinf (self.as.real))
+        return value_fail (&render->heap, "OverflowError: cannot convert float infinity to integer");
+    if (self.kind == VALUE_STRING && s_parse_int (render, self.as.text, args_int (args, 1, "base", 10), &whole))
+        return whole;
+    bool read = self.kind == VALUE_STRING && s_parse_float (self.as.text, &real);
+    if (!read && self.kind != VALUE_FLOAT)
+        return otherwise;
+    real = read ? real : self.as.real;
+    return isfinite (real) ? value_whole_part (&render->heap, real) : otherwise;
 }
 
 static value_t
@@ -508,8 +516,8 @@ s_float (render_t *render, value_t self, const args_t *args)
         return self;
     if (self.kind == VALUE_INT)
         return value_float ((double)self.as.integer);
-    if (self.kind == VALUE_NATURAL)
-        return value_float ((double)self.as.natural);
+    if (self.kind == VALUE_BIG)
+        return value_float (value_real (self));
     if (self.kind == VALUE_BOOL)
         return value_float (self.as.truth);
     if (self.kind == VALUE_STRING && s_parse_float (self.as.text, &real))
@@ -602,7 +610,7 @@ s_round (render_t *render, value_t self, const args_t *args)
         return value_fail (&render->heap, "FilterArgumentError: method must be common, ceil or floor");
     if (self.kind == VALUE_UNDEFINED)
         return render_undefined_error (render, self);
-    if (self.kind == VALUE_NATURAL)
+    if (self.kind == VALUE_BIG)
         return value_fail (&render->heap, "a whole number leaves 64 bits");
     if (!value_is_number (self))
         return value_fail (&render->heap, "TypeError: type %s doesn't define __round__ method", value_type_name (self));

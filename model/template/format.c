@@ -4,6 +4,7 @@
 //  "printf-style String Formatting" of its manual for %.
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -174,22 +175,43 @@ s_refuse (render_t *render, const spec_t *spec, value_t value)
         value_type_name (value));
 }
 
+//  A whole number beyond 64 bits: its digits are there, but in no other base than ten.
+static void
+s_print_big (render_t *render, buffer_t *out, const spec_t *spec, value_t value)
+{
+    bool negative = value.as.text.data [0] == '-';
+    span_t digits = span_slice (value.as.text, negative, value.as.text.size);
+    uint64_t magnitude;
+    if (spec->type && s_is (spec->type, "eEfFgG%"))
+        s_print_real (render, out, spec, value_real (value));
+    else if (spec->type && !s_is (spec->type, "dnboxX"))
+        s_refuse (render, spec, value);
+    else if (span_to_u64 (digits, &magnitude))
+        s_print_whole (out, spec, negative, magnitude);
+    else if (!spec->type || s_is (spec->type, "dn"))
+        s_print_number (out, spec, negative, "", digits);
+    else
+        value_fail (&render->heap, "a whole number leaves 64 bits");
+}
+
 //  A number or a text; everything else takes no specification.
 static void
 s_print_value (render_t *render, buffer_t *out, const spec_t *spec, value_t value)
 {
     bool whole = value.kind == VALUE_INT || value.kind == VALUE_BOOL;
     int64_t integer = value.kind == VALUE_BOOL ? value.as.truth : value.as.integer;
-    bool natural = value.kind == VALUE_NATURAL, negative = whole && integer < 0;
-    uint64_t magnitude = natural ? value.as.natural : negative ? 0 - (uint64_t)integer : (uint64_t)integer;
-    double real = natural ? (double)magnitude : (double)integer;
-    whole |= natural;
+    bool negative = whole && integer < 0;
+    uint64_t magnitude = negative ? 0 - (uint64_t)integer : (uint64_t)integer;
+    if (value.kind == VALUE_BIG) {
+        s_print_big (render, out, spec, value);
+        return;
+    }
     if (value.kind == VALUE_STRING && (!spec->type || spec->type == 's') && value_scan (&render->heap, value.as.text))
         s_print_text (out, spec, value.as.text);
     else if (whole && (!spec->type || s_is (spec->type, "dnboxX")))
         s_print_whole (out, spec, negative, magnitude);
     else if (whole && s_is (spec->type, "eEfFgG%"))
-        s_print_real (render, out, spec, real);
+        s_print_real (render, out, spec, (double)integer);
     else if (value.kind == VALUE_FLOAT && (!spec->type || s_is (spec->type, "eEfFgGn%")))
         s_print_real (render, out, spec, value.as.real);
     else if (value.kind == VALUE_STRING || value_is_numeric (value))
@@ -449,6 +471,8 @@ s_print_as_number (render_t *render, buffer_t *out, spec_t *spec, value_t value)
     }
     if (spec->align == '=')
         spec->fill = SPAN ("0");
+    if (whole && value.kind == VALUE_FLOAT && isnan (value.as.real))
+        value = value_fail (&render->heap, "ValueError: cannot convert float NaN to integer");
     if (whole && value.kind == VALUE_FLOAT)
         value = render_filter (render, SPAN ("int"), value, &(args_t){ 0 });
     if (s_is (spec->type, "iu"))

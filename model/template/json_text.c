@@ -184,8 +184,8 @@ s_value (printer_t *self, value_t value)
     case VALUE_INT:
         buffer_print (self->out, "%" PRId64, value.as.integer);
         break;
-    case VALUE_NATURAL:
-        buffer_print (self->out, "%" PRIu64, value.as.natural);
+    case VALUE_BIG:
+        buffer_append (self->out, value.as.text);
         break;
     case VALUE_FLOAT:
         s_real (self, value.as.real);

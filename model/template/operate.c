@@ -77,7 +77,7 @@ s_integers (render_t *self, op_t op, int64_t a, int64_t b)
         overflow = __builtin_mul_overflow (a, b, &result);
         break;
     case OP_DIVIDE:
-        return value_float ((double)a / (double)b);
+        return value_float ((double)((long double)a / (long double)b));    //  A double has not all their bits
     case OP_FLOOR_DIVIDE:
         overflow = a == INT64_MIN && b == -1;
         result = overflow ? 0 : s_floor_divide (a, b);
@@ -305,7 +305,7 @@ render_binary (render_t *self, op_t op, value_t a, value_t b)
         return s_format (self, a, b);
     if (a.kind == VALUE_UNDEFINED || b.kind == VALUE_UNDEFINED)
         return render_undefined_error (self, a.kind == VALUE_UNDEFINED ? a : b);
-    if (a.kind == VALUE_NATURAL || b.kind == VALUE_NATURAL)
+    if (a.kind == VALUE_BIG || b.kind == VALUE_BIG)
         return value_fail (&self->heap, "a whole number leaves 64 bits");
     if (s_is_whole (a) && s_is_whole (b))
         return s_integers (self, op, s_int (a), s_int (b));

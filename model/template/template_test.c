@@ -444,6 +444,57 @@ test_the_moment_prints_as_python_does (void **state)
     buffer_fini (&out);
 }
 
+//  Numbers of any size, as Python's json and Jinja2 have them; what is computed with those beyond 64 bits is refused.
+static void
+test_numbers_of_any_size_come_out_as_given (void **state)
+{
+    static const char context [] =
+        "{\"n\":123456789012345678901234567890,\"m\":-99999999999999999999,\"u\":18446744073709551615,\"p\":"
+        "9007199254740993,\"f\":[1e400,-1e400,-0.0,1e22,1E+2,0.30000000000000004],\"q\":9007199254740992.0,\"s\":\"-"
+        "0099999999999999999999\",\"call\":{\"id\":99999999999999999999,\"x\":1e16}}";
+    static const char *const rows [][2] = {
+        { "{{ n }} {{ m }} {{ u }}", "123456789012345678901234567890 -99999999999999999999 18446744073709551615" },
+        { "{{ n|tojson }} {{ call|tojson }} {{ call }} {{ [n]|string }}",
+            "123456789012345678901234567890 {\"id\": 99999999999999999999, \"x\": 1e+16} {'id': 99999999999999999999, "
+            "'x': 1e+16} [123456789012345678901234567890]" },
+        { "{{ n > m }} {{ n > 1 }} {{ m < -1 }} {{ n == n }} {{ n != m }} {{ u < n }} {{ n < 1e30 }} {{ n > 1e29 }}",
+            "True True True True True True True True" },
+        { "{{ call.id == 1e20 }} {{ call.id < 1e20 }} {{ p == q }} {{ p > q }} {{ [n, m, 1, 2.5, u]|sort }} {{ [n, "
+          "m]|min }}",
+            "False True False True [-99999999999999999999, 1, 2.5, 18446744073709551615, "
+            "123456789012345678901234567890] -99999999999999999999" },
+        { "{{ {n: 1}[n] }} {{ n in [1, n] }} {{ n|float }} {{ n|int }} {{ m|abs }} {{ n|string|length }} {{ n is "
+          "integer }} {{ n is number }}",
+            "1 True 1.2345678901234568e+29 123456789012345678901234567890 99999999999999999999 30 True True" },
+        { "{{ \"%d %s %e\" % (n, n, n) }} {{ \"{:,}\".format(m) }} {{ \"{:>32}\".format(n) }}",
+            "123456789012345678901234567890 123456789012345678901234567890 1.234568e+29 -99,999,999,999,999,999,999   "
+            "123456789012345678901234567890" },
+        { "{{ f|tojson }} {{ f }}", "[Infinity, -Infinity, -0.0, 1e+22, 100.0, 0.30000000000000004] [inf, -inf, -0.0, "
+                                    "1e+22, 100.0, 0.30000000000000004]" },
+        { "{{ f[0] }} {{ f[2] }} {{ f[3] }} {{ f[4] }} {{ f[3]|int }} {{ \"%d\" % f[3] }} {{ 0.1 + 0.2 }}",
+            "inf -0.0 1e+22 100.0 10000000000000000000000 10000000000000000000000 0.30000000000000004" },
+        { "{{ s|int }} {{ \"1e22\"|int }} {{ 7 / p }} {{ \"1e400\"|int(3) }}",
+            "-99999999999999999999 10000000000000000000000 7.771561172376095e-16 3" },
+    };
+    static const char *const refused [] = { "{{ n + 1 }}", "{{ -n }}", "{{ n % 2 }}",
+        "{{ 'ffffffffffffffffffff'|int(0, 16) }}", "{{ f[0]|int }}", "{{ '%d' % f[1] }}" };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        buffer_t out = { 0 };
+        error_t error = { 0 };
+        if (s_render (rows [i][0], context, &out, &error))
+            fail_msg ("%s: %s", rows [i][0], error.text);
+        assert_string_equal (buffer_string (&out), rows [i][1]);
+        buffer_fini (&out);
+    }
+    for (size_t i = 0; i < sizeof refused / sizeof *refused; i++) {
+        buffer_t out = { 0 };
+        error_t error = { 0 };
+        assert_int_equal (s_render (refused [i], context, &out, &error), STATUS_INVALID);
+        bool named = strstr (error.text, "a whole number leaves 64 bits") || strstr (error.text, "OverflowError");
+        assert_true (named && out.size == 0);
+    }
+}
+
 static const struct {
     const char *source;
     status_t status;
@@ -604,6 +655,7 @@ main (void)
         cmocka_unit_test (test_the_moment_prints_as_python_does),
         cmocka_unit_test (test_loops_over_loops_keep_nothing),
         cmocka_unit_test (test_bounds_grow_with_the_conversation),
+        cmocka_unit_test (test_numbers_of_any_size_come_out_as_given),
         cmocka_unit_test (test_harm_is_bounded_and_named),
         cmocka_unit_test (test_long_texts_are_rendered_or_refused_in_time),
         cmocka_unit_test (test_nesting_without_end_is_refused),

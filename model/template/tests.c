@@ -55,7 +55,7 @@ s_number (render_t *render, value_t value, const args_t *args)
 static bool
 s_integer (render_t *render, value_t value, const args_t *args)
 {
-    return value.kind == VALUE_INT || value.kind == VALUE_NATURAL;
+    return value.kind == VALUE_INT || value.kind == VALUE_BIG;
 }
 
 static bool

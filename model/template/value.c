@@ -1,5 +1,6 @@
 #include "model/template/value.h"
 
+#include <inttypes.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -405,15 +406,19 @@ value_dict_get_text (value_heap_t *self, const value_dict_t *dict, span_t key)
 }
 
 static value_t
-s_number_from_json (const json_t *json)
+s_number_from_json (value_heap_t *self, const json_t *json)
 {
-    int64_t integer = 0;
-    uint64_t natural = 0;
+    int64_t integer;
+    uint64_t natural;
     double real = 0;
-    if (json_kind (json) == JSON_INTEGER && json_to_i64 (json, &integer))
+    char digits [24];
+    bool whole = json_kind (json) == JSON_INTEGER;
+    if (whole && json_to_i64 (json, &integer))
         return value_int (integer);
-    if (json_kind (json) == JSON_INTEGER && json_to_u64 (json, &natural))
-        return (value_t){ .kind = VALUE_NATURAL, .as.natural = natural };
+    if (whole && json_to_u64 (json, &natural))
+        return value_whole (self, span_of (digits, (size_t)snprintf (digits, sizeof digits, "%" PRIu64, natural)));
+    if (whole)
+        return value_whole (self, json_digits (json));
     json_to_double (json, &real);
     return value_float (real);
 }
@@ -449,7 +454,7 @@ value_from_json (value_heap_t *self, const json_t *json)
         return value_bool (json_is_true (json));
     case JSON_INTEGER:
     case JSON_REAL:
-        return s_number_from_json (json);
+        return s_number_from_json (self, json);
     case JSON_STRING:
         return value_copy_text (self, json_string (json));
     case JSON_ARRAY:
@@ -471,7 +476,7 @@ value_is_number (value_t value)
 bool
 value_is_numeric (value_t value)
 {
-    return value_is_number (value) || value.kind == VALUE_NATURAL;
+    return value_is_number (value) || value.kind == VALUE_BIG;
 }
 
 bool
@@ -520,7 +525,7 @@ value_is_true (value_t value)
         return value.as.list->count != 0;
     case VALUE_DICT:
         return value.as.dict->count != 0;
-    case VALUE_NATURAL:
+    case VALUE_BIG:
     case VALUE_NAMESPACE:
     case VALUE_ITERATOR:
     case VALUE_FUNCTION:
@@ -528,55 +533,6 @@ value_is_true (value_t value)
         return true;
     }
     return false;
-}
-
-static double
-s_real (value_t value)
-{
-    return value.kind == VALUE_FLOAT ? value.as.real
-           : value.kind == VALUE_INT ? (double)value.as.integer
-                                     : (double)value.as.truth;
-}
-
-static int64_t
-s_integer (value_t value)
-{
-    return value.kind == VALUE_BOOL ? value.as.truth : value.as.integer;
-}
-
-//  Of a NATURAL and any number: exact, so that 2^64 is not its neighbour.
-static int
-s_order_natural (uint64_t natural, value_t other)
-{
-    uint64_t whole = other.kind == VALUE_NATURAL ? other.as.natural : 0;
-    if (other.kind == VALUE_FLOAT && other.as.real >= 0x1p64)
-        return -1;
-    if (other.kind == VALUE_FLOAT && other.as.real >= 0x1p63)
-        whole = (uint64_t)other.as.real;
-    return (natural > whole) - (natural < whole);
-}
-
-//  < of numbers as -1, 0, 1.
-static int
-s_order_numbers (value_t a, value_t b)
-{
-    if (a.kind == VALUE_NATURAL)
-        return s_order_natural (a.as.natural, b);
-    if (b.kind == VALUE_NATURAL)
-        return -s_order_natural (b.as.natural, a);
-    if (a.kind == VALUE_FLOAT || b.kind == VALUE_FLOAT)
-        return (s_real (a) > s_real (b)) - (s_real (a) < s_real (b));
-    return (s_integer (a) > s_integer (b)) - (s_integer (a) < s_integer (b));
-}
-
-static bool
-s_equal_numbers (value_t a, value_t b)
-{
-    if (a.kind == VALUE_NATURAL || b.kind == VALUE_NATURAL)
-        return s_order_numbers (a, b) == 0;
-    if (a.kind == VALUE_FLOAT || b.kind == VALUE_FLOAT)
-        return s_real (a) == s_real (b);
-    return s_integer (a) == s_integer (b);
 }
 
 static bool
@@ -636,7 +592,7 @@ bool
 value_equal (value_heap_t *self, value_t a, value_t b)
 {
     if (value_is_numeric (a) && value_is_numeric (b))
-        return s_equal_numbers (a, b);
+        return value_equal_numbers (a, b);
     if (a.kind != b.kind)
         return false;
     switch (a.kind) {
@@ -691,7 +647,7 @@ value_compare (value_heap_t *self, value_t a, value_t b, int *order)
         return false;
     }
     if (value_is_numeric (a) && value_is_numeric (b)) {
-        *order = s_order_numbers (a, b);
+        *order = value_order_numbers (a, b);
         return true;
     }
     if (a.kind == VALUE_STRING && b.kind == VALUE_STRING) {

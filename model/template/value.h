@@ -5,8 +5,8 @@
 //  UTF-8 spans; lists and dicts are shared when copied, as in Python.  Dicts keep the order of insertion.
 //
 //  Python semantics that decide about bytes stand here: truth, equality, order, str() and repr(), and the shortest text of
-//  a float.  Whole numbers have 64 bits; an operation that would leave them is an error.  Those of JSON from 2^63 to 2^64 - 1 are
-//  printed, compared and counted as keys.
+//  a float.  Whole numbers have 64 bits; an operation that would leave them is an error.  Larger ones of JSON keep their digits: they
+//  are printed, compared and counted as keys.
 
 #ifndef MODEL_TEMPLATE_VALUE_H
 #define MODEL_TEMPLATE_VALUE_H
@@ -22,7 +22,7 @@ typedef enum {
     VALUE_NONE,         //  None
     VALUE_BOOL,         //  True, False
     VALUE_INT,          //  64 bits
-    VALUE_NATURAL,      //  A whole number that needs the 64th bit: JSON brings it, and nothing is computed with it
+    VALUE_BIG,          //  A whole number beyond those: JSON brings it, and nothing is computed with it
     VALUE_FLOAT,        //  A double
     VALUE_STRING,       //  UTF-8
     VALUE_LIST,         //  Grows; shared
@@ -48,9 +48,8 @@ struct value {
     union {
         bool truth;                    //  BOOL
         int64_t integer;               //  INT
-        uint64_t natural;              //  NATURAL: 2^63 and more
         double real;                   //  FLOAT
-        span_t text;                   //  STRING; UNDEFINED: the sentence for using it
+        span_t text;                   //  STRING; BIG: its digits; UNDEFINED: the sentence for using it
         value_list_t *list;            //  LIST, TUPLE, RANGE, VIEW, ITERATOR
         value_dict_t *dict;            //  DICT, NAMESPACE
         value_function_t *function;    //  FUNCTION
@@ -86,7 +85,7 @@ struct value_dict {
     size_t capacity;        //  Room
 };
 
-enum { MISSING_KEPT = 32 };
+enum { MISSING_KEPT = 32, VALUE_DIGITS_MAX = 320 };    //  No double has more digits before its point
 
 //  A sentence about something that is not there: loops make the same ones again and again.
 typedef struct {
@@ -150,6 +149,12 @@ value_t value_bool (bool truth);
 value_t value_int (int64_t integer);
 value_t value_float (double real);
 
+//  A whole number by its digits: a sign, or none, and no zero before them.  Within 64 bits it is an INT.  Copies.
+value_t value_whole (value_heap_t *self, span_t digits);
+
+//  The whole part of a finite number.
+value_t value_whole_part (value_heap_t *self, double real);
+
 //  Borrows the text, which must live as long as the heap.
 value_t value_text (span_t text);
 
@@ -195,7 +200,7 @@ value_t value_from_json (value_heap_t *self, const json_t *json);
 //  ---- Asking ----
 
 bool value_is_number (value_t value);      //  INT, FLOAT or BOOL: what may be computed with
-bool value_is_numeric (value_t value);     //  The same and NATURAL
+bool value_is_numeric (value_t value);     //  The same and BIG
 bool value_is_sequence (value_t value);    //  LIST, TUPLE
 bool value_is_indexed (value_t value);     //  LIST, TUPLE, RANGE
 bool value_has_items (value_t value);      //  What has as.list
@@ -221,6 +226,13 @@ const char *value_type_name (value_t value);
 
 //  "str object", "dict object", "None": as Jinja's messages name what has no such attribute.
 const char *value_object_name (value_t value);
+
+//  Of numbers, exact: 2^53 + 1 and 2^53 as a double differ. < as -1, 0, 1; what is no number (NaN) is like any, and equal to none.
+int value_order_numbers (value_t a, value_t b);
+bool value_equal_numbers (value_t a, value_t b);
+
+//  A number as a double, which may round it.
+double value_real (value_t value);
 
 //  Code points of a text.
 size_t value_text_length (span_t text);

@@ -235,8 +235,8 @@ value_print_repr (value_heap_t *self, value_t value, buffer_t *out)
     case VALUE_INT:
         buffer_print (out, "%" PRId64, value.as.integer);
         break;
-    case VALUE_NATURAL:
-        buffer_print (out, "%" PRIu64, value.as.natural);
+    case VALUE_BIG:
+        buffer_append (out, value.as.text);
         break;
     case VALUE_FLOAT:
         value_step (self, FLOAT_STEPS);
@@ -294,7 +294,7 @@ value_type_name (value_t value)
         [VALUE_NONE] = "NoneType",
         [VALUE_BOOL] = "bool",
         [VALUE_INT] = "int",
-        [VALUE_NATURAL] = "int",
+        [VALUE_BIG] = "int",
         [VALUE_FLOAT] = "float",
         [VALUE_STRING] = "str",
         [VALUE_LIST] = "list",
@@ -315,7 +315,7 @@ value_object_name (value_t value)
         [VALUE_NONE] = "None",
         [VALUE_BOOL] = "bool object",
         [VALUE_INT] = "int object",
-        [VALUE_NATURAL] = "int object",
+        [VALUE_BIG] = "int object",
         [VALUE_FLOAT] = "float object",
         [VALUE_STRING] = "str object",
         [VALUE_LIST] = "list object",
