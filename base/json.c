@@ -99,8 +99,8 @@ s_pass_string (span_t text, size_t at)
 
 //  ---- Whole numbers beyond 64 bits ------------------------------------------------------------------------------------
 //
-//  json-c takes the next one that it has, but keeps the digits of what has an exponent.  So they go through it as what no JSON has: with a zero
-//  before them and an exponent, both of which are taken off what it keeps.
+//  json-c takes the next one that it has, but keeps the digits of what has an exponent.  So they go through it as what no JSON
+//  has: with a zero before them and an exponent, both of which are taken off what it keeps.
 
 static const char s_before [] = "0", s_behind [] = "E0";
 

@@ -5,8 +5,8 @@
 //  UTF-8 spans; lists and dicts are shared when copied, as in Python.  Dicts keep the order of insertion.
 //
 //  Python semantics that decide about bytes stand here: truth, equality, order, str() and repr(), and the shortest text of
-//  a float.  Whole numbers have 64 bits; an operation that would leave them is an error.  Larger ones of JSON keep their digits: they
-//  are printed, compared and counted as keys.
+//  a float.  Whole numbers have 64 bits; an operation that would leave them is an error.  Larger ones of JSON keep their
+//  digits: they are printed, compared and counted as keys.
 
 #ifndef MODEL_TEMPLATE_VALUE_H
 #define MODEL_TEMPLATE_VALUE_H

@@ -39,16 +39,33 @@ s_integer (value_t value)
     return value.kind == VALUE_BOOL ? value.as.truth : value.as.integer;
 }
 
+//  The double next to digits without sign: of those behind the first hundred it counts whether one is not 0.
+static double
+s_real_of_digits (span_t digits)
+{
+    enum { SHOWN = 100 };
+    char text [SHOWN + 24];
+    double real = 0;
+    span_t rest = span_slice (digits, SHOWN, digits.size);
+    bool sticks = false;
+    for (size_t i = 0; i < rest.size; i++)
+        sticks = sticks || rest.data [i] != '0';
+    int size = snprintf (
+        text, sizeof text, "%.*s.%de%zu", (int)(digits.size - rest.size), (const char *)digits.data, sticks, rest.size);
+    value_read_real (span_of (text, (size_t)size), &real);
+    return real;
+}
+
 double
 value_real (value_t value)
 {
-    char digits [VALUE_DIGITS_MAX];
     if (value.kind == VALUE_FLOAT)
         return value.as.real;
     if (value.kind != VALUE_BIG)
         return (double)s_integer (value);
-    span_copy_string (value.as.text, digits, sizeof digits);
-    return strtod (digits, NULL);
+    bool negative = value.as.text.data [0] == '-';
+    double real = s_real_of_digits (span_slice (value.as.text, negative, value.as.text.size));
+    return negative ? -real : real;
 }
 
 //  The sign of a number beyond 64 bits.
