@@ -345,10 +345,12 @@ s_few_bytes (const bpe_t *self, span_t piece, few_t *few)
 {
     const uint32_t *pairs = self->pairs.data;
     s_few_link (few, piece.size);
-    for (size_t i = 0; i < piece.size; i++)
+    size_t last = piece.size - 1;
+    for (size_t i = 0; i < last; i++) {
         few->ids [i] = self->bytes [piece.data [i]];
-    for (size_t i = 0; i + 1 < piece.size; i++)
         few->keys [i] = s_few_key (pairs [piece.data [i] << 8 | piece.data [i + 1]], i);
+    }
+    few->ids [last] = self->bytes [piece.data [last]];
 }
 
 static void
