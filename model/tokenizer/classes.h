@@ -63,6 +63,32 @@ classes_of (const uint8_t *bytes)
     return all;
 }
 
+//  The first bytes of characters whose class needs no look: in rows of Unicode all are of one.
+typedef struct {
+    uint64_t twos;      //  Letters of two bytes: U+0100 to U+02BF (Latin) and U+0400 to U+047F (Cyrillic)
+    uint64_t threes;    //  Letters of three: U+5000 to U+8FFF (ideographs) and U+B000 to U+CFFF (Hangul)
+    uint64_t
+        signs;    //  Neither letters nor marks, digits, blanks: U+1F300 to U+1FBBF (emoji), where all is in the block
+} classes_rows_t;
+
+static inline classes_rows_t
+classes_rows (const uint8_t *bytes)
+{
+    classes_rows_t rows = { 0 };
+    uint64_t second = 0, third = 0;
+    for (unsigned at = 0; at < CLASSES_BYTES; at += 16) {
+        classes_bytes_t byte;
+        memcpy (&byte, bytes + at, sizeof byte);
+        rows.twos |= classes_bits ((byte - 0xc4 <= 0xca - 0xc4) | (byte - 0xd0 <= 1)) << at;
+        rows.threes |= classes_bits ((byte - 0xe5 <= 0xe8 - 0xe5) | (byte - 0xeb <= 1)) << at;
+        rows.signs |= classes_bits (byte == 0xf0) << at;
+        second |= classes_bits (byte == 0x9f) << at;
+        third |= classes_bits (byte - 0x8c <= 0xae - 0x8c) << at;
+    }
+    rows.signs &= second >> 1 & third >> 2;
+    return rows;
+}
+
 //  A bit for each byte that is below a limit, as a number with a sign: 0 for what is not ASCII, CLASSES_GOES_ON for what goes on
 //  with a character.
 static inline uint64_t

@@ -68,7 +68,7 @@ s_class_character (const words_t *words, const uint8_t *bytes, unsigned at, clas
     return true;
 }
 
-//  The same for all characters beyond ASCII. Returns how many bytes have a class.
+//  The same for all characters beyond ASCII, most of which are in rows of one class. Returns how many bytes have a class.
 static size_t
 s_class_beyond (const words_t *words, const uint8_t *bytes, classes_t *block, classes_t *spilt)
 {
@@ -76,7 +76,11 @@ s_class_beyond (const words_t *words, const uint8_t *bytes, classes_t *block, cl
     block->letters |= spilt->letters;
     block->digits |= spilt->digits;
     *spilt = (classes_t){ 0 };
-    for (uint64_t left = block->beyond & ~block->goes_on; left; left &= left - 1) {
+    classes_rows_t rows = classes_rows (bytes);
+    block->letters |= rows.twos | rows.twos << 1 | rows.threes | rows.threes << 1 | rows.threes << 2;
+    spilt->letters = rows.twos >> 63 | rows.threes >> 63 | rows.threes >> 62;
+    uint64_t known = block->goes_on | rows.twos | rows.threes | rows.signs;
+    for (uint64_t left = block->beyond & ~known; left; left &= left - 1) {
         unsigned at = (unsigned)__builtin_ctzll (left);
         if (!s_class_character (words, bytes + at, at, block, spilt))
             return at;

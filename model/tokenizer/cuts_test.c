@@ -1,6 +1,8 @@
 //  Many pieces at once are the pieces that the expressions cut, and a stretch of them is cut alike wherever it stands.
 
+#include "model/tokenizer/classes.h"
 #include "model/tokenizer/cuts.h"
+#include "model/tokenizer/letters.h"
 #include "model/tokenizer/words_fixture.h"
 
 //  Ends of pieces, from `at` to `stop`, as cuts have them.
@@ -148,12 +150,32 @@ test_a_stretch_is_cut_alike_whatever_follows_it (void **state)
     }
 }
 
+//  What needs no look has the class that it is said to have.
+static void
+test_rows_are_of_one_class (void **state)
+{
+    size_t known = 0;
+    for (uint32_t code = 0x80; code < 0x110000; code++) {
+        uint8_t block [CLASSES_BYTES] = { 0 };
+        letters_encode (code, block + CLASSES_BYTES / 2);
+        classes_rows_t rows = classes_rows (block);
+        bool is_letter = (rows.twos | rows.threes) != 0;
+        if (is_letter)
+            assert_int_equal (letters_of (code) & (LETTER_L | LETTER_N | LETTER_M | LETTER_SPACE), LETTER_L);
+        else if (rows.signs)
+            assert_int_equal (letters_of (code) & (LETTER_L | LETTER_N | LETTER_M | LETTER_SPACE), 0);
+        known += is_letter || rows.signs;
+    }
+    assert_int_equal (known, 0x2c0 - 0x100 + 0x80 + 0x4000 + 0x2000 + 0x8c0);
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_pieces_are_those_of_the_expressions),
         cmocka_unit_test (test_pieces_of_long_texts_are_those_of_the_expressions),
+        cmocka_unit_test (test_rows_are_of_one_class),
         cmocka_unit_test (test_a_stretch_is_cut_alike_whatever_follows_it),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

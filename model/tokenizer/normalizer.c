@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "model/tokenizer/alphabet.h"
+#include "model/tokenizer/classes.h"
 #include "model/tokenizer/letters.h"
 #include "model/tokenizer/search.h"
 
@@ -161,10 +162,35 @@ s_all_touched (const form_t *form)
     return touched;
 }
 
+//  Whether a form touches none of the characters of classes_rows.
+static bool
+s_leaves_rows (const uint64_t *touched)
+{
+    for (uint32_t code = 0x80; code < TOUCHED; code++) {
+        uint8_t block [CLASSES_BYTES] = { 0 };
+        letters_encode (code, block);
+        classes_rows_t rows = classes_rows (block);
+        if (touched [code / 64] >> (code % 64) & (rows.twos | rows.threes | rows.signs) & 1)
+            return false;
+    }
+    return true;
+}
+
 static inline bool
 s_is_touched (const normalization_t *step, uint32_t code)
 {
     return code < TOUCHED ? step->touched [code / 64] >> (code % 64) & 1 : s_may_touch (&s_forms [step->kind], code);
+}
+
+//  Of a block of text, the first bytes of characters that a form may touch.
+static uint64_t
+s_ask_for (const normalization_t *step, const uint8_t *block)
+{
+    uint64_t firsts = classes_below (block, 0) & ~classes_below (block, CLASSES_GOES_ON);
+    if (!step->leaves_rows)
+        return firsts;
+    classes_rows_t rows = classes_rows (block);
+    return firsts & ~(rows.twos | rows.threes | rows.signs);
 }
 
 //  The next character that a form touches, or the text's end.
@@ -172,12 +198,18 @@ static size_t
 s_next_touched (const normalization_t *step, span_t text, size_t at)
 {
     size_t size;
-    while ((at += utf8_ascii_prefix (span_slice (text, at, text.size))) < text.size)
-        do {
-            if (s_is_touched (step, letters_decode (text.data + at, &size)))
-                return at;
-            at += size;
-        } while (at < text.size && text.data [at] >= 0x80);
+    while ((at += utf8_ascii_prefix (span_slice (text, at, text.size))) < text.size) {
+        uint8_t copy [CLASSES_BYTES] = { 0 };
+        const uint8_t *block = text.data + at;
+        if (text.size - at < CLASSES_BYTES)
+            block = memcpy (copy, block, text.size - at);
+        for (uint64_t left = s_ask_for (step, block); left; left &= left - 1) {
+            size_t place = at + (size_t)__builtin_ctzll (left);
+            if (s_is_touched (step, letters_decode (text.data + place, &size)))
+                return place;
+        }
+        at += CLASSES_BYTES;
+    }
     return text.size;
 }
 
@@ -232,8 +264,10 @@ normalizer_add (normalizer_t *self, normalization_t step, error_t *error)
         s_free_step (&step);
         return error_set (error, STATUS_LIMIT, "more than %d normalizers", NORMALIZER_STEPS_MAX);
     }
-    if (s_is_form (step.kind))
+    if (s_is_form (step.kind)) {
         step.touched = s_all_touched (&s_forms [step.kind]);
+        step.leaves_rows = s_leaves_rows (step.touched);
+    }
     array_append (&self->steps, &step, 1);
     return STATUS_OK;
 }

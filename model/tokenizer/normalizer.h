@@ -36,6 +36,7 @@ typedef struct {
     span_t content;         //  What is put; owned
     regex_t *regex;         //  What is replaced; owned
     charsmap_t charsmap;    //  Of NORMALIZE_CHARSMAP; owned
+    bool leaves_rows;       //  A form changes none of those that classes_rows finds; by normalizer_add
     uint64_t *touched;      //  A bit for each character that a form may change; by normalizer_add; owned
 } normalization_t;
 
