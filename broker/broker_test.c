@@ -241,6 +241,7 @@ test_a_source_that_was_cut_off_comes_back (void **state)
     bus_separate (SOURCE, false);
     bus_run (10 * REALM_SECOND);
     assert_int_equal (bus_follower ()->alive, 2);
+    assert_non_null (strstr (stage_log (bus_stage), "is back after"));
     bus_check_equal_once_quiet ();
     assert_int_equal (bus_follower ()->resets, resets);
     bus_end ();

@@ -117,10 +117,20 @@ s_set_state (members_t *self, member_t *member, actor_state_t state)
     s_publish (self, member);
 }
 
+//  Whoever read that it is unreachable reads that, too.
+static void
+s_welcome (const members_t *self, const member_t *member)
+{
+    if (member->entry.state == ACTOR_STATE_UNREACHABLE)
+        actor_log (self->actor, LOG_INFO, "%.*s is back after %" PRIu64 " ms", SPAN_ARG (member->entry.address),
+            (actor_now (self->actor) - member->heard_ns) / MS);
+}
+
 void
 members_hear (members_t *self, member_t *member, bool draining)
 {
     bool changed = member->entry.draining != draining;
+    s_welcome (self, member);
     s_hear (self, member);
     member->entry.draining = draining;
     if (member->entry.state != ACTOR_STATE_ALIVE)
@@ -183,7 +193,9 @@ members_enter (members_t *self, const actor_entry_t *entry)
 {
     member_t *member = members_find (self, entry->address);
     bool was_alive = member && member->entry.state == ACTOR_STATE_ALIVE;
-    if (!member)
+    if (member)
+        s_welcome (self, member);
+    else
         member = s_add (self, entry->address);
     if (member->entry.incarnation != entry->incarnation)
         member->complained = false;
