@@ -413,6 +413,8 @@ s_take_follow_up (actor_t *actor, const wire_message_t *message)
         return;
     }
     if (message->header.kind == FRAME_KIND_PROBE) {
+        if (incoming && incoming->watch.probe_suffices)
+            s_wait_for_credit (incoming);
         if (!incoming)
             wire_send_error (&actor->wire, actor->router, message->peer, message->header.id, STATUS_GAP,
                 "no such call is under way here: its opening or its answer was lost");

@@ -19,6 +19,7 @@ typedef struct {
     void (*on_free) (void *arg);                            //  The incoming is gone: completed, or its actor ends
     void *arg;                                              //  For the three
     uint64_t patience_ns;    //  Stream: a caller that gives no credit for so long, and has left none, is gone; 0: never
+    bool probe_suffices;     //  It is not where it probes: its credit waits for somebody else, who may take any time
 } incoming_watch_t;
 
 //  Names who to tell; what is left out is not told.  A caller that is given up for its silence gets an error.

@@ -9,16 +9,32 @@
 #include "runtime/incoming.h"
 #include "schemas/call.h"
 #include "schemas/directory.h"
+#include "schemas/event.h"
 #include "tests/stage_broker.h"
 
-//  ---- The callee: answers nothing ----
+//  ---- The callee: answers nothing, and waits for those who give no credit as the test says ----
+
+static incoming_watch_t s_watch;
 
 static void
 s_on_list (void *self, actor_t *actor, incoming_t *incoming, const void *message)
 {
 }
 
+static void
+s_on_cancel (void *arg, incoming_t *incoming)
+{
+    incoming_fail (incoming, STATUS_CANCELLED, "cancelled");
+}
+
+static void
+s_on_replay (void *self, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    incoming_watch (incoming, &s_watch);
+}
+
 static const actor_handler_t s_server_handlers [] = {
+    HANDLES_CALL (replay, s_on_replay),
     HANDLES_CALL (list_actors, s_on_list),
     HANDLERS_END,
 };
@@ -192,12 +208,49 @@ test_an_id_that_is_taken_is_refused (void **state)
     buffer_fini (&body);
     s_end ();
 }
+
+//  Its connection may have gone unnoticed while something was on its way.
+static void
+test_a_caller_that_says_nothing_more_is_given_up (void **state)
+{
+    enum { PATIENCE = 10 };
+    for (int suffices = 0; suffices < 2; suffices++) {
+        buffer_t header = { 0 }, body = { 0 };
+        stranger_t stranger;
+        s_watch = (incoming_watch_t){
+            .on_cancel = s_on_cancel, .patience_ns = PATIENCE * REALM_SECOND, .probe_suffices = suffices
+        };
+        s_begin ();
+        s_stranger_open (&stranger);
+        replay_encode (&(replay_t){ 0 }, &body);
+        frame_header_t call = {
+            .version = 1, .kind = FRAME_KIND_CALL, .id = 3, .has_method = true, .method = SPAN ("replay")
+        };
+        span_t frames [] = { SPAN (""), s_header (&header, call), buffer_span (&body) };
+        s_stranger_send (&stranger, frames, 3);
+        frames [1] = s_header (&header, (frame_header_t){ .version = 1, .kind = FRAME_KIND_PROBE, .id = 3 });
+        for (int i = 0; i < 2 * PATIENCE && !stranger.replies; i++) {
+            s_stranger_send (&stranger, frames, 2);
+            stage_run (s_stage, REALM_SECOND);
+        }
+        assert_int_equal (stranger.replies, !suffices);
+        stage_run (s_stage, PATIENCE * REALM_SECOND);
+        assert_int_equal (stranger.replies, 1);
+        assert_int_equal (stranger.status, STATUS_DEADLINE);
+        s_stranger_close (&stranger);
+        buffer_fini (&header);
+        buffer_fini (&body);
+        s_end ();
+    }
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_bad_frames_get_an_error_and_harm_nobody),
         cmocka_unit_test (test_an_id_that_is_taken_is_refused),
+        cmocka_unit_test (test_a_caller_that_says_nothing_more_is_given_up),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -9,6 +9,10 @@
 
 enum { ITEM_TOKENS_MAX = 65536, DETAIL_MAX = 512, PRICE = 2 * sizeof (uint32_t) };
 
+//  Callers probe a stream that is silent every two seconds: who does not, and gives no credit, did not hear that its connection
+//  fell.
+static const uint64_t CALLER_PATIENCE_NS = 30000000000;
+
 struct generation {
     list_link_t link;             //  In the worker's list; in none for a probe
     worker_t *worker;             //  Whose it is
@@ -260,7 +264,11 @@ generation_start (
     self->incoming = incoming;
     self->request = request;
     list_append (&worker->generations, &self->link);
-    incoming_watch (incoming, &(incoming_watch_t){ .on_cancel = s_on_cancel, .on_credit = s_on_credit, .arg = self });
+    incoming_watch (incoming, &(incoming_watch_t){ .on_cancel = s_on_cancel,
+                                  .on_credit = s_on_credit,
+                                  .arg = self,
+                                  .patience_ns = CALLER_PATIENCE_NS,
+                                  .probe_suffices = true });
     return STATUS_OK;
 }
 
