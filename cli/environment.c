@@ -30,7 +30,8 @@ environment_read_file (const char *path, size_t size_max, buffer_t *out, error_t
             break;
         buffer_commit (out, size);
         if (out->size > size_max)
-            status = error_set (error, STATUS_LIMIT, "'%s' has more than %zu bytes", path, size_max);
+            status =
+                error_set (error, STATUS_LIMIT, "'%s' has more than %zu bytes; is it the right file?", path, size_max);
     }
     if (status == STATUS_OK && ferror (file))
         status = error_set (error, STATUS_IO, "cannot read '%s': %s", path, strerror (errno));

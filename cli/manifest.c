@@ -10,7 +10,7 @@
 #include "runtime/endpoint.h"
 #include "runtime/suggest.h"
 
-enum { MEMORY_MAX = 16 << 20, PORT_MAX = 65535 };
+enum { MEMORY_MAX = 16 << 20, PORT_MAX = 65535, MODEL_MAX = 256 };
 
 //  What checking needs: the fleet, and where in the file it came from.
 typedef struct {
@@ -153,6 +153,9 @@ s_check_models (check_t *self)
         place_t place = s_place (self, "models", i, "name");
         if (!*model->name && place.line)
             complaints_add (self->complaints, place, "models[%zu].name is empty", i);
+        if (strlen (model->name) > MODEL_MAX)
+            complaints_add (
+                self->complaints, place, "models[%zu].name is longer than %d bytes; shorten it", i, MODEL_MAX);
         if (*model->name && s_model_of (self->fleet, i, model->name))
             complaints_add (self->complaints, place, "models[%zu].name: '%s' is the name or alias of another model", i,
                 model->name);
@@ -171,7 +174,8 @@ s_complain_model (check_t *self, size_t position, const char *name)
     for (size_t i = 0; i < self->fleet->models.count; i++)
         suggest_offer (&suggest, manifest_model (self->fleet, i)->name);
     complaints_add (self->complaints, s_place (self, "workers", position, "model"),
-        "workers[%zu].model: '%.100s' is not among the models%s", position, name, suggest_text (&suggest));
+        "workers[%zu].model: '%.100s' is not among the models%s", position, name,
+        suggest_best (&suggest) ? suggest_text (&suggest) : "; add it there, or name one of them");
 }
 
 //  A worker's model by its proper name; the only one where none is named.
@@ -206,7 +210,9 @@ s_check_engine (check_t *self, size_t position)
 {
     const manifest_worker_t *worker = manifest_worker (self->fleet, position);
     place_t place = s_place (self, "workers", position, "engine");
-    if (worker->engine == ENGINE_LLAMACPP && !*worker->url && !worker->command.count)
+    const config_node_t *element = config_element (config_child (self->root, "workers"), position);
+    bool said = config_child (element, "url") || config_child (element, "command");    //  Else it was refused already
+    if (worker->engine == ENGINE_LLAMACPP && !*worker->url && !worker->command.count && !said)
         complaints_add (self->complaints, place,
             "workers[%zu] needs a 'url' of a running llama-server, or a 'command' to start one", position);
     if (*worker->url && worker->command.count)
@@ -215,6 +221,10 @@ s_check_engine (check_t *self, size_t position)
     if (*worker->url && worker->count > 1)
         complaints_add (self->complaints, s_place (self, "workers", position, "count"),
             "workers[%zu].count: one 'url' is one engine; write an element for each", position);
+    for (size_t i = 0; i < worker->environment.count; i++)
+        if (!strchr (worker->environment.items [i], '=') || *worker->environment.items [i] == '=')
+            complaints_add (self->complaints, s_place (self, "workers", position, "environment"),
+                "workers[%zu].environment: '%.100s' is not NAME=value", position, worker->environment.items [i]);
     if (worker->command.count && worker->port + worker->count - 1 > PORT_MAX)
         complaints_add (self->complaints, s_place (self, "workers", position, "port"),
             "workers[%zu].port: the last of its ports is above 65535", position);
@@ -268,6 +278,7 @@ s_check_workers (check_t *self)
             complaints_add (self->complaints, s_place (self, "workers", i, "name"),
                 "%s: '%.100s' is no name of actors: up to 64 letters, digits, '_' and '-'", path, worker->name);
         s_settle_model (self, i);
+        worker->place = s_place (self, "workers", i, "command");
         s_check_engine (self, i);
         s_check_command (self, i);
         for (size_t j = 0; j < i; j++)

@@ -63,6 +63,7 @@ typedef struct {
     worker_options_t worker;         //  Whatever the engine
     mock_options_t mock;             //  Where it is mock
     llamacpp_options_t llamacpp;     //  Where it is llamacpp
+    place_t place;                   //  Of its command in the file
 } manifest_worker_t;
 
 typedef struct {

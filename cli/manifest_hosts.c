@@ -43,7 +43,8 @@ manifest_refuse_host (const manifest_t *self, const char *name, error_t *error)
     suggest_init (&suggest, span_from_string (name));
     for (size_t i = 0; i < self->hosts.count; i++)
         suggest_offer (&suggest, manifest_host (self, i)->name);
-    return error_set (error, STATUS_INVALID, "'%.100s' is not among the hosts%s", name, suggest_text (&suggest));
+    return error_set (error, STATUS_INVALID, "'%.100s' is not among the hosts%s", name,
+        suggest_best (&suggest) ? suggest_text (&suggest) : "; add it there, or name one of them");
 }
 
 const manifest_host_t *
@@ -158,7 +159,9 @@ s_check_host (check_t *self, size_t position)
             host->name);
     if (!s_is_address (host->address))
         complaints_add (self->complaints, s_place (self, "hosts", position, "address"),
-            "hosts[%zu].address: '%.100s' is no IP address that the other hosts reach it at", position, host->address);
+            "hosts[%zu].address: '%.100s' is no IP address that the other hosts reach it at; write the number, not a "
+            "name",
+            position, host->address);
     for (size_t i = 0; i < position; i++) {
         const manifest_host_t *other = manifest_host (self->fleet, i);
         if (strcmp (other->name, host->name) == 0)
@@ -201,12 +204,14 @@ static void
 s_check_own (check_t *self)
 {
     const char *own = self->fleet->cluster.host;
+    const config_node_t *value = config_child (config_child (self->root, "cluster"), "host");
+    place_t place = value ? value->place : (place_t){ 0 };    //  As a flag it has none
     if (*own && !self->fleet->hosts.count)
-        complaints_add (self->complaints, (place_t){ 0 },
+        complaints_add (self->complaints, place,
             "cluster.host (--host): the fleet names no hosts; the address that harnesses connect to is frontend.host "
             "(--frontend-host)");
     else if (*own && !manifest_own_host (self->fleet))
-        s_complain_host (self, (place_t){ 0 }, "cluster.host (--host)", own);
+        s_complain_host (self, place, "cluster.host (--host)", own);
 }
 
 //  An endpoint that leaves the machine is proven by the key of a host, which is found by address.

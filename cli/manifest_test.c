@@ -177,15 +177,17 @@ static const bad_t s_bad [] = {
         "fleet.yaml:3:12: hosts[0] and hosts[1] are both called 'a'\nfleet.yaml:3:12: hosts[1]: 'a' runs nothing\n"
         "fleet.yaml:3:24: hosts[0] and hosts[1] are both at 10.0.0.1\n" },
     { "hosts: [{name: a, address: gpu.lan, runs: [broker, core]}]\n",
-        "fleet.yaml:1:28: hosts[0].address: 'gpu.lan' is no IP address that the other hosts reach it at\n" },
+        "fleet.yaml:1:28: hosts[0].address: 'gpu.lan' is no IP address that the other hosts reach it at; "
+        "write the number, not a name\n" },
     { "hosts: [{name: alpha, address: 10.0.0.1, runs: [broker, core]}]\nworkers:\n  - {engine: mock, model: m}\n"
       "  - {engine: mock, model: m, name: two, host: alhpa}\n",
         "fleet.yaml:3:14: workers[0] has no 'host': the fleet is spread over hosts, so say on which it runs\n"
         "fleet.yaml:4:47: workers[1].host: 'alhpa' is not among the hosts; did you mean 'alpha'?\n" },
     { "hosts: [{name: a, address: 10.0.0.1, runs: [broker, core]}]\nbroker: {endpoint: 'tcp://10.0.0.2:7400'}\n",
         "fleet.yaml:2:20: broker.endpoint: 'tcp://10.0.0.2:7400' is not at the address of host 'a', which runs it\n" },
-    { "cluster: {host: a}\n", "fleet.yaml: cluster.host (--host): the fleet names no hosts; the address that harnesses "
-                              "connect to is frontend.host (--frontend-host)\n" },
+    { "cluster: {host: a}\n",
+        "fleet.yaml:1:17: cluster.host (--host): the fleet names no hosts; the address that harnesses "
+        "connect to is frontend.host (--frontend-host)\n" },
     { "router:\n  policy_endpoint: tcp://gpu-1:7450\n",
         "fleet.yaml:2:20: router.policy_endpoint: 'tcp://gpu-1:7450' is on another machine, and a policy proves itself "
         "with no key; run it beside the router, at tcp://127.0.0.1 or ipc://\n" },

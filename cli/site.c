@@ -67,7 +67,7 @@ site_check_programs (const manifest_t *fleet, complaints_t *complaints)
         const manifest_worker_t *worker = manifest_worker (fleet, i);
         if (worker->command.count && manifest_worker_is_here (fleet, worker) &&
             !environment_has_program (worker->command.items [0]))
-            complaints_add (complaints, (place_t){ 0 },
+            complaints_add (complaints, worker->place,
                 "workers[%zu].command: there is no program '%s' here; install it, or say where it is", i,
                 worker->command.items [0]);
     }

@@ -283,26 +283,65 @@ s_on_event (reader_t *self, const yaml_event_t *event)
     }
 }
 
-static void
-s_complain_syntax (reader_t *self, const yaml_parser_t *parser)
+//  What to do about what libyaml says.
+static const struct {
+    const char *problem;    //  Begins so
+    const char *advice;     //  Said behind it
+} s_advice [] = {
+    { "did not find expected ',' or", "; close the bracket, and put text with '{', ':' or '#' in it in quotes" },
+    { "did not find expected", "; is the line indented as its neighbours are?" },
+    { "found character that cannot start", "; indent with spaces, not tabs, and put text that begins so in quotes" },
+    { "found unexpected end of stream", "; the quote that begins here is not closed" },
+    { "mapping values are not allowed",
+        "; is the line indented as its neighbours are? Text with ': ' in it wants quotes" },
+    { "found a tab character", "; indent with spaces" },
+    { "", "" },
+};
+
+static const char *
+s_advise (const char *problem)
 {
-    if (parser->error == YAML_READER_ERROR) {
-        complaints_add (self->complaints, (place_t){ 0 }, "%s at byte %zu", parser->problem, parser->problem_offset);
-        return;
+    size_t i = 0;
+    while (strncmp (problem, s_advice [i].problem, strlen (s_advice [i].problem)) != 0)
+        i++;
+    return s_advice [i].advice;
+}
+
+//  Of a byte.
+static place_t
+s_place_of_byte (span_t text, size_t offset)
+{
+    place_t place = { 1, 1 };
+    for (size_t i = 0; i < offset && i < text.size; i++) {
+        bool ends = text.data [i] == '\n';
+        place.line += ends;
+        place.column = ends ? 1 : place.column + 1;
     }
-    complaints_add (self->complaints, s_place (parser->problem_mark), "%s%s%s",
-        parser->problem ? parser->problem : "not YAML", parser->context ? " " : "",
-        parser->context ? parser->context : "");
+    return place;
+}
+
+static void
+s_complain_syntax (reader_t *self, const yaml_parser_t *parser, span_t text)
+{
+    const char *problem = parser->problem ? parser->problem : "not YAML";
+    //  A quote that is not closed is told where it begins, not where the file ends.
+    bool begins = parser->context && strncmp (problem, "found unexpected end of stream", 30) == 0;
+    if (parser->error == YAML_READER_ERROR)
+        complaints_add (self->complaints, s_place_of_byte (text, parser->problem_offset),
+            "%s; a configuration is text in UTF-8: save it as such", problem);
+    else
+        complaints_add (self->complaints, s_place (begins ? parser->context_mark : parser->problem_mark), "%s%s%s%s",
+            problem, parser->context ? " " : "", parser->context ? parser->context : "", s_advise (problem));
 }
 
 //  True when the end of the stream was reached in good order.
 static bool
-s_read (reader_t *self, yaml_parser_t *parser)
+s_read (reader_t *self, yaml_parser_t *parser, span_t text)
 {
     while (!self->stopped) {
         yaml_event_t event;
         if (!yaml_parser_parse (parser, &event)) {
-            s_complain_syntax (self, parser);
+            s_complain_syntax (self, parser, text);
             return false;
         }
         bool ended = event.type == YAML_STREAM_END_EVENT;
@@ -328,7 +367,7 @@ config_parse (span_t text, const config_world_t *world, complaints_t *complaints
         s_stop (&reader, (place_t){ 0 }, "there is no memory to read it");
     else {
         yaml_parser_set_input_string (&parser, text.size ? text.data : (const uint8_t *)"", text.size);
-        whole = s_read (&reader, &parser);
+        whole = s_read (&reader, &parser, text);
         yaml_parser_delete (&parser);
     }
     if (whole && (!self->root || self->root->kind != CONFIG_SECTION))

@@ -313,10 +313,13 @@ static const bad_t s_bad [] = {
     { "hello\n", "zoo.yaml:1:1: the file must be a section of 'key: value' lines\n" },
     { "port: 1\n---\nport: 2\n", "zoo.yaml:2:1: a second document begins here; one file is one document\n" },
     { "url: \"http://a\\0b\"\n", "zoo.yaml:1:6: a value must not hold a NUL character\n" },
-    { "port: [1\n", "zoo.yaml:2:1: did not find expected ',' or ']' while parsing a flow sequence\n" },
-    { "port: 1\n\tgate: 2\n",
-        "zoo.yaml:2:1: found a tab character that violates indentation while scanning a plain scalar\n" },
-    { "port: \xff\n", "zoo.yaml: invalid leading UTF-8 octet at byte 6\n" },
+    { "port: [1\n",
+        "zoo.yaml:2:1: did not find expected ',' or ']' while parsing a flow sequence; close the bracket, and put text "
+        "with '{', ':' or '#' in it in quotes\n" },
+    { "port: 1\n\tgate: 2\n", "zoo.yaml:2:1: found a tab character that violates indentation while scanning a plain "
+                              "scalar; indent with spaces\n" },
+    { "port: \xff\n",
+        "zoo.yaml:1:7: invalid leading UTF-8 octet; a configuration is text in UTF-8: save it as such\n" },
     { "a: {a: {a: {a: {a: {a: {a: {a: {a: {a: {a: {a: {a: {a: {a: {a: {a: {}}}}}}}}}}}}}}}}}\n",
         "zoo.yaml:1:64: sections and lists are nested too deeply\n" },
     //  All of it is told, in the order of the file.
