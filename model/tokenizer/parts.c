@@ -84,7 +84,7 @@ s_learn (parts_t *self, span_t token)
 void
 parts_init_bytes (parts_t *self, const vocabulary_t *vocabulary)
 {
-    self->log = PAIRS_LOG_MIN;
+    *self = (parts_t){ .log = PAIRS_LOG_MIN };
     while (self->log < PAIRS_LOG_MAX && 1u << self->log < PAIRS_A_TOKEN * vocabulary_size (vocabulary))
         self->log++;
     self->pairs = memory_new_table (((size_t)1 << self->log) / 8);
