@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "model/tokenizer/classes.h"
 #include "model/tokenizer/letters.h"
 
 typedef struct {
@@ -92,10 +93,34 @@ s_insert (trie_t *trie, span_t content, uint32_t token)
 }
 
 static void
+s_mark_second (trie_t *trie, unsigned from, unsigned to)
+{
+    for (unsigned pair = from; pair <= to; pair++)
+        trie->second [pair / 64] |= 1ull << (pair % 64);
+}
+
+//  What may follow the only first byte: anything behind a whole token.
+static void
+s_find_second (trie_t *trie, const node_t *first)
+{
+    if (first->token)
+        s_mark_second (trie, 0, 0xffff);
+    for (uint32_t one = first->child; one; one = s_node (trie, one)->sibling) {
+        unsigned pair = (unsigned)s_node (trie, one)->byte << 8;
+        if (s_node (trie, one)->token)
+            s_mark_second (trie, pair, pair | 0xff);
+        for (uint32_t two = s_node (trie, one)->child; two; two = s_node (trie, two)->sibling)
+            s_mark_second (trie, pair | s_node (trie, two)->byte, pair | s_node (trie, two)->byte);
+    }
+}
+
+static void
 s_find_only (trie_t *trie)
 {
     const node_t *first = s_node (trie, s_node (trie, 0)->child);
     trie->only = first == s_node (trie, 0) ? -2 : first->sibling ? -1 : first->byte;
+    if (trie->only >= 0)
+        s_find_second (trie, first);
 }
 
 //  No token that stands inside another with more behind it is a seam.
@@ -184,14 +209,34 @@ added_seal (added_t *self, bool has_normalizer)
 
 //  ---- Finding ---------------------------------------------------------------------------------------------------------
 
+//  Whether what follows the only first byte can be of a token.
+static inline bool
+s_goes_on (const trie_t *trie, const uint8_t *behind)
+{
+    unsigned pair = (unsigned)behind [0] << 8 | behind [1];
+    return trie->second [pair / 64] >> (pair % 64) & 1;
+}
+
+//  The next place where a token can begin, or a later one from which to look on: some bytes at a time, as a text about markup is
+//  full of what begins a token and is none.
+static size_t
+s_candidate_in_blocks (const trie_t *trie, span_t text, size_t at)
+{
+    for (; at + CLASSES_BYTES + 2 <= text.size; at += CLASSES_BYTES)
+        for (uint64_t left = classes_equal (text.data + at, (uint8_t)trie->only); left; left &= left - 1) {
+            size_t place = at + (size_t)__builtin_ctzll (left);
+            if (s_goes_on (trie, text.data + place + 1))
+                return place;
+        }
+    return at;
+}
+
 //  The next place where a token can begin; text.size where there is none.
 static size_t
 s_candidate (const trie_t *trie, span_t text, size_t at)
 {
-    if (trie->only >= 0) {
-        const uint8_t *found = memchr (text.data + at, trie->only, text.size - at);
-        return found ? (size_t)(found - text.data) : text.size;
-    }
+    if (trie->only >= 0)
+        at = s_candidate_in_blocks (trie, text, at);
     while (at < text.size && !trie->first [text.data [at]])
         at++;
     return at;

@@ -29,9 +29,10 @@ typedef struct {
 
 //  One set of texts to look for.
 typedef struct {
-    array_t nodes;           //  Of a trie: see added.c; the first is the root
-    uint32_t first [256];    //  The root's children by byte; 0: none
-    int only;                //  The one byte that all begin with; -1: there are more; -2: no tokens
+    array_t nodes;             //  Of a trie: see added.c; the first is the root
+    uint32_t first [256];      //  The root's children by byte; 0: none
+    int only;                  //  The one byte that all begin with; -1: there are more; -2: no tokens
+    uint64_t second [1024];    //  A bit by two bytes: they may follow that one byte
 } trie_t;
 
 typedef struct {

@@ -44,6 +44,19 @@ classes_bits (classes_marks_t marks)
 #endif
 }
 
+//  Which of 64 bytes are this one.
+static inline uint64_t
+classes_equal (const uint8_t *bytes, uint8_t wanted)
+{
+    uint64_t all = 0;
+    for (unsigned at = 0; at < CLASSES_BYTES; at += 16) {
+        classes_bytes_t byte;
+        memcpy (&byte, bytes + at, sizeof byte);
+        all |= classes_bits (byte == wanted) << at;
+    }
+    return all;
+}
+
 static inline classes_t
 classes_of (const uint8_t *bytes)
 {
