@@ -1,15 +1,15 @@
 //  filters_rare - filters of Jinja that chat templates hardly use
 //
-//  What would not be the same as in Jinja2 is refused with a sentence: entities of HTML beyond a few, and chance, which no
-//  rendering has.
+//  What would not be the same as in Jinja2 is refused with a sentence: chance, which no rendering has.
 
 #include <stdio.h>
 #include <string.h>
 
+#include "model/template/entities.h"
 #include "model/template/filters.h"
 #include "model/template/unicode.h"
 
-enum { ENTITY_MAX = 32 };
+enum { ENTITY_STEPS = 100 };    //  Of looking for the names that a reference may begin with
 
 //  ---- Sizes -----------------------------------------------------------------------------------------------------------
 
@@ -115,41 +115,16 @@ s_without (render_t *render, span_t text, span_t open, span_t close)
     return value_take_buffer (&render->heap, &out);
 }
 
-//  The code point of an entity, whose size is set; 0 where it is none; UINT32_MAX where it is not known here.
-static uint32_t
-s_entity (span_t text, size_t *size)
-{
-    static const struct {
-        const char *name;    //  Behind &
-        uint32_t point;      //  What it stands for
-    } known [] = { { "amp;", '&' }, { "lt;", '<' }, { "gt;", '>' }, { "quot;", '"' }, { "apos;", '\'' },
-        { "nbsp;", 0xa0 }, { "#39;", '\'' }, { "#34;", '"' } };
-    span_t name = span_slice (text, 1, ENTITY_MAX);
-    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
-        if (span_starts_with (name, span_from_string (known [i].name))) {
-            *size = 1 + strlen (known [i].name);
-            return known [i].point;
-        }
-    bool begins =
-        name.size && (name.data [0] == '#' || ((name.data [0] | 0x20) >= 'a' && (name.data [0] | 0x20) <= 'z'));
-    return begins ? UINT32_MAX : 0;
-}
-
 static value_t
 s_unescape (render_t *render, span_t text)
 {
     buffer_t out = { 0 };
     while (text.size && value_step (&render->heap, 1)) {
-        size_t at = span_find_byte (text, '&'), size = 1;
+        size_t at = span_find_byte (text, '&'), size = 0;
         buffer_append (&out, span_slice (text, 0, at));
         text = span_slice (text, at, text.size);
-        uint32_t point = text.size ? s_entity (text, &size) : 0;
-        if (point == UINT32_MAX)
-            value_fail (&render->heap, "an entity that is not known here: %.*s", SPAN_ARG (span_slice (text, 0, 10)));
-        else if (point)
-            unicode_append (&out, point);
-        else
-            buffer_append (&out, span_slice (text, 0, 1));
+        if (text.size && value_step (&render->heap, ENTITY_STEPS))
+            size = entities_read (text, &out);
         text = span_slice (text, size, text.size);
     }
     return value_take_buffer (&render->heap, &out);

@@ -22,7 +22,6 @@ import jinja
 DIFFERENT = [
     r"\|truncate\(.*, 1, 2\)",                           # An end that is no text
     r"\|random|lipsum",                                  # Chance
-    r"\|striptags",                                      # Entities of HTML, known in part
     r"map\('string'\)\|replace",                         # In the name of a generator
     r"\.(encode|to_bytes|from_bytes|fromhex)\b",         # Bytes
     r"\.mapping\b",                                      # Of a view: the dict, read only
