@@ -147,7 +147,7 @@ class MistakesTest(unittest.TestCase):
                             "{ engine: llamacpp, name: b, port: 9000, command: sh },")
         missing = "workers[0].command: there is no program 'no-such-server' here"
         code, _, said = stator("check", "-", text=text)
-        self.assertEqual((code, said), (2, f"-: {missing}; install it, or say where it is\n"))
+        self.assertEqual((code, said), (2, f"-:6:50: {missing}; install it, or say where it is\n"))
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "fleet.yaml"
             file.write_text(text)
