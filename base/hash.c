@@ -23,13 +23,13 @@ s_put_be64 (uint8_t *bytes, uint64_t value)
         bytes [i] = (uint8_t)(value >> (56 - 8 * i));
 }
 
+//  In one expression, of which compilers make one load.
 static uint64_t
 s_get_be64 (const uint8_t *bytes)
 {
-    uint64_t value = 0;
-    for (int i = 0; i < 8; i++)
-        value = value << 8 | bytes [i];
-    return value;
+    return (uint64_t)bytes [0] << 56 | (uint64_t)bytes [1] << 48 | (uint64_t)bytes [2] << 40 |
+           (uint64_t)bytes [3] << 32 | (uint64_t)bytes [4] << 24 | (uint64_t)bytes [5] << 16 |
+           (uint64_t)bytes [6] << 8 | (uint64_t)bytes [7];
 }
 
 uint64_t

@@ -97,31 +97,38 @@ s_link_newest (guess_t *self, uint32_t number, uint64_t now_ns)
     self->newest = number;
 }
 
+//  Blocks that are to leave the index, of which those in a row leave together.
+typedef struct {
+    uint64_t hashes [ROW];    //  Of them
+    size_t count;             //  How many
+} leaving_t;
+
 static void
-s_forget (guess_t *self, uint32_t number)
+s_leave (guess_t *self, leaving_t *leaving)
 {
-    uint64_t hash = s_block (self, number)->node.key;
+    index_remove (self->index, self->holder, leaving->hashes, leaving->count, NULL);
+    leaving->count = 0;
+}
+
+static void
+s_forget (guess_t *self, uint32_t number, leaving_t *leaving)
+{
+    if (leaving->count == ROW)
+        s_leave (self, leaving);
+    leaving->hashes [leaving->count++] = s_block (self, number)->node.key;
     s_unlink (self, number);
     table_remove (&self->blocks, number);
-    index_remove (self->index, self->holder, &hash, 1, NULL);
 }
 
 //  Forgets as many blocks, those that were not used for longest: of one prompt they lie in a row.
 static void
 s_forget_oldest (guess_t *self, size_t count)
 {
-    uint64_t hashes [ROW];
-    while (count) {
-        size_t some = count < ROW ? count : ROW;
-        for (size_t i = 0; i < some; i++) {
-            uint32_t number = self->oldest;
-            hashes [i] = s_block (self, number)->node.key;
-            s_unlink (self, number);
-            table_remove (&self->blocks, number);
-        }
-        index_remove (self->index, self->holder, hashes, some, NULL);
-        count -= some;
-    }
+    leaving_t leaving;
+    leaving.count = 0;
+    while (count--)
+        s_forget (self, self->oldest, &leaving);
+    s_leave (self, &leaving);
 }
 
 //  --- what happened
@@ -139,6 +146,8 @@ s_store_missing (guess_t *self, const uint64_t *hashes, size_t first, size_t end
     for (size_t behind; first < end; first = behind + 1) {
         for (behind = first; behind < end && !table_find (&self->blocks, hashes [behind]);)
             behind++;
+        if (behind == first)
+            continue;
         uint64_t parent = first ? hashes [first - 1] : INDEX_ROOT;
         status_t status = index_store (self->index, self->holder, parent, hashes + first, behind - first, NULL);
         if (status != STATUS_OK && status != STATUS_INVALID) {
@@ -178,16 +187,19 @@ guess_computed (guess_t *self, const uint64_t *hashes, size_t first, size_t end,
 void
 guess_found (guess_t *self, const uint64_t *hashes, size_t first, size_t end, size_t found, uint64_t now_ns)
 {
+    leaving_t leaving;
+    leaving.count = 0;
     end = first + index_count_valid (hashes + first, end - first);
     for (size_t i = first; i < end; i++) {
         uint32_t number = table_find (&self->blocks, hashes [i]);
         if (i < found)
             self->counters.unknown += !number;
         else if (number) {
-            s_forget (self, number);
+            s_forget (self, number, &leaving);
             self->counters.mistaken++;
         }
     }
+    s_leave (self, &leaving);
     guess_computed (self, hashes, first, found < end ? found : end, now_ns);
 }
 
