@@ -29,8 +29,10 @@
 //  the runs.  A match does so with what it will come to, as long as the runs are full.
 //
 //  A match (match.c) finds the first block's run and compares the last block they have in common: hashes are chained, so
-//  where one is equal all before it are.  Then it goes on in the next run.  The stretches it went along are the answer;
-//  holders are only counted when somebody asks (index_overlaps), with sets as bits.
+//  where one is equal all before it are.  So says whoever has them; and as anybody may lie, the last block of each stretch is
+//  compared: whoever has all of a stretch has said of each of its blocks that it is behind the one before.  Where somebody said
+//  otherwise of any block of a run, each is compared.  Then it goes on in the next run.  The stretches it went along are the
+//  answer; holders are only counted when somebody asks (index_overlaps), with sets as bits.
 //
 //  Everything grows by the piece (lines one at a time, rows in chunks) and nothing shrinks but runs: an index that was large
 //  keeps its lines, some 12 bytes for each block it once had, until it is destroyed.
@@ -300,6 +302,14 @@ s_store_known (index_t *self, uint32_t seat, place_t *at, const uint64_t *hashes
     return common;
 }
 
+//  A block is stored behind another one than it is: of its run only what is equal itself is taken for equal from now on.
+static void
+s_dispute (index_t *self, place_t place)
+{
+    self->counters.conflicts++;
+    runs_at (&self->runs, place.run)->disputed = true;
+}
+
 //  Stores blocks whose parent is at *at, or nowhere.  Returns how many, and none where the first's hash is made up; *at is the
 //  last.
 static size_t
@@ -313,7 +323,8 @@ s_store_some (index_t *self, uint32_t seat, uint64_t parent, place_t *at, const 
             s_count_held (self, seat, hashes, stored);
             return stored;
         }
-        self->counters.conflicts += runs_parent (&self->runs, next) != parent;
+        if (runs_parent (&self->runs, next) != parent)
+            s_dispute (self, next);
     }
     *at = next;
     return s_store_known (self, seat, at, hashes, count);

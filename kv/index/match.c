@@ -69,15 +69,24 @@ s_look_ahead (const index_t *self, query_t *query, size_t position)
     }
 }
 
-//  How many blocks from a place on are those of the query; the first is.  Where one is, those before it are too; no comparison
-//  waits for what another one read.
+//  How many of the first blocks are equal; the first is.
 static uint32_t
-s_common (const index_t *self, place_t place, const uint64_t *hashes, size_t count)
+s_equal (const uint64_t *ours, const uint64_t *hashes, uint32_t count)
 {
-    uint32_t blocks = runs_at (&self->runs, place.run)->count - place.offset, common = 1;
-    if (blocks > count)
-        blocks = (uint32_t)count;
-    const uint64_t *ours = runs_hashes (&self->runs, place);
+    uint32_t equal = 1;
+    while (equal < count && ours [equal] == hashes [equal])
+        equal++;
+    return equal;
+}
+
+//  How many blocks from a place on are those of the query; the first is, and so is the last of them.  Where nobody lied those
+//  between are; no comparison waits for what another one read.
+static uint32_t
+s_common (const run_t *run, const uint64_t *ours, uint32_t blocks, const uint64_t *hashes)
+{
+    uint32_t common = 1;
+    if (run->disputed)
+        return s_equal (ours, hashes, blocks);
     if (ours [blocks - 1] == hashes [blocks - 1])
         return blocks;
     while (common + STRIDE < blocks && ours [common + STRIDE] == hashes [common + STRIDE])
@@ -87,20 +96,26 @@ s_common (const index_t *self, place_t place, const uint64_t *hashes, size_t cou
     return common;
 }
 
-//  Adds the stretches of the run that the query runs along.  Returns how many blocks that is; 0 where nobody has the next.
+//  Adds the stretches of the run that the query runs along, up to the first whose last block is another one.  Returns how many
+//  blocks that is; 0 where nobody has the next.
 static uint32_t
 s_match_run (const index_t *self, place_t place, query_t *query, uint32_t position, array_t *segments)
 {
     stretch_t single;
-    const stretch_t *stretch = runs_stretches (runs_at (&self->runs, place.run), &single);
+    const run_t *run = runs_at (&self->runs, place.run);
+    const stretch_t *stretch = runs_stretches (run, &single);
     __builtin_prefetch (stretch);
-    uint32_t common = s_common (self, place, query->hashes + position, query->count - position), done = 0;
+    const uint64_t *ours = runs_hashes (&self->runs, place), *hashes = query->hashes + position;
+    uint32_t blocks = run->count - place.offset, left = (uint32_t)(query->count - position), done = 0;
+    uint32_t common = s_common (run, ours, blocks < left ? blocks : left, hashes);
     s_look_ahead (self, query, position + common);
     for (; done < common; stretch++) {
         uint32_t here = place.offset + done, end = place.offset + common;
         if (stretch->end <= here)
             continue;
-        uint32_t blocks = (stretch->end < end ? stretch->end : end) - here;
+        blocks = (stretch->end < end ? stretch->end : end) - here;
+        if (ours [done + blocks - 1] != hashes [done + blocks - 1])
+            common = done + (blocks = s_equal (ours + done, hashes + done, blocks));
         if (!s_add_segment (self, segments, position + done, position + done + blocks, stretch->set))
             return 0;
         done += blocks;

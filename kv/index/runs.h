@@ -34,7 +34,8 @@ typedef struct {
     uint32_t count : 10;            //  Blocks, at least 1
     uint32_t capacity : 10;         //  Blocks there is memory for
     uint32_t stretch_count : 10;    //  Stretches, at least 1
-    uint32_t repeated : 1;          //  The caller's mark
+    uint32_t repeated : 1;          //  The caller's marks: a block has further references,
+    uint32_t disputed : 1;          //  or was stored behind another one than it is
 } run_t;
 
 //  Where a block lies.

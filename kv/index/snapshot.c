@@ -113,26 +113,28 @@ s_stretch_words (uint32_t members)
 
 //  A part of a run, as large as a record may be.
 typedef struct {
-    uint32_t first;    //  Stretch
-    uint32_t end;      //  Behind the last
-    size_t words;      //  Of the record
+    uint32_t first;     //  Stretch
+    uint32_t end;       //  Behind the last
+    uint32_t behind;    //  The block behind its last
+    size_t words;       //  Of the record
 } run_part_t;
 
-//  From the block at `offset` on, with which a stretch begins.
+//  From the block at `offset` on: with which a stretch begins, or alone, where it is disputed what is before each.
 static run_part_t
 s_run_part (const index_t *index, const run_t *run, const stretch_t *stretches, uint32_t offset)
 {
     run_part_t part = { .words = 2 };
     while (part.first < run->stretch_count && stretches [part.first].end <= offset)
         part.first++;
-    uint32_t members = 0;
-    for (part.end = part.first; part.end < run->stretch_count && members < MEMBERS_MAX; part.end++) {
+    uint32_t members = 0, last = run->disputed ? part.first + 1 : run->stretch_count;
+    for (part.end = part.first; part.end < last && members < MEMBERS_MAX; part.end++) {
         set_view_t view;
         sets_view (index->sets, stretches [part.end].set, &view);
         members += view.count;
         part.words += s_stretch_words (s_count_live (index, view));
     }
-    part.words += stretches [part.end - 1].end - offset;
+    part.behind = run->disputed ? offset + 1 : stretches [part.end - 1].end;
+    part.words += part.behind - offset;
     return part;
 }
 
@@ -164,15 +166,17 @@ s_write_run (index_snapshot_t *self, uint32_t number)
     const stretch_t *stretches = runs_stretches (run, &single);
     uint32_t offset = self->offset;
     run_part_t part = s_run_part (index, run, stretches, offset);
-    uint32_t end = stretches [part.end - 1].end;
+    uint32_t end = part.behind;
     const uint64_t *hashes = runs_hashes (&index->runs, (place_t){ number, 0 });
     s_begin_record (self, RECORD_RUN, part.words);
-    buffer_append_u64_le (self->bytes, runs_parent (&index->runs, (place_t){ number, offset }));
+    buffer_append_u64_le (
+        self->bytes, run->disputed ? INDEX_ROOT : runs_parent (&index->runs, (place_t){ number, offset }));
     buffer_append_u64_le (self->bytes, end - offset);
     for (uint32_t i = offset; i < end; i++)
         buffer_append_u64_le (self->bytes, hashes [i]);
     for (uint32_t i = part.first; i < part.end; i++)
-        s_write_stretch (self, stretches [i], offset);
+        s_write_stretch (
+            self, (stretch_t){ stretches [i].end < end ? stretches [i].end : end, stretches [i].set }, offset);
     s_end_record (self);
     self->offset = end < run->count ? end : 0;
 }

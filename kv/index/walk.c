@@ -5,13 +5,15 @@
 
 enum { STEPS_MAX = 512 };
 
-//  The block at the cursor, of a seat that has it.
+//  The block at the cursor, of a seat that has it.  What is before a block that is disputed only those know who said it, so that
+//  nobody is said to have said anything.
 static index_block_t
 s_block (const index_t *self, uint32_t seat, place_t place)
 {
     uint64_t hash = runs_hash (&self->runs, place);
-    uint32_t more = runs_at (&self->runs, place.run)->repeated ? surplus_count (&self->surplus, seat, hash) : 0;
-    return (index_block_t){ hash, runs_parent (&self->runs, place), 1 + more };
+    const run_t *run = runs_at (&self->runs, place.run);
+    uint32_t more = run->repeated ? surplus_count (&self->surplus, seat, hash) : 0;
+    return (index_block_t){ hash, run->disputed ? INDEX_ROOT : runs_parent (&self->runs, place), 1 + more };
 }
 
 //  What a seat has of a run, from the cursor on, as long as there is room for references.  Returns how many blocks.
