@@ -16,6 +16,7 @@ enum { LINE_MAX_BYTES = 16 << 10 };
 
 struct log_sink {
     int fd;                   //  Where lines go; does not block
+    int tail_fd;              //  The same file for reading, whose last byte tells whether a line was torn; -1: no file
     bool is_human;            //  Time and level in front, instead of JSON
     pthread_mutex_t mutex;    //  Guards all below
     log_level_t level;        //  Lines below it are left out
@@ -99,7 +100,20 @@ s_append_line (log_sink_t *self, log_level_t level, uint64_t wall_ns, span_t lin
 
 //  ---- Writing it ----------------------------------------------------------------------------------------------------
 
-//  True when nothing of the line is left.  A line that was taken in part is finished before the next one starts.
+//  A full disk may take a part of somebody's last line.  Whoever comes next begins a new one, so that only that part is
+//  unreadable.
+static void
+s_leave_torn (log_sink_t *self)
+{
+    char last;
+    struct stat file;
+    if (self->tail_fd < 0 || fstat (self->tail_fd, &file) || file.st_size == 0)
+        return;
+    if (pread (self->tail_fd, &last, 1, file.st_size - 1) == 1 && last != '\n')
+        buffer_append_byte (&self->line, '\n');
+}
+
+//  True when nothing of the line is left.
 static bool
 s_flush (log_sink_t *self)
 {
@@ -116,12 +130,21 @@ s_flush (log_sink_t *self)
     return true;
 }
 
-//  Nothing of it was taken: then it never was.
+//  Whether a line that was taken in part is to be finished.  In a file others may have written behind it.
+static bool
+s_is_begun (const log_sink_t *self)
+{
+    return self->written && self->tail_fd < 0;
+}
+
+//  One more that was not taken.  What is begun stays.
 static void
 s_lose (log_sink_t *self)
 {
-    if (self->written == 0)
+    if (!s_is_begun (self)) {
         buffer_clear (&self->line);
+        self->written = 0;
+    }
     self->lost++;
     self->untold++;
 }
@@ -143,11 +166,12 @@ s_write (log_sink_t *self, log_level_t level, uint64_t wall_ns, span_t line)
         s_lose (self);
         return;
     }
+    s_leave_torn (self);
     s_tell_lost (self, wall_ns);
     s_append_line (self, level, wall_ns, line);
     uint64_t untold = self->untold;
     self->untold = 0;
-    if (!s_flush (self) && self->written == 0) {
+    if (!s_flush (self) && !s_is_begun (self)) {
         self->untold = untold;
         s_lose (self);
     }
@@ -201,6 +225,18 @@ s_open_standard_error (void)
     return fd >= 0 ? fd : fcntl (STDERR_FILENO, F_DUPFD_CLOEXEC, 3);
 }
 
+//  -1 where lines go elsewhere than to a file, or where it cannot be read.
+static int
+s_open_tail (int fd)
+{
+    struct stat what;
+    char path [32];
+    if (fstat (fd, &what) || !S_ISREG (what.st_mode))
+        return -1;
+    snprintf (path, sizeof path, "/proc/self/fd/%d", fd);
+    return open (path, O_RDONLY | O_CLOEXEC);
+}
+
 log_sink_t *
 log_sink_new (const char *path, log_level_t level, log_form_t form, error_t *error)
 {
@@ -212,6 +248,7 @@ log_sink_new (const char *path, log_level_t level, log_form_t form, error_t *err
     }
     log_sink_t *self = memory_new (sizeof *self);
     self->fd = fd;
+    self->tail_fd = s_open_tail (fd);
     self->level = level;
     self->is_human = form == LOG_FORM_HUMAN || (form == LOG_FORM_AUTO && isatty (fd));
     pthread_mutex_init (&self->mutex, NULL);
@@ -226,6 +263,8 @@ log_sink_destroy (log_sink_t **self_p)
         return;
     if (self->fd >= 0)
         close (self->fd);
+    if (self->tail_fd >= 0)
+        close (self->tail_fd);
     buffer_fini (&self->line);
     pthread_mutex_destroy (&self->mutex);
     memory_free (self);

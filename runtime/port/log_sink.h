@@ -4,6 +4,9 @@
 //  is counted, and the count is told with the next line that gets through.  On a terminal a line gets time and level in
 //  front; elsewhere it is one JSON object, which is how it is given or what it is wrapped into.
 //
+//  A file is shared with other processes.  Where a full disk took a part of a line, that line is lost, and whoever writes next,
+//  in this process or another one, begins a new line behind the part.
+//
 //  Thread-safe.
 
 #ifndef RUNTIME_PORT_LOG_SINK_H

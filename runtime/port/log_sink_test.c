@@ -3,6 +3,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "runtime/port/port_fixture.h"
@@ -129,6 +131,43 @@ test_a_full_pipe_loses_whole_lines_and_says_how_many (void **state)
     s_story_destroy (story);
 }
 
+//  The file may not grow beyond this: as a full disk, a write that would pass it is taken in part.
+static void
+s_limit_file (rlim_t size)
+{
+    struct rlimit limit;
+    getrlimit (RLIMIT_FSIZE, &limit);
+    limit.rlim_cur = size;
+    assert_int_equal (setrlimit (RLIMIT_FSIZE, &limit), 0);
+}
+
+//  Two sinks on one file are as two processes.
+static void
+test_what_a_full_disk_tore_spoils_no_other_line (void **state)
+{
+    story_t *story = s_story_new ();
+    error_t error = { 0 };
+    s_open (story, LOG_INFO, LOG_FORM_JSON);
+    log_sink_t *other = log_sink_new (story->path, LOG_INFO, LOG_FORM_JSON, &error);
+    signal (SIGXFSZ, SIG_IGN);
+    log_sink_write (story->sink, LOG_INFO, WHEN, SPAN ("{\"line\":1}"));
+    s_limit_file (16);
+    log_sink_write (story->sink, LOG_INFO, WHEN, SPAN ("{\"line\":2}"));
+    log_sink_write (other, LOG_INFO, WHEN, SPAN ("{\"line\":3}"));
+    s_limit_file (RLIM_INFINITY);
+    log_sink_write (other, LOG_INFO, WHEN, SPAN ("{\"line\":4}"));
+    log_sink_write (story->sink, LOG_INFO, WHEN, SPAN ("{\"line\":5}"));
+    const char *lost = "{\"time\":\"2026-11-29T16:00:00.250Z\",\"level\":\"warning\","
+                       "\"text\":\"1 log lines before this one could not be written\"}\n";
+    char expected [512];
+    snprintf (expected, sizeof expected, "{\"line\":1}\n{\"lin\n%s{\"line\":4}\n%s{\"line\":5}\n", lost, lost);
+    assert_string_equal (s_read (story), expected);
+    assert_int_equal (log_sink_lost (story->sink), 1);
+    assert_int_equal (log_sink_lost (other), 1);
+    log_sink_destroy (&other);
+    s_story_destroy (story);
+}
+
 static void *
 s_write_many (void *arg)
 {
@@ -200,6 +239,7 @@ main (void)
         cmocka_unit_test (test_people_get_time_and_level_and_no_control_bytes),
         cmocka_unit_test (test_a_log_that_cannot_be_opened_is_explained),
         cmocka_unit_test (test_a_full_pipe_loses_whole_lines_and_says_how_many),
+        cmocka_unit_test (test_what_a_full_disk_tore_spoils_no_other_line),
         cmocka_unit_test (test_lines_of_two_threads_do_not_mix),
         cmocka_unit_test (test_the_level_can_be_changed),
         cmocka_unit_test (test_sentences_on_standard_error_do_not_lie_over_lines),
