@@ -120,6 +120,10 @@ link_t *link_to (actor_t *self, span_t address, error_t *error);
 //  Everything under way on the link fails as unreachable, and the link goes.
 void link_break (actor_t *self, span_t address, const char *why);
 
+//  The peer has said goodbye: what is under way has a moment to end well, and then fails as unreachable.  The next call does
+//  not find this link any more.
+void link_leave (actor_t *self, span_t address);
+
 void link_destroy_all (actor_t *self);
 void link_free_doomed (actor_t *self);
 

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -21,6 +22,7 @@
 
 typedef struct {
     incoming_t *held;    //  A call that is not answered
+    incoming_t *last;    //  Stream: the newest
     size_t cancels;      //  Heard
     uint64_t to;         //  Stream: numbers below this
     uint64_t highest;    //  Stream: furthest position sent
@@ -74,6 +76,7 @@ s_on_replay (void *self_, actor_t *actor, incoming_t *incoming, const void *mess
 {
     server_t *self = self_;
     self->to = ((const replay_t *)message)->to;
+    self->last = incoming;
     incoming_watch_t watch = { .on_cancel = s_on_cancel, .on_credit = s_send_on, .arg = self };
     incoming_watch (incoming, &watch);
     s_send_on (self, incoming);
@@ -165,13 +168,19 @@ static const actor_class_t s_client_class = {
 static stage_t *s_stage;
 
 static void
-s_begin (void)
+s_begin_with (uint64_t seed)
 {
-    s_stage = stage_new (7);
+    s_stage = stage_new (seed);
     stage_add (s_stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &stage_broker_options });
     stage_add (s_stage, &(stage_actor_t){ .class = &s_server_class, .instance = "a", .machine = "m1" });
     stage_add (s_stage, &(stage_actor_t){ .class = &s_client_class, .instance = "0", .machine = "m2" });
     stage_run (s_stage, 2 * REALM_SECOND);
+}
+
+static void
+s_begin (void)
+{
+    s_begin_with (7);
 }
 
 static client_t *
@@ -455,6 +464,48 @@ test_a_stream_whose_connection_fell_ends_soon (void **state)
     s_end ();
 }
 
+//  The end of the stream and the goodbye go two ways: in some worlds the goodbye is there first.
+static void
+test_a_goodbye_overtakes_nothing (void **state)
+{
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+        s_begin_with (seed);
+        s_server ()->silent = true;
+        s_open (5, 5, 0, PORT_NEVER);
+        stage_run (s_stage, REALM_SECOND);
+        realm_process_set_group (stage_process (s_stage, "client/0"), 1);
+        s_server ()->silent = false;
+        s_send_on (s_server (), s_server ()->last);
+        stage_drain (s_stage, "server/a");
+        stage_run (s_stage, 2 * REALM_SECOND);
+        realm_process_set_group (stage_process (s_stage, "client/0"), 0);
+        stage_run (s_stage, REALM_SECOND);
+        assert_null (directory_find (stage_find (s_stage, "client/0"), SPAN ("server/a")));
+        if (s_client ()->expected != 5 || s_client ()->ended != 1 || s_client ()->result != CALL_REPLIED)
+            fail_msg ("seed %" PRIu64 ": %" PRIu64 " of 5 items, ended %zu times, result %d", seed,
+                s_client ()->expected, s_client ()->ended, (int)s_client ()->result);
+        s_end ();
+    }
+}
+
+//  Whoever leaves answers nothing any more: what it had not answered ends without its deadline.
+static void
+test_what_a_leaver_left_open_ends_soon (void **state)
+{
+    s_begin ();
+    s_call ("server/a", "hold", 600 * REALM_SECOND);
+    s_open (9, 3, 0, PORT_NEVER);
+    stage_run (s_stage, REALM_SECOND);
+    stage_drain (s_stage, "server/a");
+    stage_run (s_stage, 2 * REALM_SECOND);
+    s_expect (CALL_FAILED, STATUS_UNREACHABLE);
+    assert_string_equal (s_client ()->text, "server/a has left");
+    assert_int_equal (s_client ()->ended, 1);
+    assert_int_equal (s_client ()->expected, 3);
+    assert_int_equal (s_client ()->status, STATUS_UNREACHABLE);
+    s_end ();
+}
+
 //  ---- A callee that breaks the rules ----
 
 //  How its items come.
@@ -722,6 +773,8 @@ main (void)
         cmocka_unit_test (test_a_cancelled_stream_ends_once),
         cmocka_unit_test (test_a_stream_does_not_notice_that_the_broker_is_gone),
         cmocka_unit_test (test_a_stream_whose_connection_fell_ends_soon),
+        cmocka_unit_test (test_a_goodbye_overtakes_nothing),
+        cmocka_unit_test (test_what_a_leaver_left_open_ends_soon),
         cmocka_unit_test (test_a_hole_in_a_stream_breaks_it),
         cmocka_unit_test (test_items_beyond_the_credit_break_a_stream),
         cmocka_unit_test (test_a_message_that_breaks_its_schema_breaks_the_stream),

@@ -296,6 +296,18 @@ s_forget (directory_t *self, known_t *known)
     s_known_destroy (known);
 }
 
+//  Who was alive and is gone said goodbye.
+static void
+s_part (actor_t *actor, const actor_entry_t *entry, bool moved)
+{
+    if (moved)
+        link_break (actor, entry->address, "was replaced");
+    else if (entry->state == ACTOR_STATE_GONE)
+        link_leave (actor, entry->address);
+    else if (entry->state == ACTOR_STATE_UNREACHABLE)
+        link_break (actor, entry->address, "is unreachable");
+}
+
 //  The new entry stands before the link breaks: whoever fails by that may call again at once.
 static void
 s_on_actor_changed (directory_t *self, const actor_entry_t *entry)
@@ -308,8 +320,8 @@ s_on_actor_changed (directory_t *self, const actor_entry_t *entry)
         return;
     message_memory_copy (&known->memory, &actor_entry_message, entry, &known->entry);
     known->confirmed = true;
-    if (was_alive && (moved || entry->state != ACTOR_STATE_ALIVE))
-        link_break (actor, entry->address, moved ? "was replaced" : "is unreachable");
+    if (was_alive)
+        s_part (actor, entry, moved);
     sink_fence (actor, event_source (entry->address), entry->incarnation);
     if (entry->state == ACTOR_STATE_ALIVE && (!was_alive || moved))
         sink_ask_soon (actor, entry);

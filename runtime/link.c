@@ -4,12 +4,16 @@
 //  or lost, the link breaks: everything under way on it fails as unreachable, and the next call opens a new one.  The
 //  broker's link is the exception: its endpoint is configured, and it outlives the broker.
 //
+//  A peer that drained said all it had to say before its goodbye, but the goodbye comes by way of the broker, and may be
+//  heard first.  So its link is retired: nothing new begins on it, and what is under way may still end well for a second.
+//
 //  A link to a stranger, a program that is no actor, is opened at an endpoint.  A stranger may be a REP socket, which has to
 //  answer whatever it is sent, so it is sent calls and nothing else.  When it misses a deadline its link is retired: the
 //  next call opens a new one, so that nothing stale waits for a program that comes back; what is under way on the old one
 //  may still be answered, and the last of it closes it.
 
 #include <inttypes.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "base/bug.h"
@@ -19,6 +23,9 @@
 
 enum { MS = 1000000 };
 
+//  What a peer said before its goodbye is here by then: its process gives it to the network for half a second.
+static const uint64_t FAREWELL_NS = 1000000000;
+
 struct link {
     actor_t *actor;                 //  Whose
     char address [ENDPOINT_MAX];    //  Of the peer; of a stranger its endpoint
@@ -27,6 +34,7 @@ struct link {
     port_socket_t *socket;          //  DEALER
     map_t *calls;                   //  Id -> call_t
     list_t active;                  //  The same, oldest first
+    due_t farewell;                 //  The peer has left: when nothing more is expected of it
     list_link_t in_doomed;          //  Waits to be freed
 };
 
@@ -38,6 +46,7 @@ s_address (const link_t *self)
 
 static void s_on_message (void *arg, const span_t *frames, size_t count);
 static void s_on_dropped (void *arg, span_t first);
+static void s_on_farewell (due_t *due);
 
 static link_t *
 s_open (actor_t *actor, span_t address, const char *endpoint, error_t *error)
@@ -59,6 +68,7 @@ s_open (actor_t *actor, span_t address, const char *endpoint, error_t *error)
         return NULL;
     }
     self->calls = map_new (0);
+    self->farewell.fire = s_on_farewell;
     list_init (&self->active);
     map_put (actor->links, s_address (self), self);
     return self;
@@ -122,9 +132,21 @@ s_retire (link_t *self)
 static void
 s_free (link_t *self)
 {
+    due_clear (&self->farewell, self->actor);
     actor_table (self->actor)->socket_close (self->socket);
     map_destroy (&self->calls);
     memory_free (self);
+}
+
+static void
+s_fail_all (link_t *self, const char *why)
+{
+    list_link_t *first;
+    while ((first = list_first (&self->active))) {
+        call_t *call = LIST_ENTRY (first, call_t, in_link);
+        error_set (&call->error, STATUS_UNREACHABLE, "%s %s", self->address, why);
+        call_complete (call, CALL_FAILED, NULL);
+    }
 }
 
 //  The link leaves the map at once, so that calls made by the ones that fail here open a new one; the socket, which may
@@ -136,12 +158,28 @@ link_break (actor_t *actor, span_t address, const char *why)
     if (!self)
         return;
     s_doom (self);
-    list_link_t *first;
-    while ((first = list_first (&self->active))) {
-        call_t *call = LIST_ENTRY (first, call_t, in_link);
-        error_set (&call->error, STATUS_UNREACHABLE, "%s %s", self->address, why);
-        call_complete (call, CALL_FAILED, NULL);
-    }
+    s_fail_all (self, why);
+}
+
+//  The last to fail dooms it.
+static void
+s_on_farewell (due_t *due)
+{
+    link_t *self = (link_t *)((char *)due - offsetof (link_t, farewell));
+    s_fail_all (self, "has left");
+}
+
+void
+link_leave (actor_t *actor, span_t address)
+{
+    link_t *self = map_get (actor->links, address);
+    if (!self)
+        return;
+    s_retire (self);
+    if (list_first (&self->active))
+        due_at (&self->farewell, actor, actor_now (actor) + FAREWELL_NS);
+    else
+        s_doom (self);
 }
 
 void
