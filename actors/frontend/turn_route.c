@@ -49,6 +49,15 @@ s_router_stands (const turn_t *self)
     return router && router->state == ACTOR_STATE_ALIVE && router->incarnation == self->router_incarnation;
 }
 
+//  Whether a worker takes requests for the model, as far as is known here.  A router that knows of none has just begun, as a
+//  broker may have, too, and hears of it soon.
+static bool
+s_is_served (const turn_t *self)
+{
+    const model_t *model = models_get (self->frontend->models, self->model_name, self->fingerprint);
+    return model && model->accepting;
+}
+
 static void
 s_not_routed (turn_t *self, call_result_t result)
 {
@@ -56,6 +65,8 @@ s_not_routed (turn_t *self, call_result_t result)
     status_t status = result == CALL_DEADLINE ? STATUS_DEADLINE : why->status;
     if (status == STATUS_GAP)
         s_ask_again (self, API_NO_ROUTER, why->text);
+    else if (status == STATUS_NOT_FOUND && s_is_served (self))
+        s_ask_again (self, API_NO_WORKER, why->text);
     else if (status != STATUS_UNREACHABLE)
         turn_fail_from (self, api_error_from_status (status), "The request could not be placed", why->text);
     else if (!s_router_stands (self))
