@@ -1,6 +1,7 @@
 """`stator up` as the supervisor: what crashes comes back, what loops is reported, what drains finishes, nothing is left."""
 
 import contextlib
+import http.client
 import json
 import os
 import pathlib
@@ -115,6 +116,28 @@ class HostTest(unittest.TestCase):
         thread.join()
         self.assertEqual([line for line in lines if line][-1], "data: [DONE]")
         until(lambda: self.state("broker") == "running", 20, "the broker to be back")
+
+    def ask(self, port, stream):
+        """Asks for an answer of some seconds; returns the connection."""
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        self.addCleanup(connection.close)
+        connection.request("POST", "/v1/chat/completions", json.dumps({
+            "model": "mock", "stream": stream, "max_tokens": 1000, "ignore_eos": True,
+            "messages": [{"role": "user", "content": "Tell me a long story."}]}), {"Content-Type": "application/json"})
+        return connection
+
+    def test_no_client_takes_what_a_killed_frontend_sent_for_an_answer(self):
+        fleet = self.fleet(text=FLEET + "frontend: { process: own }\n")
+        whole = self.ask(fleet.port, False)
+        answers = [self.ask(fleet.port, True).getresponse() for _ in range(3)]
+        begun = [answer.readline() + answer.readline() for answer in answers]
+        os.kill(self.processes()["frontend/0"]["pid"], signal.SIGKILL)
+        for answer, beginning in zip(answers, begun):
+            with self.assertRaises(http.client.IncompleteRead) as broken:
+                answer.read()
+            self.assertNotRegex(beginning + broken.exception.partial, rb'DONE|"finish_reason":"')
+        with self.assertRaises(http.client.RemoteDisconnected):
+            whole.getresponse()
 
     def test_engine_and_worker_are_restarted_together(self):
         self.fleet_with_engine()
