@@ -9,11 +9,12 @@
 #include "cli/brief.h"
 #include "cli/caller.h"
 #include "cli/site.h"
+#include "runtime/actor.h"
 #include "schemas/directory.h"
 #include "schemas/host.h"
 #include "schemas/status.h"
 
-enum { PS_MEMORY = 256 << 20, ADDRESS_COLUMN = 24, STATE_COLUMN = 13 };
+enum { PS_MEMORY = 256 << 20, ADDRESS_COLUMN = 24, STATE_COLUMN = 13, ROUND_COLUMN = 15 };
 
 typedef struct {
     site_flags_t site;      //  Which fleet
@@ -169,19 +170,31 @@ s_append_column (span_t text, size_t width, buffer_t *out)
 }
 
 static void
+s_append_longest_round (const actor_status_t *status, buffer_t *out)
+{
+    for (size_t i = 0; i < status->figures_count; i++)
+        if (span_equal_string (status->figures [i].name, ACTOR_LONGEST_ROUND))
+            brief_append_ms ((uint64_t)status->figures [i].value / 1000000, out);
+}
+
+static void
 s_print_actor (const seen_t *seen, buffer_t *out)
 {
-    buffer_t uptime = { 0 };
-    if (seen->has_status)
+    buffer_t uptime = { 0 }, longest = { 0 };
+    if (seen->has_status) {
         brief_append_ms (seen->status.uptime_ms, &uptime);
+        s_append_longest_round (&seen->status, &longest);
+    }
     s_append_column (seen->entry.address, ADDRESS_COLUMN, out);
     s_append_column (s_state (seen), STATE_COLUMN, out);
     s_append_column (buffer_span (&uptime), STATE_COLUMN, out);
+    s_append_column (buffer_span (&longest), ROUND_COLUMN, out);
     if (seen->has_status)
         buffer_append (out, seen->status.detail);
     while (out->size && out->data [out->size - 1] == ' ')
         out->size--;
     buffer_append_byte (out, '\n');
+    buffer_fini (&longest);
     buffer_fini (&uptime);
 }
 
@@ -205,7 +218,7 @@ s_print_process (const host_process_t *process, buffer_t *out)
 static void
 s_print (const ps_t *self, buffer_t *out)
 {
-    buffer_append_string (out, "ACTOR                   STATE        UPTIME\n");
+    buffer_append_string (out, "ACTOR                   STATE        UPTIME       LONGEST ROUND\n");
     for (size_t i = 0; i < self->seen.count; i++)
         s_print_actor (array_at (&self->seen, i), out);
     for (size_t i = 0; i < self->seen.count; i++) {

@@ -73,6 +73,13 @@ static const metric_desc_t s_rounds_metric = {
     .edge_count = sizeof s_round_edges / sizeof *s_round_edges,
 };
 
+static const metric_desc_t s_longest_metric = {
+    .name = ACTOR_LONGEST_ROUND,
+    .help = "The longest of stator_round_seconds since the start.",
+    .kind = METRIC_GAUGE,
+    .scale = 1000 * MS,
+};
+
 //  ---- Dues ----
 
 bool
@@ -145,7 +152,10 @@ s_on_turn_end (void *arg)
 static void
 s_on_round (void *arg, uint64_t busy_ns)
 {
-    metric_observe (((actor_t *)arg)->rounds, busy_ns);
+    actor_t *self = arg;
+    metric_observe (self->rounds, busy_ns);
+    if ((int64_t)busy_ns > metric_value (self->longest_round))
+        metric_set (self->longest_round, (int64_t)busy_ns);
 }
 
 //  ---- Handlers ----
@@ -220,6 +230,7 @@ s_make_counts (actor_t *self)
     }
     self->unrepaired = metrics_get (self->metrics, &s_unrepaired_metric, NULL);
     self->rounds = metrics_get (self->metrics, &s_rounds_metric, NULL);
+    self->longest_round = metrics_get (self->metrics, &s_longest_metric, NULL);
     port_figures_t figures;
     if (!actor_table (self)->figures (self->port, &figures))
         return;

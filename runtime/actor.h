@@ -34,6 +34,9 @@ enum { ADDRESS_MAX = 128, ENDPOINT_MAX = 256 };
 //  The broker can be called by everybody and is in nobody's directory, for it is where directories come from.
 #define BROKER_ADDRESS "broker/0"
 
+//  A figure of every actor: how long it was busy at most before it looked again for what had arrived.  In ns.
+#define ACTOR_LONGEST_ROUND "stator_round_longest_seconds"
+
 //  ---- What a class is -----------------------------------------------------------------------------------------------
 
 //  Whose event it is.

@@ -64,6 +64,7 @@ struct actor {
     metric_t *counts [COUNT_COUNT];      //  The runtime's own
     metric_t *unrepaired;                //  Followed streams of which nobody has what is missing
     metric_t *rounds;                    //  How long each kept the thread
+    metric_t *longest_round;             //  The longest of them
     metric_t *lost_lines;                //  Of its process; NULL where another actor says so
     metric_t *turned_away;               //  Likewise
     port_socket_t *router;               //  Calls to this actor; NULL where it only calls

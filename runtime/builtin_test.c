@@ -395,10 +395,32 @@ test_an_actor_that_ends_frees_what_it_was_sending (void **state)
     s_end ();
 }
 
+//  In the simulated world nothing takes any time: what the port measures is said to the actor as it would say it.
+static void
+test_the_longest_round_stays_known (void **state)
+{
+    stage_t *stage = stage_new (7);
+    stage_add (stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &stage_broker_options });
+    actor_t *broker = stage_find (stage, "broker/0");
+    const port_user_t *user = &actor_port (broker)->user;
+    user->on_round (user->arg, 3000000);
+    user->on_round (user->arg, 87000000);
+    user->on_round (user->arg, 12000000);
+    size_t cursor = 0;
+    const char *name, *labels;
+    int64_t value, longest = 0;
+    while (metrics_next (actor_metrics (broker), &cursor, &name, &labels, &value))
+        if (strcmp (name, ACTOR_LONGEST_ROUND) == 0)
+            longest = value;
+    assert_int_equal (longest, 87000000);
+    stage_destroy (&stage);
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_the_longest_round_stays_known),
         cmocka_unit_test (test_a_message_of_too_many_frames_is_refused_and_counted),
         cmocka_unit_test (test_what_is_in_the_ring_is_replayed),
         cmocka_unit_test (test_what_is_not_in_the_ring_is_a_gap),

@@ -316,6 +316,11 @@ class FleetTest(unittest.TestCase):
             self.assertEqual(actors[address]["state"], "ready")
         self.assertEqual(list(self.processes()), ["broker", "core", "worker/mock-0", "worker/mock-1"])
 
+    def test_ps_shows_how_long_each_actor_was_busy_at_most(self):
+        said = stator("ps", *self.site)[1]
+        self.assertRegex(said, r"ACTOR +STATE +UPTIME +LONGEST ROUND\n")
+        self.assertRegex(said, r"\nrouter/0 +ready +[\dhms. ]+? {2,}\d[\d.]*m?s\s")
+
     def test_ps_says_when_somebody_is_missing(self):
         pid = self.processes()["worker/mock-1"]["pid"]
         os.kill(pid, signal.SIGSTOP)
