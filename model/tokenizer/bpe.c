@@ -93,41 +93,55 @@ s_written (bpe_t *self, span_t piece, size_t at, size_t size)
     return buffer_span (&self->affixed);
 }
 
-//  A character that is no token. Returns whether it is an unknown one now.
-static bool
-s_add_unknown (bpe_t *self, span_t written, size_t at, size_t size, bool after_unknown)
+//  Characters that are no tokens wait until a token comes: those that more of their kind are fused with, and, as in the reference
+//  implementation, those that are followed by such as go by their bytes.
+typedef struct {
+    size_t start;    //  The first byte that waits
+    size_t end;      //  Behind the last; 0: none waits
+} unknown_t;
+
+static void
+s_flush_unknown (bpe_t *self, unknown_t *unknown)
+{
+    if (unknown->end)
+        s_add (self, self->unknown, unknown->start, unknown->end);
+    unknown->end = 0;
+}
+
+//  A character that is no token.
+static void
+s_add_unknown (bpe_t *self, span_t written, size_t at, size_t size, unknown_t *unknown)
 {
     if (self->byte_fallback && s_has_bytes (self, written)) {
         for (size_t i = 0; i < written.size; i++)
             s_add (self, self->bytes [written.data [i]], at + i, at + i + 1);
-        return false;
+        return;
     }
     if (self->unknown == TOKEN_NONE)
-        return false;
-    if (self->fuse_unknown && after_unknown)
-        ((symbol_t *)array_at (&self->symbols, self->symbols.count - 1))->end = (uint32_t)(at + size);
-    else
-        s_add (self, self->unknown, at, at + size);
-    return true;
+        return;
+    if (!self->fuse_unknown)
+        s_flush_unknown (self, unknown);
+    *unknown = (unknown_t){ unknown->end ? unknown->start : at, at + size };
 }
 
 static void
 s_add_characters (bpe_t *self, span_t piece)
 {
-    bool unknown = false;
+    unknown_t unknown = { 0 };
     for (size_t at = 0, size; at < piece.size && self->symbols.count <= BPE_SYMBOLS_MAX; at += size) {
         span_t rest = span_slice (piece, at, piece.size);
         size = self->byte_level ? 1 : utf8_sequence (rest);
         size = size ? size : 1;
         span_t written = s_written (self, piece, at, size);
         uint32_t id = vocabulary_find (self->vocabulary, written);
-        if (id == TOKEN_NONE && !self->score_ranks.count)
-            unknown = s_add_unknown (self, written, at, size, unknown);
-        else {
-            s_add (self, id, at, at + size);
-            unknown = false;
+        if (id == TOKEN_NONE && !self->score_ranks.count) {
+            s_add_unknown (self, written, at, size, &unknown);
+            continue;
         }
+        s_flush_unknown (self, &unknown);
+        s_add (self, id, at, at + size);
     }
+    s_flush_unknown (self, &unknown);
 }
 
 static void

@@ -1,14 +1,5 @@
 #include "model/tokenizer/categories.h"
 
-#include <stddef.h>
-
-//  Characters of one category that came one behind the other.
-typedef struct {
-    uint32_t first;      //  From
-    uint32_t last;       //  to
-    uint8_t category;    //  they are of this
-} later_t;
-
 #define LATER(first, last, name)              \
     {                                         \
         first, last, UTF8PROC_CATEGORY_##name \
@@ -16,11 +7,11 @@ typedef struct {
 
 //  What came after Unicode 14, which every library knows that we are built with: letters, marks, numbers, punctuation and symbols
 //  of versions 15.0, 15.1 and 16.0 (UnicodeData.txt), in order.
-static const later_t s_later [] = { LATER (0x0897, 0x0897, MN), LATER (0x0cf3, 0x0cf3, MC), LATER (0x0ece, 0x0ece, MN),
-    LATER (0x1b4e, 0x1b4f, PO), LATER (0x1b7f, 0x1b7f, PO), LATER (0x1c89, 0x1c89, LU), LATER (0x1c8a, 0x1c8a, LL),
-    LATER (0x2427, 0x2429, SO), LATER (0x2ffc, 0x2fff, SO), LATER (0x31e4, 0x31e5, SO), LATER (0x31ef, 0x31ef, SO),
-    LATER (0xa7cb, 0xa7cc, LU), LATER (0xa7cd, 0xa7cd, LL), LATER (0xa7da, 0xa7da, LU), LATER (0xa7db, 0xa7db, LL),
-    LATER (0xa7dc, 0xa7dc, LU), LATER (0x105c0, 0x105f3, LO), LATER (0x10d40, 0x10d49, ND),
+static const categories_row_t s_later [] = { LATER (0x0897, 0x0897, MN), LATER (0x0cf3, 0x0cf3, MC),
+    LATER (0x0ece, 0x0ece, MN), LATER (0x1b4e, 0x1b4f, PO), LATER (0x1b7f, 0x1b7f, PO), LATER (0x1c89, 0x1c89, LU),
+    LATER (0x1c8a, 0x1c8a, LL), LATER (0x2427, 0x2429, SO), LATER (0x2ffc, 0x2fff, SO), LATER (0x31e4, 0x31e5, SO),
+    LATER (0x31ef, 0x31ef, SO), LATER (0xa7cb, 0xa7cc, LU), LATER (0xa7cd, 0xa7cd, LL), LATER (0xa7da, 0xa7da, LU),
+    LATER (0xa7db, 0xa7db, LL), LATER (0xa7dc, 0xa7dc, LU), LATER (0x105c0, 0x105f3, LO), LATER (0x10d40, 0x10d49, ND),
     LATER (0x10d4a, 0x10d4d, LO), LATER (0x10d4e, 0x10d4e, LM), LATER (0x10d4f, 0x10d4f, LO),
     LATER (0x10d50, 0x10d65, LU), LATER (0x10d69, 0x10d6d, MN), LATER (0x10d6e, 0x10d6e, PD),
     LATER (0x10d6f, 0x10d6f, LM), LATER (0x10d70, 0x10d85, LL), LATER (0x10d8e, 0x10d8f, SM),
@@ -58,19 +49,91 @@ static const later_t s_later [] = { LATER (0x0897, 0x0897, MN), LATER (0x0cf3, 0
     LATER (0x1faf7, 0x1faf8, SO), LATER (0x1fbcb, 0x1fbef, SO), LATER (0x2b739, 0x2b739, LO),
     LATER (0x2ebf0, 0x2ee5d, LO), LATER (0x31350, 0x323af, LO) };
 
+//  The row of a code point among some that are in order; NULL where there is none.
+static const categories_row_t *
+s_row (const categories_row_t *rows, size_t count, uint32_t code)
+{
+    size_t low = 0, high = count;
+    while (low < high) {
+        size_t middle = (low + high) / 2;
+        if (code >= rows [middle].first && code <= rows [middle].last)
+            return &rows [middle];
+        *(code < rows [middle].first ? &high : &low) = code < rows [middle].first ? middle : middle + 1;
+    }
+    return NULL;
+}
+
+#define ROW(rows, code) s_row (rows, sizeof (rows) / sizeof *(rows), code)
+
 utf8proc_category_t
 categories_of (uint32_t code)
 {
     utf8proc_category_t category = utf8proc_category ((utf8proc_int32_t)code);
-    size_t low = 0, high = sizeof s_later / sizeof *s_later;
-    while (category == UTF8PROC_CATEGORY_CN && low < high) {
-        size_t middle = (low + high) / 2;
-        if (code < s_later [middle].first)
-            high = middle;
-        else if (code > s_later [middle].last)
-            low = middle + 1;
-        else
-            category = s_later [middle].category;
-    }
-    return category;
+    const categories_row_t *row = category == UTF8PROC_CATEGORY_CN ? ROW (s_later, code) : NULL;
+    return row ? row->category : category;
+}
+
+const categories_row_t *
+categories_later (size_t row)
+{
+    return row < sizeof s_later / sizeof *s_later ? &s_later [row] : NULL;
+}
+
+//  ---- Older versions --------------------------------------------------------------------------------------------------
+
+#define YOUNG(first, last) LATER (first, last, CN)
+
+//  Where Unicode 9 has no character and a later version has one.
+static const categories_row_t s_young [] = { YOUNG (0x560, 0x560), YOUNG (0x588, 0x588), YOUNG (0x5eb, 0x5ef),
+    YOUNG (0x61d, 0x61d), YOUNG (0x7fb, 0x7ff), YOUNG (0x85f, 0x89f), YOUNG (0x8b5, 0x8b5), YOUNG (0x8be, 0x8d3),
+    YOUNG (0x9fc, 0xa00), YOUNG (0xa76, 0xa80), YOUNG (0xafa, 0xb00), YOUNG (0xb4e, 0xb55), YOUNG (0xc04, 0xc04),
+    YOUNG (0xc3a, 0xc3c), YOUNG (0xc5b, 0xc5f), YOUNG (0xc70, 0xc77), YOUNG (0xc84, 0xc84), YOUNG (0xcd7, 0xcdd),
+    YOUNG (0xcf3, 0xd00), YOUNG (0xd04, 0xd04), YOUNG (0xd3b, 0xd3c), YOUNG (0xd80, 0xd81), YOUNG (0xe85, 0xe86),
+    YOUNG (0xe89, 0xe89), YOUNG (0xe8b, 0xe8c), YOUNG (0xe8e, 0xe93), YOUNG (0xe98, 0xe98), YOUNG (0xea0, 0xea0),
+    YOUNG (0xea8, 0xea9), YOUNG (0xeac, 0xeac), YOUNG (0xeba, 0xeba), YOUNG (0xece, 0xecf), YOUNG (0x170d, 0x170d),
+    YOUNG (0x1715, 0x171f), YOUNG (0x180f, 0x180f), YOUNG (0x1878, 0x187f), YOUNG (0x1abf, 0x1aff),
+    YOUNG (0x1b4c, 0x1b4f), YOUNG (0x1b7d, 0x1b7f), YOUNG (0x1c89, 0x1cbf), YOUNG (0x1cf7, 0x1cf7),
+    YOUNG (0x1cfa, 0x1cff), YOUNG (0x1df6, 0x1dfa), YOUNG (0x20bf, 0x20cf), YOUNG (0x23ff, 0x23ff),
+    YOUNG (0x2427, 0x243f), YOUNG (0x2b96, 0x2b97), YOUNG (0x2bba, 0x2bbc), YOUNG (0x2bc9, 0x2bc9),
+    YOUNG (0x2bd2, 0x2beb), YOUNG (0x2bf0, 0x2bff), YOUNG (0x2c2f, 0x2c2f), YOUNG (0x2c5f, 0x2c5f),
+    YOUNG (0x2e45, 0x2e7f), YOUNG (0x2ffc, 0x2fff), YOUNG (0x312e, 0x3130), YOUNG (0x31bb, 0x31bf),
+    YOUNG (0x31e4, 0x31ef), YOUNG (0x32ff, 0x32ff), YOUNG (0x4db6, 0x4dbf), YOUNG (0x9fd6, 0x9fff),
+    YOUNG (0xa7af, 0xa7af), YOUNG (0xa7b8, 0xa7f6), YOUNG (0xa82c, 0xa82f), YOUNG (0xa8fe, 0xa8ff),
+    YOUNG (0xab66, 0xab6f), YOUNG (0xfbc2, 0xfbd2), YOUNG (0xfd40, 0xfd4f), YOUNG (0xfdc8, 0xfdef),
+    YOUNG (0xfdfe, 0xfdff), YOUNG (0x1019c, 0x1019f), YOUNG (0x10324, 0x1032f), YOUNG (0x10570, 0x105ff),
+    YOUNG (0x10768, 0x107ff), YOUNG (0x10a34, 0x10a37), YOUNG (0x10a48, 0x10a4f), YOUNG (0x10d00, 0x10e5f),
+    YOUNG (0x10e7f, 0x10fff), YOUNG (0x11070, 0x1107e), YOUNG (0x110c2, 0x110cf), YOUNG (0x11144, 0x1114f),
+    YOUNG (0x111ce, 0x111cf), YOUNG (0x1123f, 0x1127f), YOUNG (0x1133a, 0x1133b), YOUNG (0x11375, 0x113ff),
+    YOUNG (0x1145a, 0x1145a), YOUNG (0x1145e, 0x1147f), YOUNG (0x116b8, 0x116bf), YOUNG (0x116ca, 0x116ff),
+    YOUNG (0x1171a, 0x1171c), YOUNG (0x11740, 0x1189f), YOUNG (0x11900, 0x11abf), YOUNG (0x11af9, 0x11bff),
+    YOUNG (0x11cb7, 0x11fff), YOUNG (0x12544, 0x12fff), YOUNG (0x1342f, 0x143ff), YOUNG (0x14647, 0x167ff),
+    YOUNG (0x16a70, 0x16acf), YOUNG (0x16b90, 0x16eff), YOUNG (0x16f45, 0x16f4f), YOUNG (0x16f7f, 0x16f8e),
+    YOUNG (0x16fe1, 0x16fff), YOUNG (0x187ed, 0x187ff), YOUNG (0x18af3, 0x1afff), YOUNG (0x1b002, 0x1bbff),
+    YOUNG (0x1bca4, 0x1cfff), YOUNG (0x1d1e9, 0x1d1ff), YOUNG (0x1d246, 0x1d2ff), YOUNG (0x1d372, 0x1d3ff),
+    YOUNG (0x1dab0, 0x1dfff), YOUNG (0x1e02b, 0x1e7ff), YOUNG (0x1e94b, 0x1e94f), YOUNG (0x1e960, 0x1edff),
+    YOUNG (0x1f10d, 0x1f10f), YOUNG (0x1f12f, 0x1f12f), YOUNG (0x1f16c, 0x1f16f), YOUNG (0x1f1ad, 0x1f1e5),
+    YOUNG (0x1f252, 0x1f2ff), YOUNG (0x1f6d3, 0x1f6df), YOUNG (0x1f6f7, 0x1f6ff), YOUNG (0x1f774, 0x1f77f),
+    YOUNG (0x1f7d5, 0x1f7ff), YOUNG (0x1f8ae, 0x1f90f), YOUNG (0x1f91f, 0x1f91f), YOUNG (0x1f928, 0x1f92f),
+    YOUNG (0x1f931, 0x1f932), YOUNG (0x1f93f, 0x1f93f), YOUNG (0x1f94c, 0x1f94f), YOUNG (0x1f95f, 0x1f97f),
+    YOUNG (0x1f992, 0x1f9bf), YOUNG (0x1f9c1, 0x1ffff), YOUNG (0x2a6d7, 0x2a6ff), YOUNG (0x2b735, 0x2b73f),
+    YOUNG (0x2cea2, 0x2f7ff), YOUNG (0x2fa1e, 0xdffff) };
+
+//  What came with Unicode 9, as far as it is a mark, punctuation or of category C, and what was something else before.
+static const categories_row_t s_ninth [] = { YOUNG (0x8d4, 0x8e2), LATER (0x1885, 0x1886, LO), YOUNG (0x1dfb, 0x1dfb),
+    YOUNG (0x2e43, 0x2e44), YOUNG (0xa8c5, 0xa8c5), YOUNG (0x1123e, 0x1123e), YOUNG (0x11400, 0x1145f),
+    YOUNG (0x11660, 0x1166c), YOUNG (0x11c00, 0x11cb6), YOUNG (0x1e000, 0x1e02a), YOUNG (0x1e900, 0x1e95f) };
+
+//  What has become something else since Unicode 9.
+static const categories_row_t s_changed [] = { LATER (0x166d, 0x166d, PO), LATER (0x1734, 0x1734, MN),
+    LATER (0x1cf2, 0x1cf3, MC), LATER (0xa9bd, 0xa9bd, MC), LATER (0x111c9, 0x111c9, PO) };
+
+utf8proc_category_t
+categories_in (unicode_t version, uint32_t code)
+{
+    const categories_row_t *row = ROW (s_young, code);
+    if (!row && version == UNICODE_8)
+        row = ROW (s_ninth, code);
+    if (!row)
+        row = ROW (s_changed, code);
+    return row ? row->category : categories_of (code);
 }

@@ -205,8 +205,15 @@ letters_encode (uint32_t code, uint8_t *out)
 bool
 letters_is_punctuation (uint32_t code)
 {
-    utf8proc_category_t category = utf8proc_category ((utf8proc_int32_t)code);
+    utf8proc_category_t category = categories_in (UNICODE_8, code);
     return category >= UTF8PROC_CATEGORY_PC && category <= UTF8PROC_CATEGORY_PO;
+}
+
+bool
+letters_is_number (uint32_t code)
+{
+    bool is_newer = (code >= 0x11de0 && code <= 0x11de9) || (code >= 0x16ff4 && code <= 0x16ff6);
+    return letters_of (code) & LETTER_N || is_newer;
 }
 
 bool

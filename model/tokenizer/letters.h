@@ -102,8 +102,11 @@ letters_are_ascii (span_t text)
     return !(any & 0x8080808080808080u);
 }
 
-//  Whether a code point is punctuation (P).
+//  Whether a code point is punctuation (P) of Unicode 8: the pre-tokenizers Punctuation and Bert's go by that.
 bool letters_is_punctuation (uint32_t code);
+
+//  Whether a code point is a number (N) of Unicode 17: the pre-tokenizer Digits goes by that.
+bool letters_is_number (uint32_t code);
 
 //  Whether a code point is part of a word: alphabetic, a mark, a decimal number, a connector.
 bool letters_is_word (uint32_t code);

@@ -4,6 +4,7 @@
 
 #include "base/utf8.h"
 #include "model/tokenizer/alphabet.h"
+#include "model/tokenizer/load_rules.h"
 #include "model/tokenizer/load_steps.h"
 #include "model/tokenizer/scan.h"
 
@@ -59,6 +60,9 @@ typedef struct {
     span_t parts [PARTS];      //  Their texts; empty where absent
     tokenizer_t *tokenizer;    //  What is filled
     decoder_t decoder;         //  What tokens say
+    vocabulary_t *odd;         //  Tokens that no bytes stand for, where the vocabulary is of bytes
+    size_t prefix_size;        //  Bytes of the prefix of what continues a word, as the file writes it
+    array_t rules;             //  merge_t
     buffer_t bytes;            //  Room for a token's bytes
     buffer_t left;             //  Room for the left side of a rule
     buffer_t joined;           //  Room for both, without the prefix between them
@@ -129,19 +133,35 @@ s_load_step (loading_t *self, part_t part)
 
 //  ---- Vocabulary ------------------------------------------------------------------------------------------------------
 
+//  The number of a token as the file writes it; TOKEN_NONE where the model has none.
+static uint32_t
+s_find (loading_t *self, span_t token)
+{
+    buffer_clear (&self->bytes);
+    if (!self->tokenizer->bpe.byte_level)
+        return vocabulary_find (self->tokenizer->vocabulary, token);
+    if (alphabet_to_bytes (token, &self->bytes))
+        return vocabulary_find (self->tokenizer->vocabulary, buffer_span (&self->bytes));
+    return vocabulary_find (self->odd, token);
+}
+
 //  A token as it is encoded to: bytes, where the vocabulary is of bytes. One with other characters is never encoded to.
 static status_t
 s_put_token (loading_t *self, uint32_t id, span_t token)
 {
     tokenizer_t *tokenizer = self->tokenizer;
     status_t status;
+    if (vocabulary_has (tokenizer->vocabulary, id) && s_find (self, token) != id)
+        return error_set (self->error, STATUS_UNSUPPORTED, "two tokens have the number %u", id);
     buffer_clear (&self->bytes);
     if (!tokenizer->bpe.byte_level)
         status = vocabulary_put (tokenizer->vocabulary, id, token, self->error);
     else if (alphabet_to_bytes (token, &self->bytes))
         status = vocabulary_put (tokenizer->vocabulary, id, buffer_span (&self->bytes), self->error);
-    else
+    else {
         status = vocabulary_put_hidden (tokenizer->vocabulary, id, token, self->error);
+        status = status ? status : vocabulary_put (self->odd, id, token, self->error);
+    }
     buffer_clear (&self->bytes);
     decoder_apply (&self->decoder, token, &self->bytes);
     return status ? status : vocabulary_put_hidden (tokenizer->texts, id, buffer_span (&self->bytes), self->error);
@@ -182,46 +202,27 @@ s_scan_scores (loading_t *self, scan_t *scan)
 
 //  ---- Rules -----------------------------------------------------------------------------------------------------------
 
-//  One side of a rule as a token; its bytes are appended to `whole`.
-static uint32_t
-s_side (const loading_t *self, span_t side, buffer_t *whole)
-{
-    size_t before = whole->size;
-    if (!self->tokenizer->bpe.byte_level || !alphabet_to_bytes (side, whole))
-        buffer_append (whole, side);
-    return vocabulary_find (self->tokenizer->vocabulary, span_slice (buffer_span (whole), before, whole->size));
-}
-
 //  Both sides as one token: what continues a word has its prefix no more.
 static span_t
-s_joined (loading_t *self, size_t between)
+s_joined (loading_t *self, span_t left, span_t right)
 {
-    span_t both = buffer_span (&self->bytes);
-    size_t prefix = self->tokenizer->bpe.prefix.size;
-    if (!prefix)
-        return both;
     buffer_clear (&self->joined);
-    buffer_append (&self->joined, span_slice (both, 0, between));
-    buffer_append (&self->joined, span_slice (both, between + prefix, both.size));
+    buffer_append (&self->joined, left);
+    buffer_append (&self->joined, span_slice (right, self->prefix_size, right.size));
     return buffer_span (&self->joined);
 }
 
 static bool
 s_put_rule (loading_t *self, scan_t *scan, span_t left, span_t right)
 {
-    buffer_clear (&self->bytes);
-    merge_t rule;
-    rule.left = s_side (self, left, &self->bytes);
-    size_t between = self->bytes.size;
-    rule.right = s_side (self, right, &self->bytes);
-    rule.id = vocabulary_find (self->tokenizer->vocabulary, s_joined (self, between));
+    merge_t rule = { s_find (self, left), s_find (self, right), s_find (self, s_joined (self, left, right)) };
     if (rule.left == TOKEN_NONE || rule.right == TOKEN_NONE || rule.id == TOKEN_NONE)
         return scan_fail (scan, "a merge of what is no token, before");
-    merges_put (&self->tokenizer->bpe.merges, rule);
+    array_append (&self->rules, &rule, 1);
     return true;
 }
 
-//  "left right", or ["left", "right"].
+//  "left right", or ["left", "right"]; a line of a file of rules may say its version.
 static bool
 s_scan_rule (loading_t *self, scan_t *scan)
 {
@@ -229,6 +230,8 @@ s_scan_rule (loading_t *self, scan_t *scan)
     if (scan_peek (scan) != '[') {
         if (!scan_string (scan, &text))
             return false;
+        if (span_starts_with (text, SPAN ("#version")))
+            return true;
         size_t space = span_find_byte (text, ' ');
         return s_put_rule (self, scan, span_slice (text, 0, space), span_slice (text, space + 1, text.size));
     }
@@ -328,7 +331,7 @@ s_load_wordpiece (loading_t *self)
         status = s_find_continuing (self, buffer_span (&prefix));
     if (!status)
         status = s_load_string (self, PART_UNKNOWN, "[UNK]", &unknown);
-    tokenizer->wordpiece.unknown = vocabulary_find (tokenizer->vocabulary, buffer_span (&unknown));
+    tokenizer->wordpiece.unknown = s_find (self, buffer_span (&unknown));
     if (span_to_u64 (self->parts [PART_CHARACTERS], &characters))
         tokenizer->wordpiece.characters_max = characters;
     buffer_fini (&prefix);
@@ -347,7 +350,7 @@ s_load_word_level (loading_t *self)
     tokenizer->wordpiece.whole = true;
     if (!status)
         status = s_load_string (self, PART_UNKNOWN, "<unk>", &unknown);
-    tokenizer->wordpiece.unknown = vocabulary_find (tokenizer->vocabulary, buffer_span (&unknown));
+    tokenizer->wordpiece.unknown = s_find (self, buffer_span (&unknown));
     buffer_fini (&unknown);
     return status;
 }
@@ -358,6 +361,8 @@ s_load_affix (loading_t *self, part_t part, buffer_t *affix)
 {
     buffer_t text = { 0 };
     status_t status = s_load_string (self, part, "", &text);
+    if (part == PART_PREFIX)
+        self->prefix_size = text.size;
     if (!self->tokenizer->bpe.byte_level || !alphabet_to_bytes (buffer_span (&text), affix))
         buffer_append (affix, buffer_span (&text));
     buffer_fini (&text);
@@ -375,11 +380,12 @@ s_load_bpe (loading_t *self)
         status = s_scan_part (self, PART_VOCAB, s_scan_vocabulary);
     if (!status)
         status = s_scan_part (self, PART_MERGES, s_scan_rules);
+    load_rules (&self->rules, RULES_LAST, &tokenizer->bpe.merges);
     buffer_t unknown = { 0 };
     if (!status)
         status = s_load_string (self, PART_UNKNOWN, "", &unknown);
     if (unknown.size)
-        tokenizer->bpe.unknown = vocabulary_find (tokenizer->vocabulary, buffer_span (&unknown));
+        tokenizer->bpe.unknown = s_find (self, buffer_span (&unknown));
     buffer_fini (&unknown);
     tokenizer->bpe.byte_fallback = s_is_true (self, PART_BYTE_FALLBACK);
     tokenizer->bpe.ignore_merges = s_is_true (self, PART_IGNORE_MERGES);
@@ -411,29 +417,58 @@ s_load_model (loading_t *self)
 
 //  ---- Added tokens ----------------------------------------------------------------------------------------------------
 
-//  Tokens of normalised text are looked for, and say, what normalising makes of them.
+//  Numbers are given as Hugging Face's library gives them, whatever the file says: a token of the model keeps its own, any other
+//  has the next one, counted from how many tokens the model has. Of a token that comes twice, or of two tokens with one number,
+//  the last counts.
+typedef struct {
+    vocabulary_t *numbers;    //  Of contents that came
+    array_t lasts;            //  uint32_t by number: the row that counts, plus one
+    uint32_t next;            //  Number of the next token that the model does not have
+} adding_t;
+
+//  Gives the number of the token in a row.
 static status_t
-s_add_token (loading_t *self, const json_t *json)
+s_number_token (loading_t *self, adding_t *adding, const json_t *json, uint32_t row)
 {
-    tokenizer_t *tokenizer = self->tokenizer;
-    uint64_t id;
+    uint64_t said;
     span_t content = json_string (json_get (json, "content"));
-    if (!json_to_u64 (json_get (json, "id"), &id) || id >= VOCABULARY_TOKENS_MAX)
+    if (!json_to_u64 (json_get (json, "id"), &said) || said >= VOCABULARY_TOKENS_MAX)
         return error_set (self->error, STATUS_INVALID, "an added token without an id, or with one beyond %d",
             VOCABULARY_TOKENS_MAX - 1);
+    if (content.size == 0)
+        return STATUS_OK;
+    uint32_t id = vocabulary_find (adding->numbers, content);
+    if (id == TOKEN_NONE)
+        id = s_find (self, content);
+    if (id == TOKEN_NONE)
+        id = adding->next++;
+    status_t status = vocabulary_put (adding->numbers, id, content, self->error);
+    if (status)
+        return status;
+    if (id >= adding->lasts.count)
+        array_append (&adding->lasts, NULL, id + 1 - adding->lasts.count);
+    *(uint32_t *)array_at (&adding->lasts, id) = row + 1;
+    return STATUS_OK;
+}
+
+//  Tokens of normalised text are looked for, and say, what normalising makes of them.
+static status_t
+s_add_token (loading_t *self, const json_t *json, uint32_t id)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
     added_token_t token = {
-        .id = (uint32_t)id,
+        .id = id,
         .lstrip = json_is_true (json_get (json, "lstrip")),
         .rstrip = json_is_true (json_get (json, "rstrip")),
         .single_word = json_is_true (json_get (json, "single_word")),
         .normalized = json_is_true (json_get (json, "normalized")),
         .special = json_is_true (json_get (json, "special")),
-        .content = content,
+        .content = json_string (json_get (json, "content")),
     };
     status_t status = STATUS_OK;
     if (token.normalized)
-        status =
-            normalizer_apply (&tokenizer->normalizer, content, &tokenizer->normalized, &token.content, self->error);
+        status = normalizer_apply (
+            &tokenizer->normalizer, token.content, &tokenizer->normalized, &token.content, self->error);
     buffer_clear (&self->bytes);
     if (!status)
         decoder_apply (&self->decoder, token.content, &self->bytes);
@@ -443,13 +478,32 @@ s_add_token (loading_t *self, const json_t *json)
 }
 
 static status_t
+s_add_tokens (loading_t *self, const json_t *rows, adding_t *adding)
+{
+    status_t status = STATUS_OK;
+    for (uint32_t i = 0; i < json_count (rows) && !status; i++)
+        status = s_number_token (self, adding, json_at (rows, i), i);
+    for (uint32_t id = 0; id < adding->lasts.count && !status; id++) {
+        uint32_t row = *(const uint32_t *)array_at (&adding->lasts, id);
+        if (row)
+            status = s_add_token (self, json_at (rows, row - 1), id);
+    }
+    return status;
+}
+
+static status_t
 s_load_added (loading_t *self)
 {
-    json_t *tree;
-    status_t status = s_tree (self, PART_ADDED, &tree);
-    for (size_t i = 0; i < json_count (tree) && !status; i++)
-        status = s_add_token (self, json_at (tree, i));
-    json_destroy (&tree);
+    json_t *rows;
+    status_t status = s_tree (self, PART_ADDED, &rows);
+    adding_t adding = { .numbers = vocabulary_new () };
+    array_init (&adding.lasts, sizeof (uint32_t));
+    adding.next = vocabulary_count (self->tokenizer->vocabulary) + vocabulary_count (self->odd);
+    if (!status)
+        status = s_add_tokens (self, rows, &adding);
+    vocabulary_destroy (&adding.numbers);
+    array_fini (&adding.lasts);
+    json_destroy (&rows);
     return status;
 }
 
@@ -482,12 +536,15 @@ s_load (loading_t *self)
 status_t
 tokenizer_load_json (span_t file, tokenizer_t **tokenizer, error_t *error)
 {
-    loading_t loading = { .file = file, .tokenizer = body_new (), .error = error };
+    loading_t loading = { .file = file, .tokenizer = body_new (), .odd = vocabulary_new (), .error = error };
     decoder_init (&loading.decoder);
+    array_init (&loading.rules, sizeof (merge_t));
     status_t status = s_load (&loading);
     loading.tokenizer->strip = loading.decoder.strip;
     loading.tokenizer->holds = loading.decoder.holds;
     decoder_fini (&loading.decoder);
+    vocabulary_destroy (&loading.odd);
+    array_fini (&loading.rules);
     buffer_fini (&loading.bytes);
     buffer_fini (&loading.left);
     buffer_fini (&loading.joined);

@@ -22,6 +22,7 @@ typedef struct {
     array_t *behind;             //  ...
     bool byte_level;             //  Bytes are what is encoded
     bool fused;                  //  A decoder has made one text of all tokens
+    bool templated;              //  A template has put tokens around the text
     error_t *error;              //  The caller's
 } loading_t;
 
@@ -313,6 +314,22 @@ s_delimiter (loading_t *loading, const json_t *json)
     return splitter_add (loading->splitter, step, loading->error);
 }
 
+static status_t
+s_scripts (loading_t *loading, const json_t *json)
+{
+    return splitter_add (loading->splitter, (step_t){ .cut = CUT_SCRIPTS }, loading->error);
+}
+
+static status_t
+s_length (loading_t *loading, const json_t *json)
+{
+    uint64_t length = 5;
+    const json_t *member = json_get (json, "length");
+    if (member && (!json_to_u64 (member, &length) || length == 0))
+        return error_set (loading->error, STATUS_INVALID, "a FixedLength that is none");
+    return splitter_add (loading->splitter, (step_t){ .cut = CUT_LENGTH, .length = (size_t)length }, loading->error);
+}
+
 //  Pieces leave the splitter as bytes: turned back where steps behind ByteLevel needed the alphabet, else never turned.
 static status_t
 s_end_in_bytes (splitter_t *splitter, error_t *error)
@@ -339,6 +356,8 @@ load_pre_tokenizer (const json_t *json, splitter_t *splitter, bool *byte_level, 
         { "WhitespaceSplit", s_whitespace_split },
         { "BertPreTokenizer", s_bert_words },
         { "CharDelimiterSplit", s_delimiter },
+        { "UnicodeScripts", s_scripts },
+        { "FixedLength", s_length },
         { 0 },
     };
     loading_t loading = {
@@ -502,29 +521,74 @@ s_add_special (loading_t *loading, const json_t *specials, span_t name, array_t 
     return error_set (loading->error, STATUS_INVALID, "a template names a special token that it does not describe");
 }
 
+//  Puts ids around what earlier post-processors have put around the text.
+static void
+s_put_around (loading_t *loading, array_t *before, const array_t *behind)
+{
+    array_append (before, loading->before->data, loading->before->count);
+    array_cut (loading->before, 0);
+    array_append (loading->before, before->data, before->count);
+    array_append (loading->behind, behind->data, behind->count);
+}
+
 static status_t
-s_template (loading_t *loading, const json_t *json)
+s_read_template (loading_t *loading, const json_t *json, array_t *before, array_t *behind)
 {
     const json_t *single = json_get (json, "single");
-    array_t *ids = loading->before;
+    array_t *ids = before;
     status_t status = STATUS_OK;
+    size_t texts = 0;
     for (size_t i = 0; i < json_count (single) && !status; i++) {
         const json_t *special = json_get (json_at (single, i), "SpecialToken");
         if (special)
             status =
                 s_add_special (loading, json_get (json, "special_tokens"), json_string (json_get (special, "id")), ids);
         else
-            ids = loading->behind;
+            ids = behind;
+        texts += !special;
+        loading->templated |= special != NULL;
     }
-    return status;
+    return status || texts == 1 ? status
+                                : error_set (loading->error, STATUS_UNSUPPORTED, "a template with %zu texts", texts);
 }
 
 //  [token, id] before and behind.
 static status_t
+s_read_around (loading_t *loading, const json_t *json, array_t *before, array_t *behind)
+{
+    status_t status = s_add_id (loading, json_at (json_get (json, "cls"), 1), before);
+    return status ? status : s_add_id (loading, json_at (json_get (json, "sep"), 1), behind);
+}
+
+typedef status_t (read_fn) (loading_t *loading, const json_t *json, array_t *before, array_t *behind);
+
+static status_t
+s_surround (loading_t *loading, const json_t *json, read_fn *read)
+{
+    array_t before, behind;
+    if (loading->templated)
+        return error_set (
+            loading->error, STATUS_UNSUPPORTED, "a post-processor that adds to what a template has added");
+    array_init (&before, sizeof (uint32_t));
+    array_init (&behind, sizeof (uint32_t));
+    status_t status = read (loading, json, &before, &behind);
+    if (!status)
+        s_put_around (loading, &before, &behind);
+    array_fini (&before);
+    array_fini (&behind);
+    return status;
+}
+
+static status_t
+s_template (loading_t *loading, const json_t *json)
+{
+    return s_surround (loading, json, s_read_template);
+}
+
+static status_t
 s_around (loading_t *loading, const json_t *json)
 {
-    status_t status = s_add_id (loading, json_at (json_get (json, "cls"), 1), loading->before);
-    return status ? status : s_add_id (loading, json_at (json_get (json, "sep"), 1), loading->behind);
+    return s_surround (loading, json, s_read_around);
 }
 
 static status_t

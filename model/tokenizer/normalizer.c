@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "base/utf8.h"
 #include "model/tokenizer/alphabet.h"
+#include "model/tokenizer/categories.h"
 #include "model/tokenizer/classes.h"
 #include "model/tokenizer/letters.h"
 #include "model/tokenizer/search.h"
@@ -77,15 +78,12 @@ static const range_t s_joining [] = { { 0x9be, 0x9be }, { 0x9d7, 0x9d7 }, { 0xb3
     { 0x1133e, 0x1133e }, { 0x11357, 0x11357 }, { 0x114b0, 0x114b0 }, { 0x114ba, 0x114ba }, { 0x114bd, 0x114bd },
     { 0x115af, 0x115af } };
 
-//  Where characters with forms or of a class came after Unicode 9, whose forms `tokenizers` makes: it leaves them as they are.
-static const range_t s_young [] = { { 0x7fd, 0x7fd }, { 0x898, 0x8d3 }, { 0x9fe, 0x9fe }, { 0xafa, 0xaff },
-    { 0xb55, 0xb55 }, { 0xc04, 0xc3c }, { 0xcf3, 0xd00 }, { 0xd3b, 0xd3c }, { 0xd81, 0xd81 }, { 0xeba, 0xeba },
-    { 0xece, 0xece }, { 0x1715, 0x1715 }, { 0x180f, 0x180f }, { 0x1abf, 0x1ace }, { 0x1cf7, 0x1cf7 },
-    { 0x1df6, 0x1dfa }, { 0x32ff, 0x32ff }, { 0xa7f2, 0xa7f4 }, { 0xa82c, 0xa82c }, { 0xa8ff, 0xa8ff },
-    { 0xab69, 0xab69 }, { 0x10781, 0x107ba }, { 0x10d24, 0x10f85 }, { 0x11070, 0x11074 }, { 0x110c2, 0x110c2 },
-    { 0x11145, 0x11146 }, { 0x111c9, 0x111c9 }, { 0x111ce, 0x111cf }, { 0x11241, 0x11241 }, { 0x1133b, 0x1133b },
-    { 0x1145e, 0x1145e }, { 0x1182c, 0x11a99 }, { 0x11d31, 0x13455 }, { 0x16f4f, 0x16f4f }, { 0x16f7f, 0x16f87 },
-    { 0x16fe4, 0x16ff1 }, { 0x1cf00, 0x1cf46 }, { 0x1e030, 0x1e4ef }, { 0x1f16c, 0x1f16c }, { 0x1fbf0, 0x1fbf9 } };
+//  The forms are those of Unicode 9 in `tokenizers`: what came later it leaves as it is.
+static bool
+s_is_young (uint32_t code)
+{
+    return categories_in (UNICODE_9, code) == UTF8PROC_CATEGORY_CN;
+}
 
 //  A form as utf8proc makes it, and what it may touch.
 typedef struct {
@@ -126,7 +124,7 @@ s_may_touch (const form_t *form, uint32_t code)
     const utf8proc_property_t *property = utf8proc_get_property ((utf8proc_int32_t)code);
     bool decomposes = property->decomp_seqindex != UINT16_MAX && (form->compatible || !property->decomp_type);
     bool touched = decomposes || property->combining_class || (form->composes && IS_IN (s_joining, code));
-    return touched && !IS_IN (s_young, code);
+    return touched && !s_is_young (code);
 }
 
 //  The same without those that fall apart and are joined again: they stay.
@@ -221,7 +219,7 @@ s_before (span_t text, size_t start, size_t at)
     size_t before = at > start ? at - 1 : at;
     while (before > start && (text.data [before] & 0xc0) == 0x80)
         before--;
-    return before < at && IS_IN (s_young, letters_decode (text.data + before, &size)) ? at : before;
+    return before < at && s_is_young (letters_decode (text.data + before, &size)) ? at : before;
 }
 
 //  The end of a run of such characters.
@@ -274,6 +272,23 @@ normalizer_add (normalizer_t *self, normalization_t step, error_t *error)
 
 //  ---- Characters ------------------------------------------------------------------------------------------------------
 
+//  Lower case is that of Unicode 17. What the library may not know of it lies so far behind upper case.
+static const struct {
+    range_t upper;       //  These
+    int32_t distance;    //  have theirs there
+} s_later_case [] = { { { 0x1c89, 0x1c89 }, 1 }, { { 0xa7cb, 0xa7cb }, 0x264 - 0xa7cb }, { { 0xa7cc, 0xa7cc }, 1 },
+    { { 0xa7ce, 0xa7ce }, 1 }, { { 0xa7d2, 0xa7d2 }, 1 }, { { 0xa7d4, 0xa7d4 }, 1 }, { { 0xa7da, 0xa7da }, 1 },
+    { { 0xa7dc, 0xa7dc }, 0x19b - 0xa7dc }, { { 0x10d50, 0x10d65 }, 0x20 }, { { 0x16ea0, 0x16eb8 }, 0x1b } };
+
+static uint32_t
+s_lower (uint32_t code)
+{
+    for (size_t i = 0; i < sizeof s_later_case / sizeof *s_later_case && code >= s_later_case [0].upper.from; i++)
+        if (s_is_in (&s_later_case [i].upper, 1, code))
+            return code + (uint32_t)s_later_case [i].distance;
+    return (uint32_t)utf8proc_tolower ((utf8proc_int32_t)code);
+}
+
 //  One character becomes two in lower case: LATIN CAPITAL LETTER I WITH DOT ABOVE.
 static void
 s_lowercase (span_t text, buffer_t *out)
@@ -285,8 +300,15 @@ s_lowercase (span_t text, buffer_t *out)
         if (code == 0x130)
             buffer_append (out, SPAN ("i\xcc\x87"));
         else
-            buffer_commit (out, letters_encode ((uint32_t)utf8proc_tolower ((utf8proc_int32_t)code), place));
+            buffer_commit (out, letters_encode (s_lower (code), place));
     }
+}
+
+static bool
+s_is_mark (uint32_t code)
+{
+    utf8proc_category_t category = categories_in (UNICODE_9, code);
+    return category >= UTF8PROC_CATEGORY_MN && category <= UTF8PROC_CATEGORY_ME;
 }
 
 static void
@@ -294,7 +316,7 @@ s_strip_accents (span_t text, buffer_t *out)
 {
     size_t size;
     for (size_t at = 0; at < text.size; at += size)
-        if (!(letters_at (text.data + at, &size) & LETTER_M) || IS_IN (s_young, letters_decode (text.data + at, &size)))
+        if (!s_is_mark (letters_decode (text.data + at, &size)))
             buffer_append (out, span_slice (text, at, size));
 }
 
@@ -312,7 +334,7 @@ typedef enum { STAYS, GOES, IS_SPACE, IS_PARTED } fate_t;
 static fate_t
 s_fate (normalize_t kind, uint32_t code)
 {
-    utf8proc_category_t category = utf8proc_category ((utf8proc_int32_t)code);
+    utf8proc_category_t category = categories_in (UNICODE_8, code);
     switch (kind) {
     case NORMALIZE_STRIP_MARKS:
         return category == UTF8PROC_CATEGORY_MN ? GOES : STAYS;

@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "model/tokenizer/alphabet.h"
 #include "model/tokenizer/letters.h"
+#include "model/tokenizer/scripts.h"
 #include "model/tokenizer/search.h"
 
 void
@@ -171,7 +172,7 @@ s_cuts_at (cut_t cut, uint32_t code)
 {
     unsigned kind = letters_of (code);
     if (cut == CUT_DIGITS)
-        return kind & LETTER_N;
+        return letters_is_number (code);
     if (cut == CUT_BLANKS)
         return kind & LETTER_SPACE;
     return code < 128 ? (kind & LETTER_PS) != 0 : letters_is_punctuation (code);
@@ -191,6 +192,39 @@ s_cut_characters (const step_t *step, span_t text, piece_t piece, cutter_t *cutt
     }
     if (start < piece.end)
         s_emit (cutter, start, piece.end, false);
+}
+
+//  What comes before the first character of a script is left out.
+static void
+s_cut_scripts (span_t text, piece_t piece, cutter_t *cutter)
+{
+    unsigned last = SCRIPT_ANY;
+    size_t start = piece.end, size;
+    for (size_t at = piece.start; at < piece.end; at += size) {
+        unsigned script = scripts_of (letters_decode (text.data + at, &size));
+        if (script == SCRIPT_ANY || script == last)
+            continue;
+        if (start < at)
+            s_emit (cutter, start, at, false);
+        start = at;
+        last = script;
+    }
+    if (start < piece.end)
+        s_emit (cutter, start, piece.end, false);
+}
+
+static void
+s_cut_lengths (const step_t *step, span_t text, piece_t piece, cutter_t *cutter)
+{
+    size_t size, at = piece.start;
+    while (at < piece.end) {
+        size_t start = at;
+        for (size_t count = 0; count < step->length && at < piece.end; count++) {
+            letters_decode (text.data + at, &size);
+            at += size;
+        }
+        s_emit (cutter, start, at, false);
+    }
 }
 
 //  The next match in a piece; STATUS_NOT_FOUND where there is none.
@@ -242,16 +276,26 @@ s_drop_empty (array_t *pieces, size_t first)
 }
 
 static status_t
+s_cut (const step_t *step, span_t text, piece_t piece, cutter_t *cutter, error_t *error)
+{
+    if (step->cut == CUT_REGEX || step->cut == CUT_STRING)
+        return s_cut_matches (step, text, piece, cutter, error);
+    if (step->cut == CUT_SCRIPTS)
+        s_cut_scripts (text, piece, cutter);
+    else if (step->cut == CUT_LENGTH)
+        s_cut_lengths (step, text, piece, cutter);
+    else
+        s_cut_characters (step, text, piece, cutter);
+    return STATUS_OK;
+}
+
+static status_t
 s_cut_all (const step_t *step, span_t text, pieces_t *pieces, error_t *error)
 {
     for (size_t i = 0; i < pieces->pieces.count; i++) {
         piece_t piece = *(const piece_t *)array_at (&pieces->pieces, i);
         cutter_t cutter = { step, &pieces->pieces2, pieces->pieces2.count, false };
-        status_t status = STATUS_OK;
-        if (step->cut == CUT_REGEX || step->cut == CUT_STRING)
-            status = s_cut_matches (step, text, piece, &cutter, error);
-        else
-            s_cut_characters (step, text, piece, &cutter);
+        status_t status = s_cut (step, text, piece, &cutter, error);
         if (status)
             return status;
         s_drop_empty (&pieces->pieces2, cutter.first);

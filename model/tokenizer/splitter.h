@@ -29,6 +29,8 @@ typedef enum {
     CUT_DIGITS,         //  Numbers (N)
     CUT_PUNCTUATION,    //  Punctuation, ASCII's signs included
     CUT_BLANKS,         //  White space
+    CUT_SCRIPTS,        //  Where the script changes: pieces are of one each
+    CUT_LENGTH,         //  After every `length` characters
     CUT_NOTHING         //  The step only changes the text
 } cut_t;
 
@@ -44,6 +46,7 @@ typedef struct {
     bool invert;            //  What is between counts as matched
     regex_t *regex;         //  CUT_REGEX: owned
     span_t string;          //  CUT_STRING: owned
+    size_t length;          //  CUT_LENGTH: more than 0
     span_t prefix;          //  Put before each piece, as `prefixed` says; owned
     prefix_t prefixed;      //  When
     span_t for_space;       //  Every space becomes this; owned; empty: stays

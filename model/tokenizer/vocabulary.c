@@ -136,6 +136,12 @@ vocabulary_has (const vocabulary_t *self, uint32_t id)
     return id < self->places.count && ((const place_t *)self->places.data) [id].start;
 }
 
+uint32_t
+vocabulary_count (const vocabulary_t *self)
+{
+    return (uint32_t)self->found;
+}
+
 uint64_t
 vocabulary_memory (const vocabulary_t *self)
 {

@@ -41,6 +41,9 @@ span_t vocabulary_bytes (const vocabulary_t *self, uint32_t id);
 //  True where the number was put.
 bool vocabulary_has (const vocabulary_t *self, uint32_t id);
 
+//  How many texts can be found.
+uint32_t vocabulary_count (const vocabulary_t *self);
+
 //  Bytes that it holds.
 uint64_t vocabulary_memory (const vocabulary_t *self);
 
