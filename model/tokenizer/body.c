@@ -79,6 +79,7 @@ s_words (const splitter_t *splitter)
     return words_for (expressions, splitter->steps.count);
 }
 
+//  Behind a number that a token of the model has, too, no text may be cut: it may be that one.
 static void
 s_mark_tokens (tokenizer_t *self)
 {
@@ -86,7 +87,9 @@ s_mark_tokens (tokenizer_t *self)
     for (size_t i = 0; i < self->added.tokens.count; i++) {
         const added_token_t *token = array_at (&self->added.tokens, i);
         uint8_t *marks = array_at (&self->marks, token->id);
-        *marks |= (token->special ? MARK_SPECIAL : 0) | (token->seam ? MARK_SEAM : 0);
+        span_t other = vocabulary_bytes (self->vocabulary, token->id);
+        bool seam = token->seam && (!other.size || span_equal (other, token->content));
+        *marks |= (token->special ? MARK_SPECIAL : 0) | (seam ? MARK_SEAM : 0);
     }
 }
 

@@ -57,8 +57,9 @@ s_load (unsigned kind)
         &file, "{" ADDED ",%s,\"model\":{\"type\":\"BPE\",\"byte_fallback\":true,\"vocab\":{", s_steps [kind]);
     for (unsigned byte = 0; byte < 256; byte++)
         s_print_token (&file, byte, kind == 0);
-    buffer_append_string (&file, kind ? ",\"a\":257,\"b\":258,\"_\":259" : "");
-    buffer_append_string (&file, ",\"ab\":260,\"aba\":261},\"merges\":[\"a b\",\"ab a\"]}}");
+    unsigned next = kind ? 259 : 256;
+    buffer_append_string (&file, kind ? ",\"a\":256,\"b\":257,\"_\":258" : "");
+    buffer_print (&file, ",\"ab\":%u,\"aba\":%u},\"merges\":[\"a b\",\"ab a\"]}}", next, next + 1);
     if (tokenizer_load_json (buffer_span (&file), &tokenizer, &error)) {
         fprintf (stderr, "%s\n", error.text);
         abort ();
