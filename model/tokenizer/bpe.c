@@ -167,7 +167,7 @@ s_pair (const bpe_t *self, span_t piece, symbol_t *left, const symbol_t *right)
 {
     if (!self->score_ranks.count) {
         left->rank = merges_find (&self->merges, left->id, right->id);
-        left->merged = left->rank == MERGE_NONE ? TOKEN_NONE : merges_rule (&self->merges, left->rank)->id;
+        left->merged = left->rank == MERGE_NONE ? TOKEN_NONE : merges_made (&self->merges, left->rank);
         return;
     }
     uint32_t id = vocabulary_find (self->vocabulary, span_slice (piece, left->start, right->end - left->start));
@@ -187,7 +187,7 @@ s_pair_all (const bpe_t *self, span_t piece, symbol_t *symbols, size_t count)
         }
         uint32_t rank = pairs [piece.data [symbols [i].start] << 8 | piece.data [symbols [i + 1].start]];
         symbols [i].rank = rank;
-        symbols [i].merged = rank == MERGE_NONE ? TOKEN_NONE : merges_rule (&self->merges, rank)->id;
+        symbols [i].merged = rank == MERGE_NONE ? TOKEN_NONE : merges_made (&self->merges, rank);
     }
 }
 
@@ -273,17 +273,18 @@ static inline void
 s_few_join (const bpe_t *self, few_t *few, int32_t key)
 {
     size_t at = (size_t)key & (FEW - 1), gone = few->next [at], next = few->next [gone], prev = few->prev [at];
-    const merge_t *rule = merges_rule (&self->merges, (uint32_t)key >> FEW_LOG);
+    uint32_t rank = (uint32_t)key >> FEW_LOG, made = merges_made (&self->merges, rank);
+    const merge_t *rule = merges_rule (&self->merges, rank);
     if (rule->left != few->ids [at] || rule->right != few->ids [gone]) {
         few->keys [at] = KEY_NONE;
         return;
     }
-    few->ids [at] = rule->id;
+    few->ids [at] = made;
     few->next [at] = (uint8_t)next;
     few->prev [next] = (uint8_t)at;
     few->keys [gone] = KEY_NONE;
-    few->keys [at] = s_few_key (merges_guess (&self->merges, rule->id, few->ids [next]), at);
-    few->keys [prev] = s_few_key (merges_guess (&self->merges, few->ids [prev], rule->id), prev);
+    few->keys [at] = s_few_key (merges_guess (&self->merges, made, few->ids [next]), at);
+    few->keys [prev] = s_few_key (merges_guess (&self->merges, few->ids [prev], made), prev);
 }
 
 //  Merges some side by side, a step of each in turn: while the rules of one come, the others go on.

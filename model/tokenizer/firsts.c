@@ -74,7 +74,7 @@ s_first (const merges_t *merges, span_t character, const uint32_t *bytes)
         }
         if (best == MERGE_NONE)
             return (first_t){ TOKEN_NONE, MERGE_NONE };
-        ids [at] = merges_rule (merges, best)->id;
+        ids [at] = merges_made (merges, best);
         memmove (ids + at + 1, ids + at + 2, (--count - at - 1) * sizeof *ids);
         highest = best > highest ? best : highest;
     }

@@ -162,10 +162,22 @@ s_lay_out (merges_t *self, size_t slots)
     return holds;
 }
 
+//  How far above their ranks all are that rules make; 0 where that differs.
+static uint32_t
+s_above (const merges_t *self)
+{
+    uint32_t above = self->rules.count ? merges_rule (self, 0)->id : 0;
+    for (uint32_t rank = 0; rank < self->rules.count; rank++)
+        if (merges_rule (self, rank)->id != rank + above)
+            return 0;
+    return above;
+}
+
 status_t
 merges_seal (merges_t *self, error_t *error)
 {
     size_t slots = SLOTS_MIN;
+    self->above = s_above (self);
     while (slots * 3 < self->rules.count * 4)
         slots *= 2;
     self->multiplier = 0xbf58476d1ce4e5b9u;

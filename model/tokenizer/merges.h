@@ -35,6 +35,7 @@ typedef struct {
     unsigned bucket_shift;    //  Of a hash, to its bucket
     unsigned slot_shift;      //  Of the product with the factor, to the number of a slot
     uint64_t multiplier;      //  Of the hash; another one where the first does not spread
+    uint32_t above;           //  What every rule makes is its rank and this; 0: some do not. By merges_seal
 } merges_t;
 
 void merges_init (merges_t *self);
@@ -83,6 +84,14 @@ static inline const merge_t *
 merges_rule (const merges_t *self, uint32_t rank)
 {
     return (const merge_t *)self->rules.data + rank;
+}
+
+//  What the rule of a rank makes. Many vocabularies number tokens like the rules that make them: then nothing waits for the rule.
+//  After merges_seal.
+static inline uint32_t
+merges_made (const merges_t *self, uint32_t rank)
+{
+    return self->above ? rank + self->above : merges_rule (self, rank)->id;
 }
 
 //  The rank of the rule of a pair; MERGE_NONE where it has none. After merges_seal.

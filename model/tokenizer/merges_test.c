@@ -67,6 +67,30 @@ test_a_guess_is_seldom_wrong (void **state)
     merges_fini (&merges);
 }
 
+//  Rules that make tokens numbered like them, but for one at most. odd: the rank of that.
+static void
+s_check_made (uint32_t first, uint32_t odd)
+{
+    enum { COUNT = 50 };
+    merges_t merges;
+    merges_init (&merges);
+    for (uint32_t rank = 0; rank < COUNT; rank++)
+        merges_put (&merges, (merge_t){ rank, rank, first + rank + (rank == odd) });
+    assert_int_equal (merges_seal (&merges, NULL), STATUS_OK);
+    for (uint32_t rank = 0; rank < COUNT; rank++)
+        assert_int_equal (merges_made (&merges, rank), first + rank + (rank == odd));
+    assert_int_equal (merges.above, odd < COUNT ? 0 : first);
+    merges_fini (&merges);
+}
+
+static void
+test_what_a_rule_makes_is_told_by_its_rank_only_if_all_are_so (void **state)
+{
+    for (uint32_t first = 0; first < 3; first++)
+        for (uint32_t odd = 0; odd <= 50; odd++)
+            s_check_made (first, odd);
+}
+
 static void
 test_one_pair_too_often_is_refused (void **state)
 {
@@ -87,6 +111,7 @@ main (void)
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_a_pair_has_the_rank_of_its_last_rule_or_none),
         cmocka_unit_test (test_a_guess_is_seldom_wrong),
+        cmocka_unit_test (test_what_a_rule_makes_is_told_by_its_rank_only_if_all_are_so),
         cmocka_unit_test (test_one_pair_too_often_is_refused),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
