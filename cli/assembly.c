@@ -8,7 +8,7 @@
 #include "actors/router/router.h"
 #include "base/memory.h"
 #include "broker/broker.h"
-#include "runtime/suggest.h"
+#include "base/suggest.h"
 #include "workers/llamacpp/llamacpp.h"
 #include "workers/mock/mock.h"
 #include "workers/worker.h"

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "runtime/suggest.h"
+#include "base/suggest.h"
 
 //  The C library's own, which it shows to none but GNU programs; sem_clockwait(3).
 int sem_clockwait (sem_t *semaphore, clockid_t clock, const struct timespec *until);

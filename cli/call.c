@@ -8,7 +8,7 @@
 #include "cli/caller.h"
 #include "cli/site.h"
 #include "runtime/endpoint.h"
-#include "runtime/suggest.h"
+#include "base/suggest.h"
 
 enum { CALL_MEMORY = 256 << 20 };
 

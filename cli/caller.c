@@ -11,7 +11,7 @@
 #include "base/memory.h"
 #include "runtime/actor.h"
 #include "runtime/endpoint.h"
-#include "runtime/suggest.h"
+#include "base/suggest.h"
 #include "schemas/directory.h"
 #include "schemas/status.h"
 

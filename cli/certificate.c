@@ -10,7 +10,7 @@
 #include <zmq.h>
 
 #include "cli/environment.h"
-#include "runtime/suggest.h"
+#include "base/suggest.h"
 
 enum { PATH_SIZE = 1024, FILE_MAX = 16384 };
 

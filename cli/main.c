@@ -12,7 +12,7 @@
 #include "base/memory.h"
 #include "cli/command.h"
 #include "cli/environment.h"
-#include "runtime/suggest.h"
+#include "base/suggest.h"
 #include "schemas/message.h"
 
 enum { NAME_COLUMN = 12, FLAGS_MEMORY = 1 << 20 };

@@ -8,7 +8,7 @@
 #include "cli/manifest_hosts.h"
 #include "cli/placeholder.h"
 #include "runtime/endpoint.h"
-#include "runtime/suggest.h"
+#include "base/suggest.h"
 
 enum { MEMORY_MAX = 16 << 20, PORT_MAX = 65535, MODEL_MAX = 256 };
 

@@ -6,7 +6,7 @@
 
 #include "base/bug.h"
 #include "runtime/endpoint.h"
-#include "runtime/suggest.h"
+#include "base/suggest.h"
 
 //  Processes that exactly one host runs; workers say themselves where they are.
 static const char *const s_processes [] = { "broker", "core", NULL };

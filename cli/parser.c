@@ -9,7 +9,7 @@
 #include "cli/rows.h"
 #include "model/parser/format_file.h"
 #include "model/parser/parser.h"
-#include "runtime/suggest.h"
+#include "base/suggest.h"
 
 enum { TOOLS_SIZE_MAX = 64 << 20, RANDOM_PIECE_MAX = 24 };
 

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "runtime/suggest.h"
+#include "base/suggest.h"
 
 enum { SHOWN_MAX = 48 };
 

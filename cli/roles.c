@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "cli/placeholder.h"
-#include "runtime/suggest.h"
+#include "base/suggest.h"
 #include "schemas/message.h"
 
 //  What everybody who lives in the directory needs: to register, to fill gaps, to be asked whether one is there.

@@ -17,7 +17,7 @@
 #include "cli/brief.h"
 #include "cli/caller.h"
 #include "cli/site.h"
-#include "runtime/suggest.h"
+#include "base/suggest.h"
 #include "schemas/batch.h"
 #include "schemas/directory.h"
 #include "schemas/event.h"

@@ -6,7 +6,7 @@
 #include "base/json_writer.h"
 #include "cli/conformance.h"
 #include "cli/site.h"
-#include "runtime/suggest.h"
+#include "base/suggest.h"
 #include "schemas/directory.h"
 
 enum { WORKER_MEMORY = 64 << 20 };

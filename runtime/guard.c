@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/buffer.h"
-#include "runtime/suggest.h"
+#include "base/suggest.h"
 
 enum { SUBJECT_MAX = 256, PATTERN_MAX = 256 };
 

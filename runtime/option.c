@@ -5,7 +5,7 @@
 
 #include "base/bug.h"
 #include "runtime/option_value.h"
-#include "runtime/suggest.h"
+#include "base/suggest.h"
 
 enum { PATH_MAX_SIZE = 256, LIST_MAX = 10000 };
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "runtime/suggest.h"
+#include "base/suggest.h"
 
 enum { DIGITS_MAX = 6, MILLION = 1000000 };
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "base/suggest.h"
 #include "schemas/message_field.h"
 
 typedef struct {
@@ -191,6 +192,17 @@ s_read_field (reader_t *self, const message_field_t *field, const json_t *json, 
 }
 
 static status_t
+s_fail_name (reader_t *self, const message_type_t *type, span_t name)
+{
+    suggest_t suggest;
+    suggest_init (&suggest, name);
+    for (size_t i = 0; i < type->field_count; i++)
+        suggest_offer (&suggest, type->fields [i].name);
+    return error_set (
+        self->error, STATUS_INVALID, "there is no field \"%.*s\"%s", SPAN_ARG (name), suggest_text (&suggest));
+}
+
+static status_t
 s_check_names (reader_t *self, const message_type_t *type, const json_t *json)
 {
     uintptr_t cursor = 0;
@@ -201,7 +213,7 @@ s_check_names (reader_t *self, const message_type_t *type, const json_t *json)
         for (size_t i = 0; i < type->field_count; i++)
             known = known || span_equal_string (name, type->fields [i].name);
         if (!known)
-            return error_set (self->error, STATUS_INVALID, "there is no field \"%.*s\"", SPAN_ARG (name));
+            return s_fail_name (self, type, name);
     }
     return STATUS_OK;
 }

@@ -519,7 +519,8 @@ test_json_that_is_no_such_message_is_refused_by_name (void **state)
 {
     s_assert_json_refused ("[]", "specimen: must be an object, is an array");
     s_assert_json_refused ("{", "not JSON: it ends too early");
-    s_assert_json_refused ("{\"u9\":1}", "specimen: there is no field \"u9\"");
+    s_assert_json_refused ("{\"u9\":1}", "specimen: there is no field \"u9\"; did you mean 'u8'?");
+    s_assert_json_refused ("{\"nothing like it\":1}", "specimen: there is no field \"nothing like it\"");
     s_assert_json_refused ("{\"u8\":256}", "specimen: u8: must be an integer from 0 to 255");
     s_assert_json_refused ("{\"u8\":-1}", "specimen: u8: must be an integer from 0 to 255");
     s_assert_json_refused ("{\"u8\":\"1\"}", "specimen: u8: must be an integer, is a string");

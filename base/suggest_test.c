@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "runtime/suggest.h"
+#include "base/suggest.h"
 
 typedef struct {
     const char *typed;

@@ -3,8 +3,8 @@
 //  Somebody typed a word that is not among those we know: offer the known ones, take the closest.  The distance counts
 //  letters put in, left out, replaced or swapped with their neighbour; case does not count, and '-' equals '_'.
 
-#ifndef RUNTIME_SUGGEST_H
-#define RUNTIME_SUGGEST_H
+#ifndef BASE_SUGGEST_H
+#define BASE_SUGGEST_H
 
 #include "base/span.h"
 

@@ -1,4 +1,4 @@
-#include "runtime/suggest.h"
+#include "base/suggest.h"
 
 #include <stdint.h>
 #include <stdio.h>
