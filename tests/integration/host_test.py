@@ -301,6 +301,14 @@ class HostTest(unittest.TestCase):
                          + re.escape(f"{self.folder}/run/engine-broken-0.log") + ":\n    cannot open the model\n")
         self.assertTrue(done.stderr.endswith("configuration:\n    sh -c 'echo cannot open the model; exit 3'\n"), done.stderr)
 
+    def test_run_says_whom_it_still_waits_for(self):
+        slow = {"engine": "llamacpp", "name": "slow", "port": free_port(), "command": "sleep 60"}
+        with Program([STATOR, "run", self.config(FLEET.replace("{ engine: mock, count: 2 }", json.dumps(slow))), "--port", "0",
+                      "--run-dir", self.folder / "run", "--state-dir", self.folder / "state"], self.folder, "waiting") as run:
+            until(lambda: "still waiting for" in run.output(), 30, "news")
+            self.assertRegex(run.output(), r"still waiting for engine/slow-0, started \d+ s ago; it writes to "
+                             + re.escape(f"{self.folder}/run/engine-slow-0.log"))
+
     def test_run_waits_while_somebody_may_still_come_up(self):
         engine = self.folder / "engine.py"
         engine.write_text(ENGINE)
