@@ -59,8 +59,8 @@ s_public_bus (bus_t *self, const manifest_t *fleet, const assembly_site_t *site)
     const manifest_host_t *host = manifest_host_of (fleet, "broker");
     s_local_bus (self, site);
     if (host) {
-        manifest_host_endpoint (host, "7400", self->endpoint, ENDPOINT_MAX);
-        manifest_host_endpoint (host, "7401", self->events, ENDPOINT_MAX);
+        manifest_host_endpoint (host, MANIFEST_BROKER_PORT, self->endpoint, ENDPOINT_MAX);
+        manifest_host_endpoint (host, MANIFEST_EVENTS_PORT, self->events, ENDPOINT_MAX);
     }
     if (*fleet->broker.endpoint)
         snprintf (self->endpoint, ENDPOINT_MAX, "%s", fleet->broker.endpoint);

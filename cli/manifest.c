@@ -6,11 +6,13 @@
 #include "base/bug.h"
 #include "base/memory.h"
 #include "cli/manifest_hosts.h"
+#include "cli/manifest_place.h"
+#include "cli/manifest_ports.h"
 #include "cli/placeholder.h"
 #include "runtime/endpoint.h"
 #include "base/suggest.h"
 
-enum { MEMORY_MAX = 16 << 20, PORT_MAX = 65535, MODEL_MAX = 256 };
+enum { MEMORY_MAX = 16 << 20, MODEL_MAX = 256 };
 
 //  What checking needs: the fleet, and where in the file it came from.
 typedef struct {
@@ -82,22 +84,6 @@ const char *const manifest_placeholders [] = { "port", "instance", "model", NULL
 
 //  ---- Checks ----------------------------------------------------------------------------------------------------------
 
-//  Where a key of an element stands: its value, else the element.
-static place_t
-s_place (const check_t *self, const char *list, size_t position, const char *key)
-{
-    const config_node_t *element = config_element (config_child (self->root, list), position);
-    const config_node_t *value = config_child (element, key);
-    return value ? value->place : element ? element->place : (place_t){ 0 };
-}
-
-static place_t
-s_section_place (const check_t *self, const char *section, const char *key)
-{
-    const config_node_t *value = config_child (config_child (self->root, section), key);
-    return value ? value->place : (place_t){ 0 };
-}
-
 bool
 manifest_is_name (const char *name)
 {
@@ -150,7 +136,7 @@ s_check_models (check_t *self)
 {
     for (size_t i = 0; i < self->fleet->models.count; i++) {
         const manifest_model_t *model = manifest_model (self->fleet, i);
-        place_t place = s_place (self, "models", i, "name");
+        place_t place = manifest_place (self->root, "models", i, "name");
         if (!*model->name && place.line)
             complaints_add (self->complaints, place, "models[%zu].name is empty", i);
         if (strlen (model->name) > MODEL_MAX)
@@ -161,7 +147,7 @@ s_check_models (check_t *self)
                 model->name);
         for (size_t j = 0; j < model->aliases.count; j++)
             if (s_model_of (self->fleet, i, model->aliases.items [j]))
-                complaints_add (self->complaints, s_place (self, "models", i, "aliases"),
+                complaints_add (self->complaints, manifest_place (self->root, "models", i, "aliases"),
                     "models[%zu].aliases: '%s' is the name or alias of another model", i, model->aliases.items [j]);
     }
 }
@@ -173,7 +159,7 @@ s_complain_model (check_t *self, size_t position, const char *name)
     suggest_init (&suggest, span_from_string (name));
     for (size_t i = 0; i < self->fleet->models.count; i++)
         suggest_offer (&suggest, manifest_model (self->fleet, i)->name);
-    complaints_add (self->complaints, s_place (self, "workers", position, "model"),
+    complaints_add (self->complaints, manifest_place (self->root, "workers", position, "model"),
         "workers[%zu].model: '%.100s' is not among the models%s", position, name,
         suggest_best (&suggest) ? suggest_text (&suggest) : "; add it there, or name one of them");
 }
@@ -192,24 +178,15 @@ s_settle_model (check_t *self, size_t position)
     else if (*worker->model && models)
         s_complain_model (self, position, worker->model);
     else if (!*worker->model)
-        complaints_add (
-            self->complaints, s_place (self, "workers", position, "engine"), "workers[%zu] has no 'model'", position);
-}
-
-//  True where two groups want the same ports of a host for engines that we start.
-static bool
-s_ports_meet (const manifest_worker_t *a, const manifest_worker_t *b)
-{
-    if (!a->command.count || !b->command.count || strcmp (a->host, b->host) != 0)
-        return false;
-    return a->port < b->port + b->count && b->port < a->port + a->count;
+        complaints_add (self->complaints, manifest_place (self->root, "workers", position, "engine"),
+            "workers[%zu] has no 'model'", position);
 }
 
 static void
 s_check_engine (check_t *self, size_t position)
 {
     const manifest_worker_t *worker = manifest_worker (self->fleet, position);
-    place_t place = s_place (self, "workers", position, "engine");
+    place_t place = manifest_place (self->root, "workers", position, "engine");
     const config_node_t *element = config_element (config_child (self->root, "workers"), position);
     bool said = config_child (element, "url") || config_child (element, "command");    //  Else it was refused already
     if (worker->engine == ENGINE_LLAMACPP && !*worker->url && !worker->command.count && !said)
@@ -219,15 +196,12 @@ s_check_engine (check_t *self, size_t position)
         complaints_add (self->complaints, place,
             "workers[%zu] has both 'url' (runs already) and 'command' (we start it)", position);
     if (*worker->url && worker->count > 1)
-        complaints_add (self->complaints, s_place (self, "workers", position, "count"),
+        complaints_add (self->complaints, manifest_place (self->root, "workers", position, "count"),
             "workers[%zu].count: one 'url' is one engine; write an element for each", position);
     for (size_t i = 0; i < worker->environment.count; i++)
         if (!strchr (worker->environment.items [i], '=') || *worker->environment.items [i] == '=')
-            complaints_add (self->complaints, s_place (self, "workers", position, "environment"),
+            complaints_add (self->complaints, manifest_place (self->root, "workers", position, "environment"),
                 "workers[%zu].environment: '%.100s' is not NAME=value", position, worker->environment.items [i]);
-    if (worker->command.count && worker->port + worker->count - 1 > PORT_MAX)
-        complaints_add (self->complaints, s_place (self, "workers", position, "port"),
-            "workers[%zu].port: the last of its ports is above 65535", position);
 }
 
 static void
@@ -242,7 +216,8 @@ s_check_command (check_t *self, size_t position)
         if (!name.size)
             continue;
         placeholder_complain (name, manifest_placeholders, &text);
-        complaints_add (self->complaints, word ? word->place : s_place (self, "workers", position, "command"),
+        complaints_add (self->complaints,
+            word ? word->place : manifest_place (self->root, "workers", position, "command"),
             "workers[%zu].command: %s", position, buffer_string (&text));
         buffer_fini (&text);
     }
@@ -253,13 +228,10 @@ s_check_pair (check_t *self, size_t first, size_t second)
 {
     const manifest_worker_t *a = manifest_worker (self->fleet, first), *b = manifest_worker (self->fleet, second);
     if (strcmp (a->name, b->name) == 0)
-        complaints_add (self->complaints, s_place (self, "workers", second, "name"),
+        complaints_add (self->complaints, manifest_place (self->root, "workers", second, "name"),
             "workers[%zu] and workers[%zu] are both called '%s'; give one another 'name'", first, second, b->name);
-    if (s_ports_meet (a, b))
-        complaints_add (self->complaints, s_place (self, "workers", second, "port"),
-            "workers[%zu] and workers[%zu] start engines on the same ports; give one another 'port'", first, second);
     if (strcmp (a->model, b->model) == 0 && a->worker.block_size != b->worker.block_size)
-        complaints_add (self->complaints, s_place (self, "workers", second, "block_size"),
+        complaints_add (self->complaints, manifest_place (self->root, "workers", second, "block_size"),
             "workers[%zu].block_size: model '%s' has blocks of %lld tokens in workers[%zu]", second, b->model,
             (long long)a->worker.block_size, first);
 }
@@ -275,34 +247,14 @@ s_check_workers (check_t *self)
         if (!*worker->name)
             worker->name = engines [worker->engine];
         if (!manifest_is_instance (worker->name))
-            complaints_add (self->complaints, s_place (self, "workers", i, "name"),
+            complaints_add (self->complaints, manifest_place (self->root, "workers", i, "name"),
                 "%s: '%.100s' is no name of actors: up to 64 letters, digits, '_' and '-'", path, worker->name);
         s_settle_model (self, i);
-        worker->place = s_place (self, "workers", i, "command");
+        worker->place = manifest_place (self->root, "workers", i, "command");
         s_check_engine (self, i);
         s_check_command (self, i);
         for (size_t j = 0; j < i; j++)
             s_check_pair (self, j, i);
-    }
-}
-
-//  Frontends listen on ports in a row, as engines do.
-static void
-s_check_frontend_ports (check_t *self)
-{
-    const manifest_frontend_t *frontend = &self->fleet->frontend;
-    int64_t port = frontend->options.port, count = frontend->instances;
-    if (!port)
-        return;
-    if (port + count - 1 > PORT_MAX)
-        complaints_add (self->complaints, s_section_place (self, "frontend", "port"),
-            "frontend.port: the last of its ports is above 65535");
-    for (size_t i = 0; i < self->fleet->workers.count; i++) {
-        const manifest_worker_t *worker = manifest_worker (self->fleet, i);
-        if (worker->command.count && worker->port < port + count && port < worker->port + worker->count)
-            complaints_add (self->complaints, s_place (self, "workers", i, "port"),
-                "workers[%zu] starts an engine on port %lld, where the frontend listens; give it another 'port'", i,
-                (long long)port);
     }
 }
 
@@ -311,13 +263,13 @@ s_check_reach (check_t *self)
 {
     const frontend_options_t *frontend = &self->fleet->frontend.options;
     if (!frontend->allow_public && !host_is_local (span_from_string (frontend->host)))
-        complaints_add (self->complaints, s_section_place (self, "frontend", "host"),
+        complaints_add (self->complaints, manifest_section_place (self->root, "frontend", "host"),
             "frontend.host: '%.100s' can be reached from other machines and nobody is asked for a key; set "
             "frontend.allow_public to allow it",
             frontend->host);
     const char *policy = self->fleet->router.options.policy_endpoint;
     if (endpoint_leaves_machine (span_from_string (policy)))
-        complaints_add (self->complaints, s_section_place (self, "router", "policy_endpoint"),
+        complaints_add (self->complaints, manifest_section_place (self->root, "router", "policy_endpoint"),
             "router.policy_endpoint: '%s' is on another machine, and a policy proves itself with no key; run it beside "
             "the router, at tcp://127.0.0.1 or ipc://",
             policy);
@@ -331,20 +283,21 @@ s_check (check_t *self)
         complaints_add (self->complaints, version ? version->place : (place_t){ 0 },
             "version %lld is not known here; this program reads version %d", (long long)self->fleet->version,
             MANIFEST_VERSION);
-    s_check_name (self, s_section_place (self, "cluster", "name"), "cluster.name", self->fleet->cluster.name);
+    s_check_name (
+        self, manifest_section_place (self->root, "cluster", "name"), "cluster.name", self->fleet->cluster.name);
     s_check_models (self);
     s_check_workers (self);
-    s_check_frontend_ports (self);
+    manifest_check_ports (self->fleet, self->root, self->complaints);
     s_check_reach (self);
     manifest_check_hosts (self->fleet, self->root, self->complaints);
     roles_check (
         &self->fleet->security.roles, config_child (config_child (self->root, "security"), "roles"), self->complaints);
     if (self->fleet->host.restart_delay_ns > self->fleet->host.restart_delay_max_ns)
-        complaints_add (self->complaints, s_section_place (self, "host", "restart_delay"),
+        complaints_add (self->complaints, manifest_section_place (self->root, "host", "restart_delay"),
             "host.restart_delay is longer than host.restart_delay_max");
     if (self->fleet->broker.lease_ns < 2 * self->fleet->broker.heartbeat_ns)
-        complaints_add (
-            self->complaints, s_section_place (self, "broker", "lease"), "broker.lease is shorter than two heartbeats");
+        complaints_add (self->complaints, manifest_section_place (self->root, "broker", "lease"),
+            "broker.lease is shorter than two heartbeats");
 }
 
 //  Without a list of models, what the workers name is the list.

@@ -155,6 +155,10 @@ bool manifest_is_instance (const char *name);
 
 //  ---- Hosts (manifest_hosts.c) ----
 
+//  Where the broker of such a fleet listens, unless the file says where.
+#define MANIFEST_BROKER_PORT "7400"
+#define MANIFEST_EVENTS_PORT "7401"
+
 //  In the order of the file; `position` is below the count.
 const manifest_host_t *manifest_host (const manifest_t *self, size_t position);
 

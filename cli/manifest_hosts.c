@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "cli/manifest_place.h"
 #include "runtime/endpoint.h"
 #include "base/suggest.h"
 
@@ -105,14 +106,6 @@ manifest_host_endpoint (const manifest_host_t *host, const char *port, char *out
 
 //  ---- Checks ----------------------------------------------------------------------------------------------------------
 
-static place_t
-s_place (const check_t *self, const char *list, size_t position, const char *key)
-{
-    const config_node_t *element = config_element (config_child (self->root, list), position);
-    const config_node_t *value = config_child (element, key);
-    return value ? value->place : element ? element->place : (place_t){ 0 };
-}
-
 static bool
 s_is_address (const char *text)
 {
@@ -141,7 +134,7 @@ s_check_runs (check_t *self, size_t position)
             continue;
         suggest_init (&suggest, span_from_string (host->runs.items [i]));
         suggest_offer_words (&suggest, s_processes);
-        complaints_add (self->complaints, s_place (self, "hosts", position, "runs"),
+        complaints_add (self->complaints, manifest_place (self->root, "hosts", position, "runs"),
             "hosts[%zu].runs: '%.100s' is neither 'broker' nor 'core'; %s", position, host->runs.items [i],
             suggest_best (&suggest) ? suggest_text (&suggest) + 2 : "workers name their host themselves");
     }
@@ -158,7 +151,7 @@ s_check_host (check_t *self, size_t position)
             "hosts[%zu].name: '%.100s' is no name of actors: up to 64 letters, digits, '_' and '-'", position,
             host->name);
     if (!s_is_address (host->address))
-        complaints_add (self->complaints, s_place (self, "hosts", position, "address"),
+        complaints_add (self->complaints, manifest_place (self->root, "hosts", position, "address"),
             "hosts[%zu].address: '%.100s' is no IP address that the other hosts reach it at; write the number, not a "
             "name",
             position, host->address);
@@ -168,7 +161,7 @@ s_check_host (check_t *self, size_t position)
             complaints_add (self->complaints, host->place, "hosts[%zu] and hosts[%zu] are both called '%s'", i,
                 position, host->name);
         if (strcmp (other->address, host->address) == 0)
-            complaints_add (self->complaints, s_place (self, "hosts", position, "address"),
+            complaints_add (self->complaints, manifest_place (self->root, "hosts", position, "address"),
                 "hosts[%zu] and hosts[%zu] are both at %s", i, position, host->address);
     }
     s_check_runs (self, position);
@@ -181,7 +174,7 @@ s_check_process (check_t *self, const char *process)
     for (size_t i = 0; i < self->fleet->hosts.count; i++)
         count += manifest_host_runs (self->fleet, manifest_host (self->fleet, i), process);
     if (count != 1)
-        complaints_add (self->complaints, s_place (self, "hosts", 0, "runs"),
+        complaints_add (self->complaints, manifest_place (self->root, "hosts", 0, "runs"),
             "hosts: %s of them 'runs' %s; exactly one must", count ? "more than one" : "none", process);
 }
 
@@ -194,18 +187,17 @@ s_check_worker (check_t *self, size_t position)
     if (!self->fleet->hosts.count && !*worker->host)
         return;
     if (!*worker->host)
-        complaints_add (self->complaints, s_place (self, "workers", position, "engine"),
+        complaints_add (self->complaints, manifest_place (self->root, "workers", position, "engine"),
             "workers[%zu] has no 'host': the fleet is spread over hosts, so say on which it runs", position);
     else if (!manifest_find_host (self->fleet, worker->host))
-        s_complain_host (self, s_place (self, "workers", position, "host"), path, worker->host);
+        s_complain_host (self, manifest_place (self->root, "workers", position, "host"), path, worker->host);
 }
 
 static void
 s_check_own (check_t *self)
 {
     const char *own = self->fleet->cluster.host;
-    const config_node_t *value = config_child (config_child (self->root, "cluster"), "host");
-    place_t place = value ? value->place : (place_t){ 0 };    //  As a flag it has none
+    place_t place = manifest_section_place (self->root, "cluster", "host");    //  As a flag it has none
     if (*own && !self->fleet->hosts.count)
         complaints_add (self->complaints, place,
             "cluster.host (--host): the fleet names no hosts; the address that harnesses connect to is frontend.host "
@@ -219,8 +211,7 @@ static void
 s_check_endpoint (check_t *self, const char *key, const char *endpoint_text)
 {
     const manifest_host_t *host = manifest_host_of (self->fleet, "broker");
-    const config_node_t *value = config_child (config_child (self->root, "broker"), key);
-    place_t place = value ? value->place : (place_t){ 0 };
+    place_t place = manifest_section_place (self->root, "broker", key);
     span_t endpoint = span_from_string (endpoint_text);
     if (!host && endpoint_leaves_machine (endpoint))
         complaints_add (self->complaints, place,
@@ -237,7 +228,7 @@ manifest_check_hosts (manifest_t *fleet, const config_node_t *root, complaints_t
 {
     check_t check = { fleet, root, complaints };
     for (size_t i = 0; i < fleet->hosts.count; i++) {
-        ((manifest_host_t *)fleet->hosts.items) [i].place = s_place (&check, "hosts", i, "name");
+        ((manifest_host_t *)fleet->hosts.items) [i].place = manifest_place (root, "hosts", i, "name");
         s_check_host (&check, i);
     }
     for (size_t i = 0; s_processes [i] && fleet->hosts.count; i++)

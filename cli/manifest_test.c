@@ -155,14 +155,35 @@ static const bad_t s_bad [] = {
         "fleet.yaml:2:62: workers[0].port: the last of its ports is above 65535\n" },
     { "workers:\n  - {engine: llamacpp, model: a, command: x, count: 2}\n  - {engine: llamacpp, name: b, model: a, "
       "command: x, port: 8211}\n",
-        "fleet.yaml:3:61: workers[0] and workers[1] start engines on the same ports; give one another 'port'\n" },
+        "fleet.yaml:3:61: workers[1].port: port 8211 is that of workers[0].port in line 2 too; give one of them "
+        "another\n" },
     { "workers:\n  - {engine: mock, model: a}\n  - {engine: mock, name: b, model: a, block_size: 16}\n",
         "fleet.yaml:3:51: workers[1].block_size: model 'a' has blocks of 64 tokens in workers[0]\n" },
     { "frontend: {port: 65535, instances: 2}\n",
         "fleet.yaml:1:18: frontend.port: the last of its ports is above 65535\n" },
     { "frontend: {port: 8211}\nworkers:\n  - {engine: llamacpp, model: a, command: x, count: 2}\n",
-        "fleet.yaml:3:5: workers[0] starts an engine on port 8211, where the frontend listens; give it another "
-        "'port'\n" },
+        "fleet.yaml:3:5: workers[0].port: port 8211 is that of frontend.port in line 1 too; give one of them "
+        "another\n" },
+    { "broker: {endpoint: 'tcp://127.0.0.1:8211'}\nworkers:\n  - {engine: llamacpp, model: a, command: x, count: 2}\n",
+        "fleet.yaml:3:5: workers[0].port: port 8211 is that of broker.endpoint in line 1 too; give one of them "
+        "another\n" },
+    { "broker: {endpoint: 'tcp://127.0.0.1:8000', events: 'tcp://[::1]:8000'}\n",
+        "fleet.yaml:1:20: broker.endpoint: port 8000 is that of frontend.port by default too; give one of them "
+        "another\n"
+        "fleet.yaml:1:52: broker.events: port 8000 is that of frontend.port by default too; give one of them another\n"
+        "fleet.yaml:1:52: broker.events: port 8000 is that of broker.endpoint in line 1 too; give one of them "
+        "another\n" },
+    { "hosts:\n  - {name: a, address: 10.0.0.1, runs: [broker, core]}\n  - {name: b, address: 10.0.0.2}\nworkers:\n"
+      "  - {engine: llamacpp, model: m, name: x, host: b, command: x, port: 8000}\n"
+      "  - {engine: llamacpp, model: m, name: y, host: a, command: x, port: 7400, count: 2}\n",
+        "fleet.yaml:6:70: workers[1].port: port 7400 is that of broker.endpoint by default too; give one of them "
+        "another\n"
+        "fleet.yaml:6:70: workers[1].port: port 7401 is that of broker.events by default too; give one of them "
+        "another\n" },
+    { "hosts:\n  - {name: a, address: 127.0.0.1, runs: [broker, core]}\n  - {name: b, address: 127.0.0.2}\nworkers:\n"
+      "  - {engine: llamacpp, model: m, host: b, command: x, port: 8000}\n",
+        "fleet.yaml:5:61: workers[0].port: port 8000 is that of frontend.port by default too; give one of them "
+        "another\n" },
     { "frontend:\n  host: 0.0.0.0\n", "fleet.yaml:2:9: frontend.host: '0.0.0.0' can be reached from other machines and "
                                       "nobody is asked for a key; set "
                                       "frontend.allow_public to allow it\n" },

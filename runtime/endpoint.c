@@ -31,6 +31,13 @@ endpoint_host (span_t endpoint)
     return host;
 }
 
+span_t
+endpoint_port (span_t endpoint)
+{
+    size_t colon = s_find_last (endpoint, ':');
+    return s_is_tcp (endpoint) && colon > 3 ? span_slice (endpoint, colon + 1, endpoint.size) : SPAN ("");
+}
+
 //  127.0.0.0/8, but not a name that begins like it.
 static bool
 s_is_loopback_v4 (span_t host)

@@ -8,6 +8,9 @@
 //  The host of a TCP endpoint, without brackets; empty for others.  Of "tcp://SOURCE;HOST:PORT" it is HOST.  Borrowed.
 span_t endpoint_host (span_t endpoint);
 
+//  The port of a TCP endpoint, a number or "*"; empty for others.  Borrowed.
+span_t endpoint_port (span_t endpoint);
+
 //  True for a loopback address and for "localhost".
 bool host_is_local (span_t host);
 

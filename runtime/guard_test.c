@@ -113,25 +113,27 @@ test_which_endpoints_leave_the_machine (void **state)
     static const struct {
         const char *endpoint;
         const char *host;
+        const char *port;
         bool leaves;
     } cases [] = {
-        { "ipc:///run/x/broker", "", false },
-        { "inproc://x", "", false },
-        { "tcp://127.0.0.1:7400", "127.0.0.1", false },
-        { "tcp://127.9.9.9:*", "127.9.9.9", false },
-        { "tcp://localhost:7400", "localhost", false },
-        { "tcp://[::1]:7400", "::1", false },
-        { "tcp://", "", false },
-        { "tcp://*:7400", "*", true },
-        { "tcp://0.0.0.0:7400", "0.0.0.0", true },
-        { "tcp://10.0.0.1:7400", "10.0.0.1", true },
-        { "tcp://[fe80::1]:7400", "fe80::1", true },
-        { "tcp://127.example.org:7400", "127.example.org", true },
-        { "tcp://127.0.0.1:0;10.0.0.1:7400", "10.0.0.1", true },
+        { "ipc:///run/x/broker", "", "", false },
+        { "inproc://x", "", "", false },
+        { "tcp://127.0.0.1:7400", "127.0.0.1", "7400", false },
+        { "tcp://127.9.9.9:*", "127.9.9.9", "*", false },
+        { "tcp://localhost:7400", "localhost", "7400", false },
+        { "tcp://[::1]:7400", "::1", "7400", false },
+        { "tcp://", "", "", false },
+        { "tcp://*:7400", "*", "7400", true },
+        { "tcp://0.0.0.0:7400", "0.0.0.0", "7400", true },
+        { "tcp://10.0.0.1:7400", "10.0.0.1", "7400", true },
+        { "tcp://[fe80::1]:7400", "fe80::1", "7400", true },
+        { "tcp://127.example.org:7400", "127.example.org", "7400", true },
+        { "tcp://127.0.0.1:0;10.0.0.1:7400", "10.0.0.1", "7400", true },
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         span_t endpoint = span_from_string (cases [i].endpoint);
         assert_true (span_equal_string (endpoint_host (endpoint), cases [i].host));
+        assert_true (span_equal_string (endpoint_port (endpoint), cases [i].port));
         assert_int_equal (endpoint_leaves_machine (endpoint), cases [i].leaves);
     }
 }
