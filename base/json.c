@@ -189,17 +189,23 @@ s_parse (span_t text, json_t **tree, error_t *error)
     return status;
 }
 
-//  The same of a text with such numbers.
+//  The same of a text with such pairs, or such numbers where `beyond` says so.
 static status_t
-s_parse_wrapped (span_t text, json_t **tree, error_t *error)
+s_parse_rewritten (span_t text, bool beyond, json_t **tree, error_t *error)
 {
-    buffer_t room = { 0 };
-    span_t wrapped = s_wrap_numbers (text, &room);
-    status_t status = wrapped.size > INT32_MAX ? error_set (error, STATUS_LIMIT, "not JSON: larger than 2 GiB")
-                                               : s_parse (wrapped, tree, error);
-    if (!status)
+    buffer_t pairs = { 0 }, numbers = { 0 };
+    span_t plain = s_replace_pairs (text, &pairs);
+    if (beyond)
+        plain = s_wrap_numbers (plain, &numbers);
+    status_t status = plain.size > INT32_MAX ? error_set (error, STATUS_LIMIT, "not JSON: larger than 2 GiB")
+                                             : s_parse (plain, tree, error);
+    if (!status && beyond)
         s_unwrap_numbers (s_object (*tree));
-    buffer_fini (&room);
+    //  What is wrong with it is wrong with the text, and told of its bytes.
+    if (status && status != STATUS_LIMIT && plain.data != text.data)
+        status = s_parse (text, tree, error);
+    buffer_fini (&numbers);
+    buffer_fini (&pairs);
     return status;
 }
 
@@ -224,16 +230,11 @@ json_weight (span_t text)
 status_t
 json_parse (span_t text, json_t **tree, error_t *error)
 {
-    buffer_t room = { 0 };
+    bool beyond;
     if (text.size > INT32_MAX)
         return error_set (error, STATUS_LIMIT, "not JSON: larger than 2 GiB");
-    bool beyond;
     status_t status = json_check (text, &beyond, error);
-    span_t plain = status ? text : s_replace_pairs (text, &room);
-    if (!status)
-        status = beyond ? s_parse_wrapped (plain, tree, error) : s_parse (plain, tree, error);
-    buffer_fini (&room);
-    return status;
+    return status ? status : s_parse_rewritten (text, beyond, tree, error);
 }
 
 void

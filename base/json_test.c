@@ -88,6 +88,16 @@ test_what_is_no_json_is_refused_with_its_place (void **state)
     s_assert_refused (SPAN ("[1"), "not JSON: it ends too early");
 }
 
+//  Numbers and pairs of escapes that are rewritten for the reader do not move the places that it names.
+static void
+test_a_place_is_one_of_the_text_as_it_came (void **state)
+{
+    s_assert_refused (SPAN ("[99999999999999999999,-99999999999999999999 x]"), "not JSON: unexpected text at byte 44");
+    s_assert_refused (SPAN ("[\"\\ud83d\\udc00\" x]"), "not JSON: unexpected text at byte 16");
+    s_assert_refused (SPAN ("[\"\\ud83f\\udc00\",99999999999999999999] x"), "not JSON: unexpected text at byte 38");
+    s_assert_refused (SPAN ("[99999999999999999999"), "not JSON: it ends too early");
+}
+
 static void
 test_no_number_changes_silently (void **state)
 {
@@ -110,6 +120,10 @@ test_no_number_changes_silently (void **state)
         "[99999999999999999999.5,99999999999999999999e3,1E-99999999999999999999,18446744073709551615,10E0]",
         "[99999999999999999999.5,99999999999999999999e3,1E-99999999999999999999,18446744073709551615,10E0]");
     s_assert_rewritten ("[1e999,-1e999]", "[1e999,-1e999]");
+    s_assert_rewritten ("[1e-999999999,-0,1E+2]", "[1e-999999999,0,1E+2]");
+    s_assert_refused (SPAN ("[+1]"), "not JSON: unexpected text at byte 1");
+    s_assert_refused (SPAN ("[.5]"), "not JSON: unexpected text at byte 1");
+    s_assert_refused (SPAN ("[1e]"), "not JSON: a number that is none at byte 1");
 }
 
 //  Whole numbers of any size are whole, with their digits; only those within 64 bits are given as such.
@@ -470,6 +484,7 @@ main (void)
         cmocka_unit_test (test_what_only_looks_like_a_pair_stays),
         cmocka_unit_test (test_a_text_is_written_back_in_order_digit_for_digit),
         cmocka_unit_test (test_what_is_no_json_is_refused_with_its_place),
+        cmocka_unit_test (test_a_place_is_one_of_the_text_as_it_came),
         cmocka_unit_test (test_no_number_changes_silently),
         cmocka_unit_test (test_a_whole_number_has_any_size),
         cmocka_unit_test (test_nesting_ends_at_the_bound),
