@@ -2,9 +2,9 @@
 //
 //  For the files of this folder that fill it or use it. Who does what, from a file to ids and back:
 //
-//      load_json, load_gguf    fill it (with scan, load_steps, pre); body.c builds what follows from that
+//      load_json, load_gguf    fill it (with scan, load_steps, load_rules, pre); body.c builds what follows from that
 //      tokenizer               takes a text apart: added tokens (added), and what lies between, normalised (normalizer, charsmap)
-//      splitter                cuts that by the steps of the file, any there are (regex, ruby)
+//      splitter                cuts that by the steps of the file, any there are (regex, ruby, sets; scripts)
 //      words, cuts             do the same for known expressions (grammar): one piece after the other, or many by bits (classes)
 //      encode                  looks pieces up (cache), and has those that are new encoded:
 //      bpe                     by rules (merges), in parts (parts) whose characters may be whole from the start (firsts);

@@ -152,6 +152,88 @@ static const kind_t s_kinds [] = {
         "\"end_of_word_suffix\": null, \"fuse_unk\": false, \"byte_fallback\": false, \"ignore_merges\": false, "
         "\"vocab\": {\"a\": 0}, \"merges\": []}}",
         "a", true, "10 11 20 0 21 12" },
+    { "The first word has no mark where what began the text was dropped",
+        "{\"normalizer\": {\"type\": \"Nmt\"}, \"pre_tokenizer\": {\"type\": \"Metaspace\", \"replacement\": "
+        "\"\\u2581\", \"prepend_scheme\": \"first\", \"split\": true}, \"model\": {\"type\": \"BPE\", \"dropout\": "
+        "null, \"unk_token\": null, \"continuing_subword_prefix\": null, \"end_of_word_suffix\": null, \"fuse_unk\": "
+        "false, \"byte_fallback\": false, \"ignore_merges\": false, \"vocab\": {\"a\": 0, \"\\u2581\": 1}, \"merges\": "
+        "[]}}",
+        "\x7f"
+        "a",
+        false, "0" },
+    { "and has one where nothing was",
+        "{\"normalizer\": {\"type\": \"Nmt\"}, \"pre_tokenizer\": {\"type\": \"Metaspace\", \"replacement\": "
+        "\"\\u2581\", \"prepend_scheme\": \"first\", \"split\": true}, \"model\": {\"type\": \"BPE\", \"dropout\": "
+        "null, \"unk_token\": null, \"continuing_subword_prefix\": null, \"end_of_word_suffix\": null, \"fuse_unk\": "
+        "false, \"byte_fallback\": false, \"ignore_merges\": false, \"vocab\": {\"a\": 0, \"\\u2581\": 1}, \"merges\": "
+        "[]}}",
+        "a\x7f"
+        "",
+        false, "1 0" },
+    { "Cut by \\p{L}+",
+        "{\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"Regex\": \"\\\\p{L}+\"}, \"behavior\": "
+        "\"Isolated\", \"invert\": false}, \"model\": {\"type\": \"WordLevel\", \"unk_token\": \"?\", \"vocab\": "
+        "{\"?\": 0, \"1\": 1, \"\\ua7cbx\\ud888\\udfaf\": 2, \"2\": 3}}}",
+        "1\xea\x9f\x8b"
+        "x\xf0\xb2\x8e\xaf"
+        "2",
+        false, "1 2 3" },
+    { "Cut by [^\\P{L}x]+",
+        "{\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"Regex\": \"[^\\\\P{L}x]+\"}, \"behavior\": "
+        "\"Isolated\", \"invert\": false}, \"model\": {\"type\": \"WordLevel\", \"unk_token\": \"?\", \"vocab\": "
+        "{\"?\": 0, \"1\": 1, \"\\ua7cba\": 2, \"x\": 3}}}",
+        "1\xea\x9f\x8b"
+        "ax",
+        false, "1 2 3" },
+    { "Cut by \\p{C}",
+        "{\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"Regex\": \"\\\\p{C}\"}, \"behavior\": \"Isolated\", "
+        "\"invert\": false}, \"model\": {\"type\": \"WordLevel\", \"unk_token\": \"?\", \"vocab\": {\"?\": 0, "
+        "\"a\\ua7cb\": 1, \"\\u0378\": 2}}}",
+        "a\xea\x9f\x8b"
+        "\xcd\xb8"
+        "",
+        false, "1 2" },
+    { "Cut by [[:punct:]]+",
+        "{\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"Regex\": \"[[:punct:]]+\"}, \"behavior\": "
+        "\"Isolated\", \"invert\": false}, \"model\": {\"type\": \"WordLevel\", \"unk_token\": \"?\", \"vocab\": "
+        "{\"?\": 0, \"a\": 1, \"+\\u00a2\": 2, \"b\": 3}}}",
+        "a+\xc2\xa2"
+        "b",
+        false, "1 2 3" },
+    { "Cut by \\p{Han}+",
+        "{\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"Regex\": \"\\\\p{Han}+\"}, \"behavior\": "
+        "\"Isolated\", \"invert\": false}, \"model\": {\"type\": \"WordLevel\", \"unk_token\": \"?\", \"vocab\": "
+        "{\"?\": 0, \"a\": 1, \"\\ud888\\udfaf\": 2, \"\\u3042\": 3}}}",
+        "a\xf0\xb2\x8e\xaf"
+        "\xe3\x81\x82"
+        "",
+        false, "1 2 3" },
+    { "Cut by \\b",
+        "{\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"Regex\": \"\\\\b\"}, \"behavior\": \"Isolated\", "
+        "\"invert\": false}, \"model\": {\"type\": \"WordLevel\", \"unk_token\": \"?\", \"vocab\": {\"?\": 0, \"a\": "
+        "1, \" \": 2, \"\\u0897b\": 3}}}",
+        "a \xe0\xa2\x97"
+        "b",
+        false, "1 2 3" },
+    { "Cut by [[:^alpha:]\\d]+",
+        "{\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"Regex\": \"[[:^alpha:]\\\\d]+\"}, \"behavior\": "
+        "\"Isolated\", \"invert\": false}, \"model\": {\"type\": \"WordLevel\", \"unk_token\": \"?\", \"vocab\": "
+        "{\"?\": 0, \"a\": 1, \"\\u0661\": 2, \"b\": 3, \"!\": 4}}}",
+        "a\xd9\xa1"
+        "b!",
+        false, "1 2 3 4" },
+    { "Cut by \\pL",
+        "{\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"Regex\": \"\\\\pL\"}, \"behavior\": \"Isolated\", "
+        "\"invert\": false}, \"model\": {\"type\": \"WordLevel\", \"unk_token\": \"?\", \"vocab\": {\"?\": 0, \"a\": "
+        "1, \"pL\": 2, \"b\": 3}}}",
+        "apLb", false, "1 2 3" },
+    { "Cut by \\u4e00+",
+        "{\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"Regex\": \"\\\\u4e00+\"}, \"behavior\": "
+        "\"Isolated\", \"invert\": false}, \"model\": {\"type\": \"WordLevel\", \"unk_token\": \"?\", \"vocab\": "
+        "{\"?\": 0, \"a\": 1, \"\\u4e00\": 2}}}",
+        "a\xe4\xb8\x80"
+        "",
+        false, "1 2" },
 };
 
 static void

@@ -489,15 +489,39 @@ s_write (const normalization_t *step, span_t text, size_t limit, buffer_t *out, 
     return STATUS_OK;
 }
 
+//  Whether a step drops what begins a text.
+static bool
+s_beheads (const normalization_t *step, span_t text)
+{
+    size_t start, end;
+    uint32_t first = text.size ? letters_decode (text.data, &end) : 0;
+    switch (text.size ? step->kind : NORMALIZE_PREPEND) {
+    case NORMALIZE_STRIP_ACCENTS:
+        return s_is_mark (first);
+    case NORMALIZE_STRIP_LEFT:
+        return letters_of (first) & LETTER_SPACE;
+    case NORMALIZE_STRIP_MARKS:
+    case NORMALIZE_CLEAN:
+    case NORMALIZE_NMT:
+        return s_fate (step->kind, first) == GOES;
+    case NORMALIZE_REPLACE:
+        return !step->content.size && s_find (step, text, 0, &start, &end, NULL) == STATUS_OK && start == 0 && end > 0;
+    default:
+        return false;
+    }
+}
+
 status_t
 normalizer_apply (const normalizer_t *self, span_t text, normalized_t *room, span_t *result, error_t *error)
 {
     size_t limit = text.size * GROWTH_MAX + GROWTH_FREE;
+    room->headless = false;
     for (size_t i = 0; i < self->steps.count; i++) {
         const normalization_t *step = array_at (&self->steps, i);
         if (s_leaves (step, text))
             continue;
         buffer_clear (&room->next);
+        room->headless |= s_beheads (step, text);
         status_t status = s_write (step, text, limit, &room->next, error);
         if (!status && room->next.size > limit)
             status =

@@ -50,6 +50,7 @@ typedef struct {
 typedef struct {
     buffer_t text;    //  What the last step that changed something made
     buffer_t next;    //  Room for the next one
+    bool headless;    //  What began the text was dropped
 } normalized_t;
 
 void normalizer_init (normalizer_t *self);

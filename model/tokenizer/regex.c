@@ -42,11 +42,29 @@ s_compile (span_t pattern, uint32_t options, error_t *error)
     return code;
 }
 
+//  Where what begins at `at` ends: an escape, with its braces, or a class; else a byte.
+static size_t
+s_atom_end (span_t pattern, size_t at)
+{
+    if (pattern.data [at] == '\\') {
+        at += 2;
+        bool braced = at < pattern.size && pattern.data [at] == '{' && memchr ("pPxogk", pattern.data [at - 1], 6);
+        return braced ? at + span_find_byte (span_slice (pattern, at, pattern.size), '}') + 1 : at;
+    }
+    if (pattern.data [at] != '[')
+        return at + 1;
+    at += 1 + (at + 1 < pattern.size && pattern.data [at + 1] == '^');
+    at += at < pattern.size && pattern.data [at] == ']';
+    while (at < pattern.size && pattern.data [at] != ']')
+        at += pattern.data [at] == '\\' ? 2 : 1;
+    return at + 1;
+}
+
 //  Whether what stands in the group at `at` goes on for any length.
 static bool
 s_runs_inside (span_t pattern, size_t at)
 {
-    for (size_t depth = 0; at < pattern.size; at++) {
+    for (size_t depth = 0; at < pattern.size; at = s_atom_end (pattern, at)) {
         depth += pattern.data [at] == '(';
         if (pattern.data [at] == ')' && --depth == 0)
             return false;
@@ -61,11 +79,13 @@ s_runs_inside (span_t pattern, size_t at)
 static bool
 s_needs_counting (span_t pattern)
 {
-    for (size_t i = 1; i < pattern.size; i++) {
-        bool looks = pattern.data [i] == '?' && i + 1 < pattern.size && memchr ("=!", pattern.data [i + 1], 2);
-        if (pattern.data [i - 1] == ')' ? memchr ("*+{", pattern.data [i], 3) != NULL
-                                        : looks && pattern.data [i - 1] == '(' && s_runs_inside (pattern, i - 1))
+    uint8_t before = 0;
+    for (size_t at = 0; at < pattern.size; at = s_atom_end (pattern, at)) {
+        uint8_t byte = pattern.data [at];
+        bool looks = before == '(' && byte == '?' && at + 1 < pattern.size && memchr ("=!", pattern.data [at + 1], 2);
+        if (before == ')' ? memchr ("*+{", byte, 3) != NULL : looks && s_runs_inside (pattern, at - 1))
             return true;
+        before = byte;
     }
     return false;
 }

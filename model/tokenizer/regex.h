@@ -1,8 +1,8 @@
 //  regex - the regular expressions of tokenizer.json
 //
 //  They are written for Oniguruma in its Ruby syntax. PCRE2 is what we have, and for what tokenizers use the two agree but
-//  for a few spellings, which are rewritten first: \s \w \h and their opposites, (?m:, class intersections [a&&[^b]], nested
-//  classes, long names of categories, {1,3}+. Text is matched as UTF-8 with Unicode properties. Every match has a limit.
+//  for a few spellings, which are rewritten first: what names a set of characters (sets.h), \b, (?m:, class intersections
+//  [a&&[^b]], nested classes, {1,3}+. Text is matched as UTF-8 with Unicode properties. Every match has a limit.
 
 #ifndef MODEL_TOKENIZER_REGEX_H
 #define MODEL_TOKENIZER_REGEX_H

@@ -1,8 +1,9 @@
 #include "model/tokenizer/ruby.h"
 
-#define PCRE2_CODE_UNIT_WIDTH 8
-#include <pcre2.h>
+#include <stdio.h>
 #include <string.h>
+
+#include "model/tokenizer/sets.h"
 
 //  Classes nested deeper than this are copied as they are.
 enum { DEPTH_MAX = 16 };
@@ -13,65 +14,6 @@ typedef struct {
     buffer_t *out;    //  The pattern so far
     size_t atom;      //  Where the last atom begins in it: what a quantifier is for
 } ruby_t;
-
-//  What an escape means; inside a class its brackets fall away.
-typedef struct {
-    char letter;            //  Behind the backslash
-    const char *outside;    //  Replacement
-    const char *inside;     //  Replacement in a class; NULL: as it was
-} escape_t;
-
-#define WORD "\\p{Alphabetic}\\p{M}\\p{Nd}\\p{Pc}"
-
-//  Superscripts and fractions of Latin-1 are of words by themselves, in classes they are not: so it is in Onigmo's tables.
-#define NUMBERS "\xc2\xb2\xc2\xb3\xc2\xb9\xc2\xbc\xc2\xbd\xc2\xbe"
-
-static const escape_t s_escapes [] = {
-    { 's', "\\p{White_Space}", "\\p{White_Space}" },
-    { 'S', "\\P{White_Space}", "\\P{White_Space}" },
-    { 'w', "[" WORD NUMBERS "]", WORD },
-    { 'W', "[^" WORD NUMBERS "]", NULL },
-    { 'h', "[0-9A-Fa-f]", "0-9A-Fa-f" },
-    { 'H', "[^0-9A-Fa-f]", NULL },
-    { 'd', "\\p{Nd}", "\\p{Nd}" },
-    { 'D', "\\P{Nd}", "\\P{Nd}" },
-};
-
-//  Long names that PCRE2 does not know.
-static const struct {
-    const char *name;     //  Between the braces, lower case, without blanks and underscores
-    const char *brief;    //  What PCRE2 calls it
-} s_properties [] = {
-    { "letter", "L" },
-    { "lowercaseletter", "Ll" },
-    { "uppercaseletter", "Lu" },
-    { "titlecaseletter", "Lt" },
-    { "modifierletter", "Lm" },
-    { "otherletter", "Lo" },
-    { "mark", "M" },
-    { "nonspacingmark", "Mn" },
-    { "spacingmark", "Mc" },
-    { "enclosingmark", "Me" },
-    { "number", "N" },
-    { "decimalnumber", "Nd" },
-    { "letternumber", "Nl" },
-    { "othernumber", "No" },
-    { "punctuation", "P" },
-    { "punct", "P" },
-    { "symbol", "S" },
-    { "mathsymbol", "Sm" },
-    { "currencysymbol", "Sc" },
-    { "separator", "Z" },
-    { "spaceseparator", "Zs" },
-    { "other", "C" },
-    { "control", "Cc" },
-    { "cntrl", "Cc" },
-    { "space", "White_Space" },
-    { "alpha", "Alphabetic" },
-    { "digit", "Nd" },
-    { "upper", "Uppercase" },
-    { "lower", "Lowercase" },
-};
 
 static uint8_t
 s_peek (const ruby_t *self, size_t ahead)
@@ -95,76 +37,139 @@ s_copy (ruby_t *self, size_t size)
 
 //  ---- Escapes ---------------------------------------------------------------------------------------------------------
 
-//  Whether a name is that of a script.  To Oniguruma that is all that belongs to it, \p{sc:...} to PCRE2, where the bare name
-//  means all that is used in it, too.
+//  Where what stands in a class cannot be one of its members, it is an alternative to them: `nested`, which is NULL outside of
+//  classes.
+static void
+s_put_set (ruby_t *self, span_t members, bool out, buffer_t *nested)
+{
+    if (nested && !out) {
+        buffer_append (self->out, members);
+        return;
+    }
+    buffer_t *to = nested ? nested : self->out;
+    buffer_print (to, "%s[%s", nested ? "|" : "", out ? "^" : "");
+    buffer_append (to, members);
+    buffer_append_byte (to, ']');
+}
+
+//  Puts a set by its name, as whoever wrote it spelled that. Returns false where nobody knows it.
 static bool
-s_is_script (const char *name)
+s_named (ruby_t *self, const char *sign, span_t name, bool out, buffer_t *nested)
 {
-    buffer_t pattern = { 0 };
-    int number;
-    PCRE2_SIZE place;
-    buffer_print (&pattern, "\\p{sc:%s}", name);
-    pcre2_code *code = pcre2_compile (pattern.data, pattern.size, PCRE2_UTF, &number, &place, NULL);
-    pcre2_code_free (code);
-    buffer_fini (&pattern);
-    return code != NULL;
+    char plain [40];
+    buffer_t members = { 0 };
+    size_t used = (size_t)snprintf (plain, sizeof plain, "%s", sign);
+    for (size_t i = 0; i < name.size && used + 2 < sizeof plain; i++)
+        if (!memchr (" _-", name.data [i], 3))
+            plain [used++] = (char)(name.data [i] >= 'A' && name.data [i] <= 'Z' ? name.data [i] + 32 : name.data [i]);
+    snprintf (plain + used, sizeof plain - used, "%s", sign);
+    set_t set = sets_put (nested && strcmp (plain, "word") == 0 ? "[\\w]" : plain, &members);
+    if (set != SET_UNKNOWN)
+        s_put_set (self, buffer_span (&members), out ^ (set == SET_OUT), nested);
+    buffer_fini (&members);
+    return set != SET_UNKNOWN;
 }
 
+//  \p{name}, \p{^name}, \P{name}. What nobody here knows PCRE2 may.
 static void
-s_put_property (ruby_t *self, bool not, const char *kind, const char *name)
-{
-    buffer_print (self->out, "\\%c{%s%s%s}", s_peek (self, 1), not ? "^" : "", kind, name);
-}
-
-static void
-s_property (ruby_t *self)
+s_property (ruby_t *self, buffer_t *nested)
 {
     span_t rest = span_slice (self->text, self->at + 3, self->text.size);
     size_t size = span_find_byte (rest, '}');
-    char name [32];
-    size_t used = 0;
-    for (size_t i = 0; i < size && used + 1 < sizeof name; i++)
-        if (rest.data [i] != ' ' && rest.data [i] != '_' && rest.data [i] != '-')
-            name [used++] = (char)(rest.data [i] >= 'A' && rest.data [i] <= 'Z' ? rest.data [i] + 32 : rest.data [i]);
-    name [used] = '\0';
-    bool not = *name == '^';
-    const char *bare = name + not ;
-    for (size_t i = 0; i < sizeof s_properties / sizeof *s_properties; i++) {
-        if (strcmp (bare, s_properties [i].name) != 0)
-            continue;
-        s_put_property (self, not, "", s_properties [i].brief);
+    bool not = s_peek (self, 3) == '^';
+    span_t name = span_slice (rest, not, size - (not &&size));
+    if (s_named (self, "", name, not ^(s_peek (self, 1) == 'P'), nested))
         self->at += size + 4;
-        return;
-    }
-    if (s_is_script (bare)) {
-        s_put_property (self, not, "sc:", bare);
-        self->at += size + 4;
-    } else
+    else
         s_copy (self, size + 4);
 }
 
+//  \s, \S and their like. Returns false where the letter stands for no set.
+static bool
+s_letter (ruby_t *self, buffer_t *nested)
+{
+    static const char *const names [] = { "\\s", "\\w", "\\h", "\\d" };
+    uint8_t letter = s_peek (self, 1);
+    bool out = letter >= 'A' && letter <= 'Z';
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        if ((letter | 0x20) != names [i][1])
+            continue;
+        buffer_t members = { 0 };
+        sets_put (nested && i == 1 ? "[\\w]" : names [i], &members);
+        s_put_set (self, buffer_span (&members), out, nested);
+        buffer_fini (&members);
+        self->at += 2;
+        return true;
+    }
+    return false;
+}
+
+//  \b and \B: words are those of \w, which PCRE2 does not ask for.
 static void
-s_escape (ruby_t *self, bool inside)
+s_boundary (ruby_t *self)
+{
+    buffer_t members = { 0 };
+    sets_put ("\\w", &members);
+    const char *word = buffer_string (&members);
+    if (s_peek (self, 1) == 'b')
+        buffer_print (self->out, "(?:(?<=[%s])(?![%s])|(?<![%s])(?=[%s]))", word, word, word, word);
+    else
+        buffer_print (self->out, "(?:(?<=[%s])(?=[%s])|(?<![%s])(?![%s]))", word, word, word, word);
+    buffer_fini (&members);
+    self->at += 2;
+}
+
+static bool
+s_is_hexadecimal (uint8_t byte)
+{
+    return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
+}
+
+//  \uXXXX, which PCRE2 writes \x{XXXX}. Returns false where there are not four digits.
+static bool
+s_code (ruby_t *self)
+{
+    for (size_t i = 2; i < 6; i++)
+        if (!s_is_hexadecimal (s_peek (self, i)))
+            return false;
+    buffer_print (self->out, "\\x{%.4s}", (const char *)self->text.data + self->at + 2);
+    self->at += 6;
+    return true;
+}
+
+//  nested: as in s_put_set.
+static void
+s_escape (ruby_t *self, buffer_t *nested)
 {
     uint8_t letter = s_peek (self, 1);
-    if ((letter == 'p' || letter == 'P') && s_peek (self, 2) == '{') {
-        s_property (self);
-        return;
-    }
-    for (size_t i = 0; i < sizeof s_escapes / sizeof *s_escapes; i++) {
-        const char *replacement = inside ? s_escapes [i].inside : s_escapes [i].outside;
-        if (letter == s_escapes [i].letter && replacement) {
-            buffer_append_string (self->out, replacement);
-            self->at += 2;
-            return;
-        }
-    }
-    s_copy (self, 2);
+    bool property = letter == 'p' || letter == 'P';
+    if (property && s_peek (self, 2) == '{')
+        s_property (self, nested);
+    else if (property) {    //  Without a name it is a letter
+        self->at++;
+        s_copy (self, 1);
+    } else if (!nested && (letter == 'b' || letter == 'B'))
+        s_boundary (self);
+    else if (!s_letter (self, nested) && !(letter == 'u' && s_code (self)))
+        s_copy (self, 2);
 }
 
 //  ---- Classes ---------------------------------------------------------------------------------------------------------
 
 static void s_class (ruby_t *self, unsigned depth);
+
+//  [:name:] or [:^name:], which stand in classes.
+static void
+s_bracket (ruby_t *self, buffer_t *nested)
+{
+    span_t rest = span_slice (self->text, self->at + 2, self->text.size);
+    size_t size = span_find_byte (rest, ':');
+    bool not = s_peek (self, 2) == '^';
+    if (size < rest.size && s_named (self, ":", span_slice (rest, not, size - (not &&size)), not, nested))
+        self->at += size + 4;
+    else
+        s_copy (self, 2 + span_find_byte (span_slice (self->text, self->at + 1, self->text.size), ']'));
+}
 
 //  One part of a class, up to && or its end: its members go to `out` without brackets, nested classes to `nested` as
 //  alternatives.
@@ -178,9 +183,9 @@ s_class_part (ruby_t *self, buffer_t *nested, unsigned depth)
             return;
         first = false;
         if (byte == '\\')
-            s_escape (self, true);
+            s_escape (self, nested);
         else if (byte == '[' && s_peek (self, 1) == ':')
-            s_copy (self, 2 + span_find_byte (span_slice (self->text, self->at + 1, self->text.size), ']'));
+            s_bracket (self, nested);
         else if (byte == '[' && depth < DEPTH_MAX) {
             buffer_t *out = self->out;
             self->out = nested;
@@ -316,7 +321,7 @@ ruby_to_pcre (span_t expression, buffer_t *pattern)
         if (byte != '*' && byte != '+' && byte != '?')
             self.atom = pattern->size;
         if (byte == '\\')
-            s_escape (&self, false);
+            s_escape (&self, NULL);
         else if (byte == '[')
             s_class (&self, 0);
         else if (byte == '(') {

@@ -53,6 +53,7 @@ s_encode_raw (encoding_t *self, span_t text, bool is_first)
     status_t status = normalizer_apply (&tokenizer->normalizer, text, &tokenizer->normalized, &text, self->error);
     if (status || text.size == 0)
         return status;
+    is_first &= !tokenizer->normalized.headless;
     return s_encode_between (self, &tokenizer->added.normal, text, is_first, s_encode_plain);
 }
 
