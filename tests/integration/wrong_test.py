@@ -50,7 +50,7 @@ WRONG = [
     (LLAMA + "    command: sh {prot}\n", "6:14", "did you mean '{port}'?"),
     (LLAMA + "    command: no-such-server {port}\n", "6:14", "install it, or say where it is"),
     (LLAMA + "    command: sh\n    environment: [FOO]\n", "7:18", "'FOO' is not NAME=value"),
-    (LLAMA + "    command: sh\n    port: 8000\n", "7:11", "where the frontend listens; give it another 'port'"),
+    (LLAMA + "    command: sh\n    port: 8000\n", "7:11", "is that of frontend.port by default too; give one of them another"),
     (LLAMA + "    url: http://127.0.0.1:1\n    llamacpp: { api_key: 'file:/no/such' }\n", "7:26", "cannot read '/no/such'"),
     (HOSTS.replace("ADDRESS", "127.0.0.1").replace("host: a", "host: bb"), "4:34", "is not among the hosts; add it there"),
     (HOSTS.replace("ADDRESS", "head.lan"), "2:30", "write the number, not a name"),
