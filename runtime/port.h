@@ -269,6 +269,8 @@ typedef struct {
     void (*exchange_watch) (port_exchange_t *exchange, const exchange_watch_t *watch);
     //  Gives the body, which `request` still shows: it stays when the exchange ends.  out: empty.
     void (*exchange_take_body) (port_exchange_t *exchange, buffer_t *out);
+    //  Takes back what exchange_take_body gave, as it was, so that the request can be read anew.  body: empty afterwards.
+    void (*exchange_return_body) (port_exchange_t *exchange, buffer_t *body);
     //  A whole response: status, headers, body, end.  The exchange is gone afterwards.
     void (*exchange_respond) (
         port_exchange_t *exchange, int status, const http_header_t *headers, size_t count, span_t body);

@@ -341,6 +341,7 @@ turn_hand_back (turn_t **self_p)
     turn_t *self = *self_p;
     frontend_t *frontend = self->frontend;
     port_exchange_t *exchange = client_release (&self->answer.client);
+    turn_return_body (self, exchange);
     metric_add (frontend->counts.running, -1);
     metric_add (frontend->counts.waiting, -1);
     s_leave_turns (self);

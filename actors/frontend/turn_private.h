@@ -110,6 +110,9 @@ void turn_read_head (turn_t *self, const http_request_t *http);
 void turn_read (turn_t *self, client_t *client);
 void turn_reading_destroy (turn_reading_t **self_p);
 
+//  Gives a body that was taken back to the client's exchange, for whoever reads the request next.
+void turn_return_body (turn_t *self, port_exchange_t *exchange);
+
 //  Gives up the tokens that a worker is making.  Fine where nobody is.
 void turn_drop_encoding (turn_t *self);
 

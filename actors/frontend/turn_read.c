@@ -121,16 +121,23 @@ s_on_discard (void *data)
     turn_reading_destroy (&reading);
 }
 
+void
+turn_return_body (turn_t *self, port_exchange_t *exchange)
+{
+    if (self->reading && self->reading->kept.data)
+        actor_port (self->frontend->actor)->table->exchange_return_body (exchange, &self->reading->kept);
+}
+
 //  A large body goes in a job, and not before the turn was told: whoever hands the request over reads it.  The turn may be
-//  gone afterwards.
+//  over afterwards, and is buried later.
 static void
 s_say_read (turn_t *self)
 {
-    turn_reading_t *reading = self->reading;
     port_t *port = actor_port (self->frontend->actor);
-    self->reading = NULL;
     hints_choose (&self->hints, &self->envelope);
     self->read (self->frontend, self, self->http);
+    turn_reading_t *reading = self->reading;
+    self->reading = NULL;
     if (reading && reading->kept.size)
         port->table->job_start (port, s_on_discard, NULL, NULL, reading);
     else

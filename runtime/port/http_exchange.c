@@ -113,6 +113,14 @@ http_exchange_take_body (port_exchange_t *self, buffer_t *out)
 }
 
 void
+http_exchange_return_body (port_exchange_t *self, buffer_t *body)
+{
+    BUG_ON (self->body.data || self->is_streaming);
+    self->body = *body;
+    *body = (buffer_t){ 0 };
+}
+
+void
 http_exchange_gone (port_exchange_t *self)
 {
     self->connection = NULL;

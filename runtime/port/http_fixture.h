@@ -145,12 +145,14 @@ server_note (server_t *self, span_t path)
         snprintf (self->seen + used, sizeof self->seen - used, "%.*s\n", SPAN_ARG (path));
 }
 
-//  Says the body behind the end of the request, and whether it was handed over.
+//  Says the body behind the end of the request, and whether it was handed over; what was given back can be taken again.
 static inline void
 server_respond_taken (server_t *self, port_exchange_t *exchange, const http_request_t *request)
 {
     buffer_t body = { 0 };
     const uint8_t *shown = request->body.data;
+    self->base.port->table->exchange_take_body (exchange, &body);
+    self->base.port->table->exchange_return_body (exchange, &body);
     self->base.port->table->exchange_take_body (exchange, &body);
     self->base.port->table->exchange_begin (exchange, 200, NULL, 0);
     self->base.port->table->exchange_write (exchange, body.data == shown ? SPAN ("moved ") : SPAN ("copied "));

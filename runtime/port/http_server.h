@@ -30,6 +30,7 @@ status_t http_listener_check (const char *address, error_t *error);
 
 void http_exchange_watch (port_exchange_t *self, const exchange_watch_t *watch);
 void http_exchange_take_body (port_exchange_t *self, buffer_t *out);
+void http_exchange_return_body (port_exchange_t *self, buffer_t *body);
 void http_exchange_respond (port_exchange_t *self, int status, const http_header_t *headers, size_t count, span_t body);
 void http_exchange_begin (port_exchange_t *self, int status, const http_header_t *headers, size_t count);
 status_t http_exchange_write (port_exchange_t *self, span_t bytes);

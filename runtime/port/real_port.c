@@ -205,6 +205,7 @@ static const port_table_t s_table = {
     .listener_close = http_listener_close,
     .exchange_watch = http_exchange_watch,
     .exchange_take_body = http_exchange_take_body,
+    .exchange_return_body = http_exchange_return_body,
     .exchange_respond = http_exchange_respond,
     .exchange_begin = http_exchange_begin,
     .exchange_write = http_exchange_write,

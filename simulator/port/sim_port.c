@@ -214,6 +214,7 @@ static const port_table_t s_table = {
     .listener_close = sim_listener_close,
     .exchange_watch = sim_exchange_watch,
     .exchange_take_body = sim_exchange_take_body,
+    .exchange_return_body = sim_exchange_return_body,
     .exchange_respond = sim_exchange_respond,
     .exchange_begin = sim_exchange_begin,
     .exchange_write = sim_exchange_write,

@@ -70,6 +70,7 @@ void sim_listener_stop (port_listener_t *listener);
 void sim_listener_close (port_listener_t *listener);
 void sim_exchange_watch (port_exchange_t *exchange, const exchange_watch_t *watch);
 void sim_exchange_take_body (port_exchange_t *exchange, buffer_t *out);
+void sim_exchange_return_body (port_exchange_t *exchange, buffer_t *body);
 void sim_exchange_respond (
     port_exchange_t *exchange, int status, const http_header_t *headers, size_t count, span_t body);
 void sim_exchange_begin (port_exchange_t *exchange, int status, const http_header_t *headers, size_t count);

@@ -35,6 +35,7 @@ struct port_exchange {
     array_t headers;              //  http_header_t into the parcel
     http_request_t request;       //  Into the parcel
     exchange_watch_t watch;       //  Who to tell
+    bool body_is_taken;           //  And was not returned
     bool gone_told;               //  on_gone was called
     bool blocked;                 //  on_writable is owed
     uint64_t waiting;             //  Bytes that the client has not taken
@@ -296,7 +297,17 @@ sim_exchange_watch (port_exchange_t *self, const exchange_watch_t *watch)
 void
 sim_exchange_take_body (port_exchange_t *self, buffer_t *out)
 {
+    BUG_ON (self->body_is_taken);
+    self->body_is_taken = true;
     buffer_append (out, self->request.body);
+}
+
+void
+sim_exchange_return_body (port_exchange_t *self, buffer_t *body)
+{
+    BUG_ON (!self->body_is_taken || !span_equal (buffer_span (body), self->request.body));
+    self->body_is_taken = false;
+    buffer_fini (body);
 }
 
 void

@@ -109,6 +109,38 @@ test_a_request_whose_owner_is_dead_is_served_where_it_came (void **state)
     fixture_end ();
 }
 
+//  Nor where its body is so large that it was read aside: who reads the request next finds it whole.
+static void
+test_a_large_request_whose_owner_is_dead_is_served_where_it_came (void **state)
+{
+    enum { LARGE = 200000 };
+    fixture_begin (0);
+    fixture_context = 2 * LARGE;
+    fixture_add_worker (0, "tiny", 7);
+    fixture_add_frontend (1);
+    stage_run (fixture_stage, 2 * REALM_SECOND);
+    fixture_scripts [0].stop_after = 4;
+    buffer_t body = { 0 };
+    buffer_append_string (&body, "{\"model\":\"tiny\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"");
+    for (size_t i = 0; i < LARGE; i++)
+        buffer_append_byte (&body, 'x');
+    buffer_append_string (&body, "\"}]}");
+    char name [16];
+    http_header_t session = { SPAN ("x-session-id"), { (const uint8_t *)name, 2 } };
+    stage_crash (fixture_stage, "frontend/1");
+    for (size_t i = 0; i < 6; i++) {
+        snprintf (name, sizeof name, "s%zu", i);
+        fixture_fetch (i, URL, buffer_string (&body), &session, 1);
+    }
+    buffer_fini (&body);
+    stage_run (fixture_stage, 20 * REALM_SECOND);
+    for (size_t i = 0; i < 6; i++) {
+        assert_int_equal (fixture_chats [i].status, 200);
+        fixture_check_streamed (&fixture_chats [i], 4, "stop");
+    }
+    fixture_end ();
+}
+
 int
 main (void)
 {
@@ -117,6 +149,7 @@ main (void)
         cmocka_unit_test (test_everything_passes_between_frontends),
         cmocka_unit_test (test_what_a_dead_frontend_handed_over_is_given_up),
         cmocka_unit_test (test_a_request_whose_owner_is_dead_is_served_where_it_came),
+        cmocka_unit_test (test_a_large_request_whose_owner_is_dead_is_served_where_it_came),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
