@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/buffer.h"
+#include "model/gguf.h"
+#include "model/tokenizer/alphabet.h"
 #include "model/tokenizer/tokenizer.h"
 
 typedef struct {
@@ -237,33 +239,148 @@ static const kind_t s_kinds [] = {
 };
 
 static void
-s_print_ids (const char *file, const char *text, bool add_special, buffer_t *out)
+s_print_ids (tokenizer_t *tokenizer, const char *text, tokenizer_flags_t flags, buffer_t *out)
 {
-    tokenizer_t *tokenizer;
     error_t error;
     array_t ids;
-    if (tokenizer_load_json (span_from_string (file), &tokenizer, &error))
-        fail_msg ("%s", error.text);
     array_init (&ids, sizeof (uint32_t));
-    tokenizer_flags_t flags = { .add_special = add_special, .parse_special = true };
     assert_int_equal (tokenizer_encode (tokenizer, span_from_string (text), flags, &ids, &error), STATUS_OK);
     for (size_t i = 0; i < ids.count; i++)
         buffer_print (out, "%s%u", i ? " " : "", *(const uint32_t *)array_at (&ids, i));
     array_fini (&ids);
-    tokenizer_destroy (&tokenizer);
 }
 
 static void
 test_every_kind_gives_the_ids_of_the_reference (void **state)
 {
     for (size_t i = 0; i < sizeof s_kinds / sizeof *s_kinds; i++) {
+        const kind_t *kind = &s_kinds [i];
         buffer_t ids = { 0 };
-        s_print_ids (s_kinds [i].file, s_kinds [i].text, s_kinds [i].add_special, &ids);
-        if (!span_equal_string (buffer_span (&ids), s_kinds [i].ids))
-            fail_msg ("%s: %.*s, not %s", s_kinds [i].why, (int)ids.size, (const char *)ids.data, s_kinds [i].ids);
+        tokenizer_t *tokenizer;
+        error_t error;
+        if (tokenizer_load_json (span_from_string (kind->file), &tokenizer, &error))
+            fail_msg ("%s: %s", kind->why, error.text);
+        tokenizer_flags_t flags = { .add_special = kind->add_special, .parse_special = true };
+        s_print_ids (tokenizer, kind->text, flags, &ids);
+        if (!span_equal_string (buffer_span (&ids), kind->ids))
+            fail_msg ("%s: %s, not %s", kind->why, buffer_string (&ids), kind->ids);
+        tokenizer_destroy (&tokenizer);
         buffer_fini (&ids);
     }
 }
+
+//  ---- GGUF ------------------------------------------------------------------------------------------------------------
+
+static const char *const s_texts [] = { "20", "24", "02", "<|end|>", "<|call|>", "<|return|>", "<mask>" };
+static const char *const s_rules [] = { "2 0", "2 4", "0 2", "2 0" };
+enum { TEXTS = sizeof s_texts / sizeof *s_texts, RULES = sizeof s_rules / sizeof *s_rules, FIRST_CONTROL = 259 };
+
+static void
+s_put_span (buffer_t *file, span_t span)
+{
+    buffer_append_u64_le (file, span.size);
+    buffer_append (file, span);
+}
+
+static void
+s_put_string (buffer_t *file, const char *string)
+{
+    s_put_span (file, span_from_string (string));
+}
+
+static void
+s_put_member (buffer_t *file, const char *key, const char *value)
+{
+    s_put_string (file, key);
+    buffer_append_u32_le (file, GGUF_STRING);
+    s_put_string (file, value);
+}
+
+static void
+s_put_row (buffer_t *file, const char *key, gguf_type_t element, uint64_t count)
+{
+    s_put_string (file, key);
+    buffer_append_u32_le (file, GGUF_ARRAY);
+    buffer_append_u32_le (file, element);
+    buffer_append_u64_le (file, count);
+}
+
+//  A vocabulary of all bytes and a few texts.
+static void
+s_put_gguf (buffer_t *file, const char *pre)
+{
+    buffer_append_string (file, "GGUF");
+    buffer_append_u32_le (file, 3);
+    buffer_append_u64_le (file, 0);
+    buffer_append_u64_le (file, 5);
+    s_put_member (file, "tokenizer.ggml.model", "gpt2");
+    s_put_member (file, "tokenizer.ggml.pre", pre);
+    s_put_row (file, "tokenizer.ggml.tokens", GGUF_STRING, 256 + TEXTS);
+    for (unsigned i = 0; i < 256; i++) {
+        uint8_t byte = (uint8_t)i;
+        buffer_t letter = { 0 };
+        alphabet_from_bytes (span_of (&byte, 1), &letter);
+        s_put_span (file, buffer_span (&letter));
+        buffer_fini (&letter);
+    }
+    for (size_t i = 0; i < TEXTS; i++)
+        s_put_string (file, s_texts [i]);
+    s_put_row (file, "tokenizer.ggml.token_type", GGUF_I32, 256 + TEXTS);
+    for (unsigned i = 0; i < 256 + TEXTS; i++)
+        buffer_append_u32_le (file, i < FIRST_CONTROL ? 1 : 3);
+    s_put_row (file, "tokenizer.ggml.merges", GGUF_STRING, RULES);
+    for (size_t i = 0; i < RULES; i++)
+        s_put_string (file, s_rules [i]);
+}
+
+typedef struct {
+    const char *why;     //  What it shows
+    const char *pre;     //  How the file says that text is cut
+    const char *text;    //  What is encoded, where special tokens are only text
+    const char *ids;     //  What llama.cpp makes of it
+} gguf_kind_t;
+
+static const gguf_kind_t s_gguf_kinds [] = {
+    { "Letters that have a shorter form", "deepseek-llm",
+        "\xe1\xbd\xbd"
+        "1",
+        "225 189 189 49" },
+    { "Digits by threes from their end, whatever is behind", "tiny_aya", "a2024b", "97 50 48 257 98" },
+    { "the same", "afmoe", "2024\xe4\xb8\xad", "50 48 257 228 184 173" },
+    { "the same", "superbpe", "2024", "50 48 257" },
+    { "Of rules of one pair the first counts", "gpt-2", "202", "256 50" },
+    { "A message ends in what is always found, where calls end in something else", "qwen2", "2<|end|>4", "50 259 52" },
+};
+
+static const gguf_kind_t s_parsed_kind = { "A mask takes the blanks before it", "jina-v2-de", "2 <mask> 4",
+    "50 262 32 52" };
+
+static void
+s_check_gguf (const gguf_kind_t *kind, bool parse_special)
+{
+    buffer_t file = { 0 }, printed = { 0 };
+    tokenizer_t *tokenizer;
+    error_t error;
+    s_put_gguf (&file, kind->pre);
+    if (tokenizer_load_gguf (buffer_span (&file), &tokenizer, &error))
+        fail_msg ("%s: %s", kind->pre, error.text);
+    s_print_ids (tokenizer, kind->text, (tokenizer_flags_t){ .parse_special = parse_special }, &printed);
+    if (!span_equal_string (buffer_span (&printed), kind->ids))
+        fail_msg ("%s: %s, not %s", kind->why, buffer_string (&printed), kind->ids);
+    tokenizer_destroy (&tokenizer);
+    buffer_fini (&file);
+    buffer_fini (&printed);
+}
+
+static void
+test_a_gguf_file_is_read_as_llama_cpp_reads_it (void **state)
+{
+    for (size_t i = 0; i < sizeof s_gguf_kinds / sizeof *s_gguf_kinds; i++)
+        s_check_gguf (&s_gguf_kinds [i], false);
+    s_check_gguf (&s_parsed_kind, true);
+}
+
+//  ---- Refused ---------------------------------------------------------------------------------------------------------
 
 typedef struct {
     const char *file;    //  A tokenizer.json
@@ -304,6 +421,7 @@ main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_every_kind_gives_the_ids_of_the_reference),
+        cmocka_unit_test (test_a_gguf_file_is_read_as_llama_cpp_reads_it),
         cmocka_unit_test (test_what_cannot_be_done_is_refused_when_the_file_is_loaded),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

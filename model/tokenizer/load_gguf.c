@@ -7,6 +7,7 @@
 #include "model/gguf.h"
 #include "model/tokenizer/alphabet.h"
 #include "model/tokenizer/body.h"
+#include "model/tokenizer/load_rules.h"
 #include "model/tokenizer/pre.h"
 #include "model/tokenizer/search.h"
 
@@ -30,6 +31,8 @@ typedef struct {
     const pre_t *pre;              //  How text is cut, where there are merges
     bool marks_spaces;             //  Spaces are MARK
     bool strips_behind;            //  Added tokens take the blanks behind them with them
+    const char *strips_before;     //  This one takes those before it; NULL: none does
+    unsigned present;              //  A bit for each of s_hints that is a token
     tokenizer_t *tokenizer;        //  What is filled
     buffer_t bytes;                //  Room for a token's bytes
     error_t *error;                //  The caller's
@@ -110,21 +113,42 @@ s_is_among (span_t text, const char *const *texts, size_t count)
     return false;
 }
 
-static bool
-s_has (const loading_t *self, const char *text)
+//  What the kinds of some tokens depend on: whether these are there.
+enum { HAS_RETURN = 1, HAS_CALL = 2, HAS_FLUSH = 4, HAS_RESPONSE = 8, HAS_END = 16 };
+static const struct {
+    const char *text;    //  Of a token
+    unsigned bit;        //  It is there
+} s_hints [] = { { "<|return|>", HAS_RETURN }, { "<|call|>", HAS_CALL }, { "<|calls|>", HAS_CALL },
+    { "<|flush|>", HAS_FLUSH }, { "<|tool_response>", HAS_RESPONSE }, { "</s>", HAS_END } };
+
+static void
+s_find_hints (loading_t *self)
 {
     span_t token;
     for (size_t cursor = 0; gguf_next_string (self->tokens, &cursor, &token);)
-        if (span_equal_string (token, text))
-            return true;
-    return false;
+        for (size_t i = 0; token.size && token.data [0] == '<' && i < sizeof s_hints / sizeof *s_hints; i++)
+            if (span_equal_string (token, s_hints [i].text))
+                self->present |= s_hints [i].bit;
+}
+
+//  Where calls and returns have tokens, <|end|> ends no turn and is always found; and where what a tool says has one, </s> is text.
+static bool
+s_is_hinted (const loading_t *self, span_t text, kind_t *kind)
+{
+    bool calls = self->present & HAS_CALL && self->present & (HAS_RETURN | HAS_FLUSH);
+    bool ends = calls && span_equal_string (text, "<|end|>");
+    *kind = ends ? KIND_USER : KIND_NORMAL;
+    return ends || (self->present & HAS_RESPONSE && span_equal_string (text, "</s>"));
 }
 
 //  The kind of a token: what the file says, but for those whose text says more.
 static kind_t
 s_kind (const loading_t *self, uint32_t id, span_t text)
 {
-    kind_t kind = self->kinds ? (kind_t)gguf_i32_at (self->kinds, id) : KIND_NORMAL;
+    kind_t kind;
+    if (s_is_hinted (self, text, &kind))
+        return kind;
+    kind = self->kinds ? (kind_t)gguf_i32_at (self->kinds, id) : KIND_NORMAL;
     if (s_is_among (text, s_markers, sizeof s_markers / sizeof *s_markers))
         return KIND_USER;
     if (kind != KIND_UNKNOWN && s_is_among (text, s_controls, sizeof s_controls / sizeof *s_controls))
@@ -161,6 +185,7 @@ s_add_token (loading_t *self, uint32_t id, kind_t kind, span_t text)
         return STATUS_OK;
     static const char *const plain [] = { "<unk>", "<s>", "<|endoftext|>" };
     added_token_t token = { .id = id, .special = kind != KIND_USER, .content = text };
+    token.lstrip = self->strips_before && span_equal_string (text, self->strips_before);
     token.rstrip = self->strips_behind && !s_is_among (text, plain, sizeof plain / sizeof *plain);
     return added_put (&self->tokenizer->added, token, self->error);
 }
@@ -251,8 +276,10 @@ s_side (const loading_t *self, span_t side, buffer_t *whole)
 static void
 s_load_merges (loading_t *self, const gguf_entry_t *merges)
 {
+    array_t rules;
     merge_t rule = { 0 };
     span_t text;
+    array_init (&rules, sizeof (merge_t));
     for (size_t cursor = 0; gguf_next_string (merges, &cursor, &text);) {
         size_t space = 1 + span_find_byte (span_slice (text, 1, text.size), ' ');
         buffer_clear (&self->bytes);
@@ -260,25 +287,32 @@ s_load_merges (loading_t *self, const gguf_entry_t *merges)
         rule.right = s_side (self, span_slice (text, space + 1, text.size), &self->bytes);
         rule.id = vocabulary_find (self->tokenizer->vocabulary, buffer_span (&self->bytes));
         if (rule.left != TOKEN_NONE && rule.right != TOKEN_NONE && rule.id != TOKEN_NONE)
-            merges_put (&self->tokenizer->bpe.merges, rule);
+            array_append (&rules, &rule, 1);
     }
+    load_rules (&rules, RULES_FIRST, &self->tokenizer->bpe.merges);
+    array_fini (&rules);
 }
 
 //  ---- Steps -----------------------------------------------------------------------------------------------------------
 
 static status_t
+s_add_expression (loading_t *self, const char *string)
+{
+    step_t step = { .cut = CUT_REGEX };
+    span_t expression = span_from_string (string);
+    status_t status = regex_new (expression, &step.regex, self->error);
+    if (status)
+        return status;
+    step.string = body_copy (expression);
+    return splitter_add (&self->tokenizer->splitter, step, self->error);
+}
+
+static status_t
 s_add_expressions (loading_t *self)
 {
     status_t status = STATUS_OK;
-    for (size_t i = 0; i < PRE_EXPRESSIONS && self->pre->expressions [i] && !status; i++) {
-        step_t step = { .cut = CUT_REGEX };
-        span_t expression = span_from_string (self->pre->expressions [i]);
-        status = regex_new (expression, &step.regex, self->error);
-        if (!status) {
-            step.string = body_copy (expression);
-            status = splitter_add (&self->tokenizer->splitter, step, self->error);
-        }
-    }
+    for (size_t i = 0; i < PRE_EXPRESSIONS && self->pre->expressions [i] && !status; i++)
+        status = s_add_expression (self, self->pre->expressions [i]);
     return status;
 }
 
@@ -306,7 +340,8 @@ s_add_around (loading_t *self, const char *flag, bool otherwise, const char *key
 {
     gguf_u64 (&self->gguf, key, &id);
     uint32_t token = id < self->tokens->count ? (uint32_t)id : TOKEN_NONE;
-    if (gguf_flag (&self->gguf, flag, otherwise) && token != TOKEN_NONE)
+    bool always = self->pre && self->pre->always_bos && ids == &self->tokenizer->before;
+    if ((always || gguf_flag (&self->gguf, flag, otherwise)) && token != TOKEN_NONE)
         array_append (ids, &token, 1);
     *(ids == &self->tokenizer->before ? &self->tokenizer->bos : &self->tokenizer->eos) = token;
 }
@@ -435,19 +470,26 @@ s_put_word (loading_t *self, uint32_t id, span_t text)
     return status ? status : s_add_token (self, id, kind, text);
 }
 
-//  What Bert's own files ask for, which no file says.
+//  What Bert's own files ask for, as far as the file does not say otherwise.
 static status_t
 s_normalize_words (loading_t *self)
 {
-    static const normalize_t kinds [] = { NORMALIZE_CLEAN, NORMALIZE_PART_HAN, NORMALIZE_NFD, NORMALIZE_STRIP_MARKS,
-        NORMALIZE_LOWERCASE };
-    static const step_t steps [] = { { .cut = CUT_BLANKS, .split = SPLIT_REMOVED }, { .cut = CUT_PUNCTUATION } };
-    status_t status = STATUS_OK;
-    for (size_t i = 0; i < sizeof kinds / sizeof *kinds && !status; i++)
-        status = normalizer_add (&self->tokenizer->normalizer, (normalization_t){ .kind = kinds [i] }, self->error);
+    bool lower = gguf_flag (&self->gguf, "tokenizer.ggml.normalizer.lowercase", true);
+    bool strips = gguf_flag (&self->gguf, "tokenizer.ggml.normalizer.strip_accents", lower);
+    const struct {
+        normalize_t kind;    //  What to do
+        bool wanted;         //  The file wants it
+    } steps [] = { { NORMALIZE_CLEAN, true }, { NORMALIZE_PART_HAN, true }, { NORMALIZE_NFD, strips },
+        { NORMALIZE_REPLACE, strips }, { NORMALIZE_LOWERCASE, lower } };
+    status_t status =
+        splitter_add (&self->tokenizer->splitter, (step_t){ .cut = CUT_BLANKS, .split = SPLIT_REMOVED }, self->error);
     for (size_t i = 0; i < sizeof steps / sizeof *steps && !status; i++)
-        status = splitter_add (&self->tokenizer->splitter, steps [i], self->error);
-    return status;
+        if (steps [i].wanted && steps [i].kind == NORMALIZE_REPLACE)
+            status = s_add_replacement (self, "\\p{M}", "");
+        else if (steps [i].wanted)
+            status =
+                normalizer_add (&self->tokenizer->normalizer, (normalization_t){ .kind = steps [i].kind }, self->error);
+    return status ? status : s_add_expression (self, "[\\p{P}$+<=>^`|~]");
 }
 
 static status_t
@@ -461,6 +503,7 @@ s_load_words (loading_t *self)
     if (status)
         return status;
     tokenizer->model = MODEL_WORDPIECE;
+    tokenizer->wordpiece.characters_max = SIZE_MAX;
     tokenizer->strip = 1;
     gguf_u64 (&self->gguf, "tokenizer.ggml.unknown_token_id", &unknown);
     if (unknown < self->tokens->count)
@@ -486,16 +529,34 @@ s_find_rows (loading_t *self)
     return STATUS_OK;
 }
 
+//  Whether a string of the file contains one of some words, between blanks in `words`, in any case.
 static bool
-s_is_phi3 (const loading_t *self)
+s_contains (const loading_t *self, const char *key, const char *words)
 {
-    char name [256];
-    span_t text = gguf_string (&self->gguf, "general.name");
-    span_copy_string (text, name, sizeof name);
-    for (char *letter = name; *letter; letter++)
+    char lower [256];
+    span_t text = gguf_string (&self->gguf, key);
+    span_copy_string (text, lower, sizeof lower);
+    for (char *letter = lower; *letter; letter++)
         *letter = (char)(*letter >= 'A' && *letter <= 'Z' ? *letter + 32 : *letter);
-    span_t lower = span_from_string (name);
-    return search_find (lower, SPAN ("phi-3")) < lower.size || search_find (lower, SPAN ("phi3")) < lower.size;
+    for (span_t rest = span_from_string (words), word; rest.size; rest = span_slice (rest, word.size + 1, rest.size)) {
+        word = span_slice (rest, 0, span_find_byte (rest, ' '));
+        if (search_find (span_from_string (lower), word) < strlen (lower))
+            return true;
+    }
+    return false;
+}
+
+//  Which tokens take blanks with them no file says: it is known by the names of models.
+static void
+s_find_strips (loading_t *self)
+{
+    if (s_contains (self, "tokenizer.ggml.pre", "jina-v2-de jina-v2-es jina-v2-code") ||
+        s_contains (self, "general.architecture", "nomic-bert-moe jina-bert-v3"))
+        self->strips_before = "<mask>";
+    else if (s_contains (self, "general.name", "phi-3 phi3"))
+        self->strips_behind = self->present & HAS_END;
+    else if (s_contains (self, "general.name", "modern-bert"))
+        self->strips_before = "[MASK]";
 }
 
 static status_t
@@ -506,7 +567,8 @@ s_load (loading_t *self)
     status_t status = s_find_rows (self);
     if (status)
         return status;
-    self->strips_behind = s_is_phi3 (self) && s_has (self, "</s>");
+    s_find_hints (self);
+    s_find_strips (self);
     if (span_equal_string (model, "llama")) {
         self->marks_spaces = true;
         return s_load_scored (self);

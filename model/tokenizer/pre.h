@@ -15,6 +15,7 @@ typedef struct {
     const char *expressions [PRE_EXPRESSIONS];    //  Each cuts the pieces of the one before
     bool ignore_merges;                           //  A piece that is a token is that token
     bool add_bos;                                 //  A text begins with that token, if the file says nothing
+    bool always_bos;                              //  A text begins with that token, whatever the file says
     bool marks_spaces;                            //  Spaces are U+2581, and characters are encoded, not bytes
 } pre_t;
 

@@ -345,12 +345,17 @@ def foreign():
     rows = {"tokens": list(tokens), "scores": list(scores), "token_type": kinds}
     yield "gguf_t5", gguf(model="t5", **rows, **facts), t5, ("</s>", "<|im_end", "▁")
 
-    bert = wordpiece(normalizers.BertNormalizer(), pre_tokenizers.BertPreTokenizer())
+    #  All marks go, and a word may be of any length; of a Korean syllable llama.cpp keeps the first letter alone.
+    unmarked = [normalizers.NFD(), normalizers.Replace(Regex(r"\p{M}"), ""), normalizers.Lowercase()]
+    plain = [normalizers.BertNormalizer(lowercase=False), *unmarked]
+    form = json.loads(wordpiece(normalizers.Sequence(plain), pre_tokenizers.BertPreTokenizer()).to_str())
+    form["model"]["max_input_chars_per_word"] = 10**6
+    bert = Tokenizer.from_str(json.dumps(form))
     words = sorted(bert.get_vocab(), key=bert.get_vocab().get)
     marked = [word if word[0] == "[" and len(word) > 1 else word[2:] if word[:2] == "##" else "▁" + word for word in words]
     kinds = [3 if word[0] == "[" and len(word) > 1 else 1 for word in words]
     facts = {"unknown_token_id": 0, "bos_token_id": 1, "seperator_token_id": 2}
-    yield "gguf_bert", gguf(model="bert", tokens=marked, token_type=kinds, **facts), bert, ("▁",)
+    yield "gguf_bert", gguf(model="bert", tokens=marked, token_type=kinds, **facts), bert, ("▁", "한", "각")
 
 
 def add(archive, name, text):
