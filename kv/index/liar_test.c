@@ -80,22 +80,32 @@ s_change (world_t *world)
         world->held [holder][path [i]] = dice < 75;
 }
 
+//  How many leading blocks each holder is said to have, by its owner.
 static void
-s_assert_overlaps (world_t *world, const index_t *index)
+s_overlaps (const index_t *index, const uint64_t *hashes, size_t count, uint32_t said [HONEST + 1])
 {
-    uint32_t path [PATH], said [HONEST + 1] = { 0 };
-    uint64_t hashes [PATH];
-    size_t count = s_path (world, path, hashes);
     index_match_t match;
     array_t overlaps;
     index_match_init (&match);
     array_init (&overlaps, sizeof (index_overlap_t));
     index_match (index, hashes, count, &match);
     index_overlaps (index, &match, &overlaps);
+    memset (said, 0, (HONEST + 1) * sizeof *said);
     for (size_t i = 0; i < overlaps.count; i++) {
         const index_overlap_t *each = array_at (&overlaps, i);
         said [index_holder (index, each->holder)->owner] = each->blocks;
     }
+    array_fini (&overlaps);
+    index_match_fini (&match);
+}
+
+static void
+s_assert_overlaps (world_t *world, const index_t *index)
+{
+    uint32_t path [PATH], said [HONEST + 1];
+    uint64_t hashes [PATH];
+    size_t count = s_path (world, path, hashes);
+    s_overlaps (index, hashes, count, said);
     for (uint32_t holder = 0; holder < HONEST; holder++) {
         uint32_t expected = 0;
         while (expected < count && world->held [holder][path [expected]])
@@ -103,8 +113,6 @@ s_assert_overlaps (world_t *world, const index_t *index)
         assert_int_equal (said [holder], expected);
     }
     world->tempted += said [LIAR] != 0;
-    array_fini (&overlaps);
-    index_match_fini (&match);
 }
 
 //  A copy by the bytes of a snapshot.
@@ -195,11 +203,35 @@ test_a_liar_changes_nobody_else_s_overlap (void **state)
     index_destroy (&world.index);
 }
 
+//  The liar says A Y Q.  An honest one has A Y and had A Z Q, of which Z went: of that it has A, here and in copies.
+static void
+test_a_copy_knows_what_is_disputed (void **state)
+{
+    const uint64_t said [] = { hash_u64 (0), hash_u64 (1), hash_u64 (2) };
+    const uint64_t asked [] = { said [0], hash_u64 (3), said [2] };
+    uint32_t overlaps [HONEST + 1];
+    index_t *index = index_new (&(index_options_t){ .once = true });
+    for (uint32_t i = 0; i <= LIAR; i++)
+        index_holder_add (index, &(holder_t){ .owner = i });
+    index_store (index, LIAR, INDEX_ROOT, said, 3, NULL);
+    index_store (index, 0, INDEX_ROOT, said, 2, NULL);
+    index_store (index, 0, asked [0], asked + 1, 2, NULL);
+    index_remove (index, 0, asked + 1, 1, NULL);
+    index_t *all [] = { index, s_copy_bytes (index), s_copy_walk (index) };
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        s_overlaps (all [i], asked, 3, overlaps);
+        assert_int_equal (overlaps [0], 1);
+        index_check (all [i]);
+        index_destroy (&all [i]);
+    }
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_a_liar_changes_nobody_else_s_overlap),
+        cmocka_unit_test (test_a_copy_knows_what_is_disputed),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
