@@ -2,7 +2,7 @@
 //
 //  An engine may hold a block in more than one place (two slots that share a prefix); the fleet is told of the first copy
 //  and of the end of the last.  What a late joiner gets as a snapshot is written from here, in steps: no call costs more than
-//  the blocks it names, but holdings_clear.
+//  the blocks it names, but holdings_clear, which frees the memory of all: 0.3 ms for 100,000 blocks.
 //
 //  Blocks are told apart by the first 64 bits of their hashes, as in an index.  It is as large as the engine's cache, 70
 //  bytes a block.
