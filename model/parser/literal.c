@@ -35,13 +35,14 @@ s_separate (literal_t *self, buffer_t *out)
         buffer_append (out, SPAN (", "));
 }
 
-//  A word, string or bracket is complete: it was a key or a value.
+//  A word, string or bracket is complete: it was a key or a value.  Behind a value of an object comes a key, even where the comma
+//  is missing.
 static void
 s_ended (literal_t *self)
 {
     self->keyed = self->in_key;
     self->started = true;
-    self->in_key = false;
+    self->in_key = !self->keyed && s_in_object (self);
     self->done = self->depth == 0;
 }
 
@@ -119,14 +120,25 @@ s_word_value (span_t word, buffer_t *out)
     s_put_string (word, out);
 }
 
+//  A bare key of the own notation in quotes that it does not need.
+static span_t
+s_unquote (span_t key)
+{
+    bool quoted =
+        key.size > 1 && (key.data [0] == '"' || key.data [0] == '\'') && key.data [key.size - 1] == key.data [0];
+    return quoted ? span_slice (key, 1, key.size - 2) : key;
+}
+
 static void
 s_put_word (literal_t *self, span_t word, buffer_t *out)
 {
     s_separate (self, out);
-    if (self->in_key)
-        s_put_string (word, out);
-    else
+    if (self->quote)
+        word = span_trim (word);
+    if (!self->in_key)
         s_word_value (word, out);
+    else
+        s_put_string (self->quote ? s_unquote (word) : word, out);
     s_ended (self);
 }
 
@@ -137,28 +149,45 @@ s_end_word (literal_t *self, buffer_t *out)
     self->word_size = 0;
 }
 
-//  Bytes that end a word.
-static const bool s_ends_word [UINT8_MAX + 1] = { ['['] = true,
-    [']'] = true,
-    ['('] = true,
-    [')'] = true,
-    ['{'] = true,
-    ['}'] = true,
-    [','] = true,
-    [':'] = true,
-    ['='] = true,
-    ['\''] = true,
-    ['"'] = true,
-    [' '] = true,
-    ['\t'] = true,
-    ['\r'] = true,
-    ['\n'] = true };
+enum { ENDS_WORD = 1, ENDS_KEY = 2, ENDS_VALUE = 4 };
+
+//  Bytes that end a word; in the own notation, a bare key and a bare value, which may have blanks and quotes in them.
+static const uint8_t s_ends [UINT8_MAX + 1] = { ['['] = ENDS_WORD,
+    [']'] = ENDS_WORD | ENDS_VALUE,
+    ['('] = ENDS_WORD,
+    [')'] = ENDS_WORD,
+    ['{'] = ENDS_WORD,
+    ['}'] = ENDS_WORD | ENDS_KEY | ENDS_VALUE,
+    [','] = ENDS_WORD | ENDS_VALUE,
+    [':'] = ENDS_WORD | ENDS_KEY,
+    ['='] = ENDS_WORD,
+    ['\''] = ENDS_WORD,
+    ['"'] = ENDS_WORD,
+    [' '] = ENDS_WORD,
+    ['\t'] = ENDS_WORD,
+    ['\r'] = ENDS_WORD,
+    ['\n'] = ENDS_WORD };
+
+static bool
+s_ends_word (const literal_t *self, uint8_t byte)
+{
+    uint8_t where = !self->quote ? ENDS_WORD : self->in_key ? ENDS_KEY : ENDS_VALUE;
+    return s_ends [byte] & where;
+}
+
+//  Whether this byte begins a word, or goes on in one.
+static bool
+s_in_word (const literal_t *self, uint8_t byte)
+{
+    bool bare_key = self->quote && self->in_key && byte != ',' && !text_is_blank (byte);
+    return self->word_size || bare_key ? !s_ends_word (self, byte) : !s_ends [byte];
+}
 
 //  Whether a string may begin with this byte: a word before it is its prefix.
 static bool
 s_may_quote (const literal_t *self, uint8_t byte)
 {
-    return byte == '\'' || byte == '"' || (self->quote && byte == (uint8_t)*self->quote);
+    return !self->quote && (byte == '\'' || byte == '"');
 }
 
 //  Takes bytes of a word: the first, which is one, and those behind it that end none and begin no quote.  Returns how many; 0
@@ -167,7 +196,7 @@ static size_t
 s_add_to_word (literal_t *self, span_t text, buffer_t *out)
 {
     size_t room = LITERAL_WORD_MAX - self->word_size, size = 1;
-    while (size < text.size && !s_ends_word [text.data [size]] && !s_may_quote (self, text.data [size]))
+    while (size < text.size && !s_ends_word (self, text.data [size]))
         size++;
     bool whole = size < text.size && !s_may_quote (self, text.data [size]);
     if (whole && self->depth && !self->word_size && size <= room) {
@@ -357,6 +386,10 @@ s_structure (literal_t *self, uint8_t byte, buffer_t *out)
         s_settle (self, out);
         self->in_key = s_in_object (self);
         return self->depth > 0;
+    case ':':
+        if (self->quote && self->in_key)
+            s_put_word (self, (span_t){ 0 }, out);
+        return true;
     default:
         return true;
     }
@@ -366,16 +399,16 @@ s_structure (literal_t *self, uint8_t byte, buffer_t *out)
 static size_t
 s_between (literal_t *self, span_t text, bool last, buffer_t *out)
 {
-    text_match_t own = text_match (text, self->quote, last);
+    text_match_t own = self->word_size ? TEXT_DIFFERS : text_match (text, self->quote, last);
     if (own == TEXT_PARTIAL)
         return REST;
     if (own == TEXT_WHOLE) {
         s_open_string (self, QUOTE_OWN, out);
         return strlen (self->quote);
     }
-    if (last && self->quote && text_is_cut (text, span_from_string (self->quote)))
+    if (last && self->quote && !self->word_size && text_is_cut (text, span_from_string (self->quote)))
         return text.size;
-    return s_ends_word [text.data [0]] ? s_structure (self, text.data [0], out) : s_add_to_word (self, text, out);
+    return s_in_word (self, text.data [0]) ? s_add_to_word (self, text, out) : s_structure (self, text.data [0], out);
 }
 
 size_t

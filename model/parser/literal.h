@@ -1,8 +1,9 @@
 //  literal - a value in Python's notation, or Gemma's, written as JSON
 //
 //  a=1, b='x' inside f(...) becomes "a": 1, "b": "x"; True, None, tuples, both quotes and their escapes as Python has them.
-//  Gemma's {k:<|"|>v<|"|>} has bare keys and a quote of its own, between which nothing is an escape.  Incremental; whatever
-//  comes in, what comes out is JSON.
+//  Gemma's {k:<|"|>v<|"|>} has a quote of its own, between which nothing is an escape, and bare keys up to ':' and bare values up
+//  to ',' or a closing bracket, in which blanks and other quotes mean nothing.  Incremental; whatever comes in, what comes out
+//  is JSON.
 
 #ifndef MODEL_PARSER_LITERAL_H
 #define MODEL_PARSER_LITERAL_H
