@@ -30,8 +30,7 @@ enum { BENCHES = sizeof s_benches / sizeof *s_benches, NAME_COLUMN = 12, PROGRAM
 
 //  ---- Cells -------------------------------------------------------------------------------------------------------------
 
-static uint64_t s_idle_words;              //  Bit i where the i-th word names no cell so far
-static suggest_t s_meant [BENCH_CELLS];    //  What the i-th word may have meant
+static uint64_t s_idle_words;    //  Bit i where the i-th word names no cell so far
 
 void
 bench_cell_begin (bench_cell_t *self, const bench_t *bench, const char *name)
@@ -82,15 +81,6 @@ bench_cell_ratio (bench_cell_t *self, double ours, double theirs)
     bench_cell_figure (self, "ratio", ours / theirs);
 }
 
-//  Words are beginnings of names: what ends before a '_' may have been meant as well as the whole.
-static void
-s_offer_cell (suggest_t *suggest, const char *cell)
-{
-    for (size_t size = 1; cell [size - 1]; size++)
-        if (cell [size] == '_' || !cell [size])
-            suggest_offer_span (suggest, span_of (cell, size));
-}
-
 bool
 bench_wants (const bench_run_t *run, const char *cell)
 {
@@ -99,8 +89,7 @@ bench_wants (const bench_run_t *run, const char *cell)
         if (strncmp (cell, run->words [i], strlen (run->words [i])) == 0) {
             s_idle_words &= ~(UINT64_C (1) << i);
             wanted = true;
-        } else
-            s_offer_cell (&s_meant [i], cell);
+        }
     return wanted;
 }
 
@@ -238,14 +227,11 @@ static status_t
 s_measure (const bench_t *bench, const bench_run_t *run, error_t *error)
 {
     s_idle_words = bench->words_max == BENCH_CELLS ? (UINT64_C (1) << run->count) - 1 : 0;
-    for (size_t i = 0; i < run->count; i++)
-        suggest_init (&s_meant [i], span_from_string (run->words [i]));
     status_t status = bench->run (run, error);
     if (status != STATUS_OK || !s_idle_words)
         return status;
-    int idle = __builtin_ctzll (s_idle_words);
-    return error_set (error, STATUS_INVALID, "no cell's name begins with '%.100s'%s", run->words [idle],
-        suggest_text (&s_meant [idle]));
+    const char *word = run->words [__builtin_ctzll (s_idle_words)];
+    return error_set (error, STATUS_INVALID, "no cell's name begins with '%.100s'", word);
 }
 
 static result_t
