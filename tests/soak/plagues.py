@@ -282,6 +282,9 @@ def full_log_disk(house):
     """A log on a full disk: lines are lost and counted, and come again when there is room."""
     filler = house.logs / "filler"
     limits = {}
+    house.reconfigure("observability: { log_level: debug }\n")    # So that each process says what it has reloaded
+    processes = len(house.processes())
+    until(lambda: house.output().count("reloaded: observability.log_level") >= processes, 10, "every process to reload")
     if house.has_log_disk:
         with open(filler, "wb", buffering=0) as disk:
             try:
@@ -305,7 +308,6 @@ def full_log_disk(house):
         house.limit(pid, resource.RLIMIT_FSIZE, limit)
     os.truncate(house.log, 0)
     house.reconfigure("")
-    processes = len(house.processes())
     until(lambda: house.output().count("could not be written") == processes, 10, "every process to tell the lost lines")
     return "lost, counted, told"
 
