@@ -272,16 +272,6 @@ s_store_again (index_t *self, uint32_t seat, place_t place)
     index_seat (self, seat)->digest += index_mix (hash);
 }
 
-//  How many blocks, the first of which are equal, are equal.
-static size_t
-s_common (const uint64_t *ours, const uint64_t *hashes, size_t count)
-{
-    size_t common = 1;
-    while (common < count && ours [common] == hashes [common])
-        common++;
-    return common;
-}
-
 //  Stores blocks that lie in a row from a place on, as far as one stretch goes.  Returns how many; *at is the last.
 static size_t
 s_store_known (index_t *self, uint32_t seat, place_t *at, const uint64_t *hashes, size_t count)
@@ -290,7 +280,7 @@ s_store_known (index_t *self, uint32_t seat, place_t *at, const uint64_t *hashes
     place_t place = *at;
     stretch_t stretch = runs_stretch (&self->runs, place, &start);
     size_t most = stretch.end - place.offset;
-    size_t common = s_common (runs_hashes (&self->runs, place), hashes, count < most ? count : most);
+    size_t common = index_equal (runs_hashes (&self->runs, place), hashes, count < most ? count : most);
     at->offset += (uint32_t)common - 1;
     if (sets_has (self->sets, stretch.set, seat)) {
         for (; place.offset <= at->offset; place.offset++)

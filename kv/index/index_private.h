@@ -57,6 +57,16 @@ index_count_valid (const uint64_t *hashes, size_t count)
     return valid;
 }
 
+//  How many of the first blocks are equal; the first is.
+static inline size_t
+index_equal (const uint64_t *ours, const uint64_t *hashes, size_t count)
+{
+    size_t equal = 1;
+    while (equal < count && ours [equal] == hashes [equal])
+        equal++;
+    return equal;
+}
+
 //  0 where there is no such holder.
 uint32_t index_seat_of (const index_t *self, uint32_t holder);
 seat_t *index_seat (const index_t *self, uint32_t seat);

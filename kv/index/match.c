@@ -69,16 +69,6 @@ s_look_ahead (const index_t *self, query_t *query, size_t position)
     }
 }
 
-//  How many of the first blocks are equal; the first is.
-static uint32_t
-s_equal (const uint64_t *ours, const uint64_t *hashes, uint32_t count)
-{
-    uint32_t equal = 1;
-    while (equal < count && ours [equal] == hashes [equal])
-        equal++;
-    return equal;
-}
-
 //  How many blocks from a place on are those of the query; the first is, and so is the last of them.  Where nobody lied those
 //  between are; no comparison waits for what another one read.
 static uint32_t
@@ -86,7 +76,7 @@ s_common (const run_t *run, const uint64_t *ours, uint32_t blocks, const uint64_
 {
     uint32_t common = 1;
     if (run->disputed)
-        return s_equal (ours, hashes, blocks);
+        return (uint32_t)index_equal (ours, hashes, blocks);
     if (ours [blocks - 1] == hashes [blocks - 1])
         return blocks;
     while (common + STRIDE < blocks && ours [common + STRIDE] == hashes [common + STRIDE])
@@ -115,7 +105,7 @@ s_match_run (const index_t *self, place_t place, query_t *query, uint32_t positi
             continue;
         blocks = (stretch->end < end ? stretch->end : end) - here;
         if (ours [done + blocks - 1] != hashes [done + blocks - 1])
-            common = done + (blocks = s_equal (ours + done, hashes + done, blocks));
+            common = done + (blocks = (uint32_t)index_equal (ours + done, hashes + done, blocks));
         if (!s_add_segment (self, segments, position + done, position + done + blocks, stretch->set))
             return 0;
         done += blocks;
