@@ -80,8 +80,7 @@ classes_of (const uint8_t *bytes)
 typedef struct {
     uint64_t twos;      //  Letters of two bytes: U+0100 to U+02BF (Latin) and U+0400 to U+047F (Cyrillic)
     uint64_t threes;    //  Letters of three: U+5000 to U+8FFF (ideographs) and U+B000 to U+CFFF (Hangul)
-    uint64_t
-        signs;    //  Neither letters nor marks, digits, blanks: U+1F300 to U+1FBBF (emoji), where all is in the block
+    uint64_t signs;     //  Of four, none of these classes: U+1F300 to U+1FBBF (emoji), where all is in the block
 } classes_rows_t;
 
 static inline classes_rows_t
