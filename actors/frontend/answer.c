@@ -131,7 +131,7 @@ s_on_silence (void *state, actor_t *actor, void *arg)
 //  ---- Text ------------------------------------------------------------------------------------------------------------
 
 static status_t
-s_gather (answer_t *self, span_t text, uint64_t now_ns)
+s_gather (answer_t *self, span_t text)
 {
     if (self->charged + text.size > ANSWER_TEXT_MAX || budget_take (actor_budget (self->actor), text.size, NULL))
         return STATUS_LIMIT;
@@ -143,7 +143,7 @@ s_gather (answer_t *self, span_t text, uint64_t now_ns)
 static status_t
 s_put_text (answer_t *self, span_t text, uint64_t now_ns)
 {
-    return (self->stream ? s_stream : s_gather) (self, text, now_ns);
+    return self->stream ? s_stream (self, text, now_ns) : s_gather (self, text);
 }
 
 status_t
