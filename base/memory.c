@@ -11,14 +11,21 @@ enum {
     LARGE_PAGE = 2 << 20    //  Bytes of a large page
 };
 
+void
+memory_give_up (const char *what)
+{
+    fprintf (stderr, "out of memory: %s could not be had; raise the process's memory limit\n", what);
+    abort ();
+}
+
 static void *
 s_checked (void *memory, size_t size)
 {
-    if (!memory) {
-        fprintf (stderr, "out of memory: %zu bytes could not be had; raise the process's memory limit\n", size);
-        abort ();
-    }
-    return memory;
+    if (memory)
+        return memory;
+    char what [32];
+    snprintf (what, sizeof what, "%zu bytes", size);
+    memory_give_up (what);
 }
 
 //  glibc's calloc passes by the pieces that a thread keeps at hand (before 2.41), so for small ones malloc is faster;

@@ -26,4 +26,7 @@ char *memory_copy_string (const char *string);
 
 void memory_free (void *memory);
 
+//  Ends the process with a sentence on standard error: there is no memory for `what`, as "64 bytes" or "a thread".
+void memory_give_up (const char *what) __attribute__ ((noreturn));
+
 #endif

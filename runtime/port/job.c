@@ -4,9 +4,6 @@
 
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #include "base/bug.h"
@@ -77,11 +74,8 @@ s_add_thread (job_pool_t *self)
     pthread_sigmask (SIG_SETMASK, &all, &before);
     int rc = pthread_create (&self->threads [self->count], NULL, s_thread, self);
     pthread_sigmask (SIG_SETMASK, &before, NULL);
-    if (rc != 0 && self->count == 0) {
-        fprintf (
-            stderr, "out of memory: a thread could not be begun (%s); raise the process's limits\n", strerror (rc));
-        abort ();
-    }
+    if (rc != 0 && self->count == 0)
+        memory_give_up ("a thread");
     if (rc != 0)
         return;
     pthread_setname_np (self->threads [self->count], "job");
