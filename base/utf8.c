@@ -54,40 +54,74 @@ utf8_sequence (span_t text)
     return form && s_agreeing (form, text) == form->size ? form->size : 0;
 }
 
-//  Characters beyond ASCII, up to the last bytes of a text. What s_forms says of first and second bytes is said of their bits here;
-//  each size has a way of its own, so that the next character is looked at before this one's size is known for sure.
-static size_t
-s_long_prefix (span_t text)
+//  ---- Many at once ----------------------------------------------------------------------------------------------------
+
+//  Whether a byte is right depends on the three before it: their forms say whether a character goes on here, and s_forms narrows
+//  the second byte of some. That is the same question for each of 16 bytes.
+
+enum {
+    STEP = 16,     //  Bytes that are asked at once,
+    BLOCK = 64,    //  and before an answer is looked at
+    CONTEXT = 3    //  Bytes before it that matter
+};
+
+typedef uint8_t bytes_t __attribute__ ((vector_size (STEP)));
+typedef int8_t marks_t __attribute__ ((vector_size (STEP)));
+
+static inline bytes_t
+s_load (const uint8_t *from)
 {
-    size_t at = 0;
-    while (at + 4 <= text.size) {
-        const uint8_t *byte = text.data + at;
-        uint32_t bytes = byte [0] | (uint32_t)byte [1] << 8 | (uint32_t)byte [2] << 16 | (uint32_t)byte [3] << 24;
-        uint32_t plane = (bytes & 7) << 2 | (bytes >> 12 & 3);
-        if ((bytes & 0xc0c0f0) == 0x8080e0 && (bytes & 0x200f) != 0 && (bytes & 0x200f) != 0x200d)
-            at += 3;
-        else if ((bytes & 0xc0e0) == 0x80c0 && bytes & 0x1e)
-            at += 2;
-        else if ((bytes & 0xc0c0c0f8) == 0x808080f0 && plane >= 1 && plane <= 16)
-            at += 4;
-        else
-            break;
+    bytes_t bytes;
+    memcpy (&bytes, from, sizeof bytes);
+    return bytes;
+}
+
+//  A mark for each byte that is wrong, where those before it are right.
+static inline marks_t
+s_wrong (const uint8_t *from)
+{
+    bytes_t byte = s_load (from), first = s_load (from - 1);
+    marks_t goes_on = (marks_t)byte < -64;
+    marks_t should = (first >= 0xc0) | (s_load (from - 2) >= 0xe0) | (s_load (from - 3) >= 0xf0);
+    marks_t low = ((first == 0xe0) & (byte < 0xa0)) | ((first == 0xf0) & (byte < 0x90));
+    marks_t high = ((first == 0xed) & (byte > 0x9f)) | ((first == 0xf4) & (byte > 0x8f));
+    marks_t never = (byte - 0xc0 <= 1) | (byte > 0xf4);
+    return (goes_on ^ should) | low | high | never;
+}
+
+//  Whether none of the first bytes of a text is wrong, up to BLOCK, where those before `at` are right. The last may leave a
+//  character incomplete.
+static bool
+s_is_right (span_t text, size_t at)
+{
+    uint8_t copy [CONTEXT + BLOCK] = { 0 };
+    const uint8_t *bytes = text.data + at;
+    size_t before = at < CONTEXT ? at : CONTEXT, size = text.size - at < BLOCK ? text.size - at : BLOCK;
+    if (before < CONTEXT || size < BLOCK) {
+        memcpy (copy + CONTEXT - before, bytes - before, before + size);
+        bytes = copy + CONTEXT;
     }
-    return at;
+    marks_t wrong = { 0 };
+    for (size_t i = 0; i < size; i += STEP)
+        wrong |= s_wrong (bytes + i);
+    uint64_t halves [2];
+    memcpy (halves, &wrong, sizeof halves);
+    return (halves [0] | halves [1]) == 0;
 }
 
 size_t
 utf8_valid_prefix (span_t text)
 {
-    span_t left = text;
-    for (;;) {
-        left = span_slice (left, utf8_ascii_prefix (left), left.size);
-        left = span_slice (left, s_long_prefix (left), left.size);
-        size_t size = utf8_sequence (left);
-        if (size == 0)
-            return text.size - left.size;
-        left = span_slice (left, size, left.size);
+    size_t at = utf8_ascii_prefix (text);
+    while (at < text.size && s_is_right (text, at)) {
+        at = text.size - at < BLOCK ? text.size : at + BLOCK;
+        if (text.data [at - 1] < 0x80)
+            at += utf8_ascii_prefix (span_slice (text, at, text.size));
     }
+    at -= utf8_incomplete_tail (span_slice (text, 0, at));
+    for (size_t size; (size = utf8_sequence (span_slice (text, at, text.size)));)
+        at += size;
+    return at;
 }
 
 bool

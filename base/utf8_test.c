@@ -74,6 +74,62 @@ test_the_first_byte_that_is_none_is_found (void **state)
     assert_int_equal (utf8_valid_prefix (SPAN ("12345678\xe2\x82")), 8);
 }
 
+//  A character of each size, or some random bytes, most of which go on with one.
+static size_t
+s_append_random (random_t *random, uint8_t *text)
+{
+    static const char *const characters [] = { "a", "\xc2\x80", "\xdf\xbf", "\xe0\xa0\x80", "\xed\x9f\xbf",
+        "\xee\x80\x80", "\xef\xbf\xbf", "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf",
+        "plain text that is as long as some steps are" };
+    if (random_below (random, 100)) {
+        const char *character = characters [random_below (random, sizeof characters / sizeof *characters)];
+        memcpy (text, character, strlen (character));
+        return strlen (character);
+    }
+    size_t size = (size_t)random_below (random, 4);
+    for (size_t i = 0; i < size; i++)
+        text [i] =
+            (uint8_t)(random_below (random, 2) ? 0x80 + random_below (random, 0x40) : random_below (random, 0x100));
+    return size;
+}
+
+//  Wherever in a text something is wrong: it is found there, whatever stands on both sides.
+static void
+test_long_texts_agree_with_the_long_way (void **state)
+{
+    enum { TEXTS = 50000, SIZE = 300, LONGEST = 48 };
+    size_t whole = 0;
+    for (uint64_t seed = 0; seed < TEXTS; seed++) {
+        random_t random;
+        uint8_t text [SIZE + LONGEST];
+        random_init (&random, seed);
+        size_t wanted = (size_t)random_below (&random, SIZE), size = 0;
+        while (size < wanted)
+            size += s_append_random (&random, text + size);
+        size -= (size_t)random_below (&random, 4) % (size + 1);
+        size_t found = utf8_valid_prefix (span_of (text, size));
+        if (found != s_prefix (span_of (text, size)))
+            fail_msg ("seed %llu: %zu of %zu bytes", (unsigned long long)seed, found, size);
+        whole += found == size;
+    }
+    assert_in_range (whole, TEXTS / 10, TEXTS - TEXTS / 10);
+}
+
+//  All that two bytes can begin, at each place of what is looked at at once and beyond it.
+static void
+test_two_bytes_are_judged_alike_at_every_place (void **state)
+{
+    enum { SIZE = 100 };
+    uint8_t text [SIZE];
+    for (size_t at = 0; at < SIZE - 4; at += at == 4 ? 55 : 1)
+        for (unsigned start = 0x8000; start < 0x10000; start++) {
+            memset (text, 'a', sizeof text);
+            memcpy (text + at, (uint8_t []){ (uint8_t)(start >> 8), (uint8_t)start, 0x80, 0x80 }, 4);
+            if (utf8_valid_prefix (span_of (text, sizeof text)) != s_prefix (span_of (text, sizeof text)))
+                fail_msg ("%04x at %zu", start, at);
+        }
+}
+
 //  Wherever good text is cut, the tail holds exactly the character that was cut.
 static void
 test_the_tail_is_the_character_that_was_cut (void **state)
@@ -95,6 +151,8 @@ main (void)
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_every_character_agrees_with_the_long_way),
         cmocka_unit_test (test_the_first_byte_that_is_none_is_found),
+        cmocka_unit_test (test_long_texts_agree_with_the_long_way),
+        cmocka_unit_test (test_two_bytes_are_judged_alike_at_every_place),
         cmocka_unit_test (test_the_tail_is_the_character_that_was_cut),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
