@@ -31,6 +31,7 @@ s_free_step (normalization_t *step)
     regex_destroy (&step->regex);
     charsmap_fini (&step->charsmap);
     memory_free (step->touched);
+    memory_free (step->orderly);
 }
 
 void
@@ -75,8 +76,12 @@ s_is_in (const range_t *ranges, size_t count, uint32_t code)
 static const range_t s_joining [] = { { 0x9be, 0x9be }, { 0x9d7, 0x9d7 }, { 0xb3e, 0xb3e }, { 0xb56, 0xb57 },
     { 0xbbe, 0xbbe }, { 0xbd7, 0xbd7 }, { 0xcc2, 0xcc2 }, { 0xcd5, 0xcd6 }, { 0xd3e, 0xd3e }, { 0xd57, 0xd57 },
     { 0xdcf, 0xdcf }, { 0xddf, 0xddf }, { 0x102e, 0x102e }, { 0x1161, 0x1175 }, { 0x11a8, 0x11c2 }, { 0x1b35, 0x1b35 },
-    { 0x1133e, 0x1133e }, { 0x11357, 0x11357 }, { 0x114b0, 0x114b0 }, { 0x114ba, 0x114ba }, { 0x114bd, 0x114bd },
-    { 0x115af, 0x115af } };
+    { 0x11127, 0x11127 }, { 0x1133e, 0x1133e }, { 0x11357, 0x11357 }, { 0x114b0, 0x114b0 }, { 0x114ba, 0x114ba },
+    { 0x114bd, 0x114bd }, { 0x115af, 0x115af } };
+
+//  The same of other classes, and rows where some of them are: whoever is taken for one goes through the library.
+static const range_t s_joining_marks [] = { { 0x300, 0x345 }, { 0x653, 0x655 }, { 0x93c, 0x93c }, { 0xc56, 0xc56 },
+    { 0xdca, 0xdca }, { 0x3099, 0x309a }, { 0x11000, TOUCHED } };
 
 //  The forms are those of Unicode 9 in `tokenizers`: what came later it leaves as it is.
 static bool
@@ -143,21 +148,30 @@ s_touches (const form_t *form, uint32_t code)
     return !stays;
 }
 
+//  Whether a mark that a form touches stays where it is in order: it neither falls apart nor joins another character.
+static bool
+s_is_orderly (const form_t *form, uint32_t code)
+{
+    const utf8proc_property_t *property = utf8proc_get_property ((utf8proc_int32_t)code);
+    return property->combining_class && property->decomp_seqindex == UINT16_MAX && !IS_IN (s_joining_marks, code) &&
+           s_touches (form, code);
+}
+
 static bool
 s_is_form (normalize_t kind)
 {
     return kind == NORMALIZE_NFC || kind == NORMALIZE_NFD || kind == NORMALIZE_NFKC || kind == NORMALIZE_NFKD;
 }
 
-//  A bit for each of the characters that text is mostly made of.
+//  A bit for each of the characters that text is mostly made of: whether it is one of those that `has` tells.
 static uint64_t *
-s_all_touched (const form_t *form)
+s_all (const form_t *form, bool (*has) (const form_t *form, uint32_t code))
 {
-    uint64_t *touched = memory_new (TOUCHED / 8);
+    uint64_t *all = memory_new (TOUCHED / 8);
     for (uint32_t code = form->from; code < TOUCHED; code++)
-        if ((code < 0xd800 || code > 0xdfff) && s_touches (form, code))
-            touched [code / 64] |= 1ull << (code % 64);
-    return touched;
+        if ((code < 0xd800 || code > 0xdfff) && has (form, code))
+            all [code / 64] |= 1ull << (code % 64);
+    return all;
 }
 
 //  Whether a form touches none of the characters of classes_rows.
@@ -191,11 +205,41 @@ s_ask_for (const normalization_t *step, const uint8_t *block)
     return firsts & ~(rows.twos | rows.threes | rows.signs);
 }
 
-//  The next character that a form touches, or the text's end.
+//  Marks one behind the other that stay as long as they are in order: most there are.
+typedef struct {
+    size_t start;     //  The first one
+    size_t end;       //  Behind the last
+    uint32_t last;    //  That one
+} marks_t;
+
+static utf8proc_propval_t
+s_class_of (uint32_t code)
+{
+    return utf8proc_get_property ((utf8proc_int32_t)code)->combining_class;
+}
+
+//  Takes a touched character up among the marks, if all of them stay with it.
+static bool
+s_takes (const normalization_t *step, marks_t *marks, uint32_t code, size_t place, size_t size)
+{
+    bool follows = marks->end == place;
+    if (!follows)
+        marks->start = place;
+    if (code >= TOUCHED || !(step->orderly [code / 64] >> (code % 64) & 1) ||
+        (follows && s_class_of (marks->last) > s_class_of (code)))
+        return false;
+    marks->end = place + size;
+    marks->last = code;
+    return true;
+}
+
+//  The next character that a form changes, or the first of the marks that it is one of; the text's end where there is none. No
+//  mark stands before `at`.
 static size_t
-s_next_touched (const normalization_t *step, span_t text, size_t at)
+s_next_changed (const normalization_t *step, span_t text, size_t at)
 {
     size_t size;
+    marks_t marks = { .end = SIZE_MAX };
     while ((at += utf8_ascii_prefix (span_slice (text, at, text.size))) < text.size) {
         uint8_t copy [CLASSES_BYTES] = { 0 };
         const uint8_t *block = text.data + at;
@@ -203,8 +247,9 @@ s_next_touched (const normalization_t *step, span_t text, size_t at)
             block = memcpy (copy, block, text.size - at);
         for (uint64_t left = s_ask_for (step, block); left; left &= left - 1) {
             size_t place = at + (size_t)__builtin_ctzll (left);
-            if (s_is_touched (step, letters_decode (text.data + place, &size)))
-                return place;
+            uint32_t code = letters_decode (text.data + place, &size);
+            if (s_is_touched (step, code) && !s_takes (step, &marks, code, place, size))
+                return marks.start;
         }
         at += CLASSES_BYTES;
     }
@@ -238,7 +283,7 @@ s_form (const normalization_t *step, span_t text, buffer_t *out, error_t *error)
 {
     status_t status = STATUS_OK;
     for (size_t at = 0; at < text.size && !status;) {
-        size_t touched = s_next_touched (step, text, at);
+        size_t touched = s_next_changed (step, text, at);
         size_t before = touched == text.size ? touched : s_before (text, at, touched);
         buffer_append (out, span_slice (text, at, before - at));
         at = s_end_touched (step, text, touched);
@@ -252,7 +297,7 @@ s_form (const normalization_t *step, span_t text, buffer_t *out, error_t *error)
 static bool
 s_is_untouched (const normalization_t *step, span_t text)
 {
-    return s_next_touched (step, text, 0) == text.size;
+    return s_next_changed (step, text, 0) == text.size;
 }
 
 status_t
@@ -263,7 +308,8 @@ normalizer_add (normalizer_t *self, normalization_t step, error_t *error)
         return error_set (error, STATUS_LIMIT, "more than %d normalizers", NORMALIZER_STEPS_MAX);
     }
     if (s_is_form (step.kind)) {
-        step.touched = s_all_touched (&s_forms [step.kind]);
+        step.touched = s_all (&s_forms [step.kind], s_touches);
+        step.orderly = s_all (&s_forms [step.kind], s_is_orderly);
         step.leaves_rows = s_leaves_rows (step.touched);
     }
     array_append (&self->steps, &step, 1);

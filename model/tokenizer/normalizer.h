@@ -38,6 +38,7 @@ typedef struct {
     charsmap_t charsmap;    //  Of NORMALIZE_CHARSMAP; owned
     bool leaves_rows;       //  A form changes none of those that classes_rows finds; by normalizer_add
     uint64_t *touched;      //  A bit for each character that a form may change; by normalizer_add; owned
+    uint64_t *orderly;      //  Of those, that stay where the marks beside them are in order; by normalizer_add; owned
 } normalization_t;
 
 enum { NORMALIZER_STEPS_MAX = 32 };
