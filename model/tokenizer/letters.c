@@ -185,6 +185,51 @@ const letters_row_t letters_alike [32] = {
     [0x1f] = { 0x1f300, 0x1f6d2, LETTER_PS }    //  Emoji
 };
 
+const letters_mixed_t letters_mixed [] = {
+    { 0x0, 0xbffffffffffe0000 },                   //  U+0580
+    { 0x787ffffff0000, 0xb6 },                     //  U+05C0
+    { 0xffffffff00000000, 0x7ff0000 },             //  U+0600
+    { 0xfffec000000007ff, 0x10000fffff800 },       //  U+0640
+    { 0xffffffffffffffff, 0x0 },                   //  U+0680
+    { 0x9c00c060002fffff, 0x3d9f9fc00000 },        //  U+06C0
+    { 0xfffffffd0000, 0xffff000000020000 },        //  U+0700
+    { 0xffffffffffffe000, 0x7ff },                 //  U+0740
+    { 0x2003fffffffff, 0x1ffc000000000 },          //  U+0780
+    { 0x43007fffffffc00, 0x200ff80000000000 },     //  U+07C0
+    { 0x110043fffff, 0x3eeffbc00000 },             //  U+0800
+    { 0xffff07ff01ffffff, 0xe000000 },             //  U+0840
+    { 0xffffffff00007eff, 0xff800000 },            //  U+0880
+    { 0x3ff, 0xfffffffbfffffc00 },                 //  U+08C0
+    { 0x23fffffffffffff0, 0xdc0000000000000f },    //  U+0900
+    { 0xfffe0003ff010000, 0xc00feffff },           //  U+0940
+    { 0x23c5fdfffff99fe1, 0xd00000000000000e },    //  U+0980
+    { 0x10030003b0004000, 0x4000000c0080399f },    //  U+09C0
+    { 0x36dfdfffff987e0, 0xd00000000000000e },     //  U+0A00
+    { 0x1c00005e000000, 0x23000000023987 },        //  U+0A40
+    { 0x23edfdfffffbbfe0, 0xd00000000000000e },    //  U+0A80
+    { 0x200000300010000, 0xfc00000c00003bbf },     //  U+0AC0
+    { 0x23edfdfffff99fe0, 0xd00000000000000e },    //  U+0B00
+    { 0x20003b0000000, 0xc00e0399f },              //  U+0B40
+    { 0x3ffc718d63dc7e8, 0xc000000000000004 },     //  U+0B80
+    { 0x10000, 0x803dc7 },                         //  U+0BC0
+    { 0x23fffdfffffddfe0, 0xd00000000000001f },    //  U+0C00
+    { 0x327000000, 0xc00603ddf },                  //  U+0C40
+    { 0x23effdfffffddfe1, 0xd00000000000000e },    //  U+0C80
+    { 0x6000360000000, 0x8000c00603ddf },          //  U+0CC0
+    { 0x27fffffffffddff0, 0xd80000000000000f },    //  U+0D00
+    { 0xfc00000380704000, 0xc00803ddf },           //  U+0D40
+    { 0x2ffbfffffc7fffe0, 0xe },                   //  U+0D80
+    { 0x7f, 0xc0000ff5f8400 },                     //  U+0DC0
+    { 0xdfffffffffffe, 0x7f2000000000000 },        //  U+0E00
+    { 0x7f, 0x7f80 },                              //  U+0E40
+    { 0x200dffaffffff7d6, 0x1ff2000000000000 },    //  U+0E80
+    { 0xf000005f, 0x7f00 },                        //  U+0EC0
+    { 0x1, 0xc2a0000003000000 },                   //  U+0F00
+    { 0x1ffffffffeff, 0xfffe000000000000 },        //  U+0F40
+    { 0x1f00, 0x1ffffffffeffe0df },                //  U+0F80
+    { 0x0, 0x40 },                                 //  U+0FC0
+};
+
 //  White space is what separates (Z) and, beyond ASCII, NEXT LINE.
 unsigned
 letters_of (uint32_t code)

@@ -33,6 +33,14 @@ typedef struct {
 } letters_row_t;
 extern const letters_row_t letters_alike [32];
 
+//  Scripts without case, whose letters and marks alternate (Hebrew to Tibetan): a bit for each of 64 characters.
+typedef struct {
+    uint64_t letters;    //  Letters, and nothing else
+    uint64_t marks;      //  Marks
+} letters_mixed_t;
+enum { LETTERS_MIXED_FROM = 0x580, LETTERS_MIXED_TO = 0x1000 };
+extern const letters_mixed_t letters_mixed [(LETTERS_MIXED_TO - LETTERS_MIXED_FROM) / 64];
+
 //  The bits of any code point; 0 for one that is none of it.
 unsigned letters_of (uint32_t code);
 
@@ -114,6 +122,17 @@ bool letters_is_word (uint32_t code);
 //  Writes a code point; `out` has room for 4 bytes. Returns how many it took.
 size_t letters_encode (uint32_t code, uint8_t *out);
 
+//  The bits of a code point that is in no long row of one kind.
+static inline unsigned
+letters_look_up (uint32_t code)
+{
+    if (code < LETTERS_MIXED_FROM || code >= LETTERS_MIXED_TO)
+        return letters_of (code);
+    const letters_mixed_t *mixed = &letters_mixed [(code - LETTERS_MIXED_FROM) / 64];
+    uint64_t letter = mixed->letters >> (code % 64) & 1, mark = mixed->marks >> (code % 64) & 1;
+    return letter | mark ? (unsigned)(letter * LETTER_L | mark * LETTER_M) : letters_of (code);
+}
+
 //  The kind and size of the character at the start of well-formed text that is not empty.
 static inline unsigned
 letters_at (const uint8_t *text, size_t *size)
@@ -124,7 +143,7 @@ letters_at (const uint8_t *text, size_t *size)
     }
     uint32_t code = letters_decode (text, size);
     const letters_row_t *row = &letters_alike [code >> 12 & 31];
-    return code >= row->first && code <= row->last ? row->bits : letters_of (code);
+    return code >= row->first && code <= row->last ? row->bits : letters_look_up (code);
 }
 
 #endif
