@@ -44,7 +44,7 @@ alphabet_to_bytes (span_t text, buffer_t *bytes)
     uint8_t *out = buffer_reserve (bytes, text.size);
     size_t used = 0, size;
     for (size_t at = 0; at < text.size; at += size) {
-        size = utf8_sequence (span_slice (text, at, text.size));
+        size = text.data [at] < 0x80 ? 1 : utf8_sequence (span_slice (text, at, text.size));
         int byte = size ? s_byte (letters_decode (text.data + at, &size)) : -1;
         if (byte < 0) {
             bytes->size = size_before;
