@@ -32,6 +32,8 @@ static const char *const fixture_rules [][2] = {
     { "\xf0\x9f", "\xa6" },
     { "ba", "ba" },
     { "aaaa", "b" },
+    { "\xf0\x9f\xa6", "\x99" },
+    { "\xf0\x9f\xa6\x99", "a" },
 };
 enum { RULES = sizeof fixture_rules / sizeof *fixture_rules, FIRST_ADDED = 256 + RULES };
 
@@ -133,6 +135,6 @@ fixture_qwen_like (const char *added)
 #define ADDED(id, content, flags) "{\"id\":" #id ",\"content\":\"" content "\"" flags "}"
 #define SPECIAL ",\"special\":true"
 
-_Static_assert(FIRST_ADDED == 268, "added tokens are numbered behind the others");
+_Static_assert(FIRST_ADDED == 270, "added tokens are numbered behind the others");
 
 #endif

@@ -242,6 +242,32 @@ test_what_was_remembered_is_what_would_be_encoded (void **state)
     tokenizer_destroy (&warm);
 }
 
+//  A row of signs is one piece, whose parts are looked up by the run. A letter behind it begins another, wherever the last run
+//  ends: before one sign alone, the two would be a piece and a token.
+static void
+test_a_piece_looked_up_by_runs_is_cut_where_it_ends (void **state)
+{
+    enum { LLAMA = 268, SIGNS_MIN = 960, SIGNS_MAX = 1023, WORDS = 200 };
+    tokenizer_t *tokenizer = fixture_qwen_like ("");
+    array_t ids;
+    array_init (&ids, sizeof (uint32_t));
+    for (size_t signs = SIGNS_MIN; signs <= SIGNS_MAX; signs++) {
+        buffer_t text = { 0 };
+        for (size_t i = 0; i < signs; i++)
+            buffer_append_string (&text, "\xf0\x9f\xa6\x99");
+        buffer_append_string (&text, "a");
+        for (size_t i = 0; i < WORDS; i++)
+            buffer_append_string (&text, " b");
+        s_encode (tokenizer, buffer_span (&text), true, &ids);
+        assert_int_equal (ids.count, signs + 1 + 2 * WORDS);
+        assert_int_equal (*(const uint32_t *)array_at (&ids, signs - 1), LLAMA);
+        assert_int_equal (*(const uint32_t *)array_at (&ids, signs), 'a');
+        buffer_fini (&text);
+    }
+    array_fini (&ids);
+    tokenizer_destroy (&tokenizer);
+}
+
 //  New words are merged some at a time: each is what it is by itself, short or long, whatever stands beside it.
 static void
 test_new_pieces_together_are_what_each_is_alone (void **state)
@@ -306,22 +332,22 @@ test_a_token_pushed_out_is_still_that_token (void **state)
 //  ---- Added tokens ----------------------------------------------------------------------------------------------------
 
 #define CHAT                                                                                                        \
-    ADDED (268, "<s>", SPECIAL)                                                                                     \
-    "," ADDED (269, "<s><s>", SPECIAL) "," ADDED (270, "<end>", SPECIAL) "," ADDED (271, "<t>", "") "," ADDED (272, \
+    ADDED (270, "<s>", SPECIAL)                                                                                     \
+    "," ADDED (271, "<s><s>", SPECIAL) "," ADDED (272, "<end>", SPECIAL) "," ADDED (273, "<t>", "") "," ADDED (274, \
         "<r>",                                                                                                      \
-        ",\"rstrip\":true") "," ADDED (273, "wd", ",\"single_word\":true") "," ADDED (274, "<l>", ",\"lstrip\":true")
+        ",\"rstrip\":true") "," ADDED (275, "wd", ",\"single_word\":true") "," ADDED (276, "<l>", ",\"lstrip\":true")
 
 static void
 test_the_longest_token_at_the_leftmost_place_is_found (void **state)
 {
     tokenizer_t *tokenizer = fixture_qwen_like (CHAT);
-    s_assert_ids (tokenizer, "<s>", (const uint32_t []){ 268 }, 1);
-    s_assert_ids (tokenizer, "<s><s><s>", (const uint32_t []){ 269, 268 }, 2);
-    s_assert_ids (tokenizer, "a<t>b", (const uint32_t []){ 'a', 271, 'b' }, 3);
-    s_assert_ids (tokenizer, "<r> \n a", (const uint32_t []){ 272, 'a' }, 2);
-    s_assert_ids (tokenizer, "a \t<l> a", (const uint32_t []){ 'a', 274, 258 }, 3);
-    s_assert_ids (tokenizer, "wd", (const uint32_t []){ 273 }, 1);
-    s_assert_ids (tokenizer, "wdx.wd", (const uint32_t []){ 'w', 'd', 'x', '.', 273 }, 5);
+    s_assert_ids (tokenizer, "<s>", (const uint32_t []){ 270 }, 1);
+    s_assert_ids (tokenizer, "<s><s><s>", (const uint32_t []){ 271, 270 }, 2);
+    s_assert_ids (tokenizer, "a<t>b", (const uint32_t []){ 'a', 273, 'b' }, 3);
+    s_assert_ids (tokenizer, "<r> \n a", (const uint32_t []){ 274, 'a' }, 2);
+    s_assert_ids (tokenizer, "a \t<l> a", (const uint32_t []){ 'a', 276, 258 }, 3);
+    s_assert_ids (tokenizer, "wd", (const uint32_t []){ 275 }, 1);
+    s_assert_ids (tokenizer, "wdx.wd", (const uint32_t []){ 'w', 'd', 'x', '.', 275 }, 5);
     tokenizer_destroy (&tokenizer);
 }
 
@@ -334,7 +360,7 @@ test_a_users_text_makes_no_special_token (void **state)
     s_encode (tokenizer, SPAN ("<s><t><end>"), false, &ids);
     for (size_t i = 0; i < ids.count; i++)
         assert_false (tokenizer_is_special (tokenizer, *(const uint32_t *)array_at (&ids, i)));
-    assert_int_equal (*(const uint32_t *)array_at (&ids, 3), 271);
+    assert_int_equal (*(const uint32_t *)array_at (&ids, 3), 273);
     array_fini (&ids);
     tokenizer_destroy (&tokenizer);
 }
@@ -343,19 +369,19 @@ static void
 test_only_tokens_that_nothing_behind_them_can_change_are_seams (void **state)
 {
     tokenizer_t *tokenizer = fixture_qwen_like (CHAT);
-    assert_false (tokenizer_is_seam (tokenizer, 268));    //  <s><s> begins with it
-    assert_true (tokenizer_is_seam (tokenizer, 269));
-    assert_true (tokenizer_is_seam (tokenizer, 270));
+    assert_false (tokenizer_is_seam (tokenizer, 270));    //  <s><s> begins with it
     assert_true (tokenizer_is_seam (tokenizer, 271));
-    assert_false (tokenizer_is_seam (tokenizer, 272));    //  It takes the blanks behind it
-    assert_false (tokenizer_is_seam (tokenizer, 273));    //  A letter behind it undoes it
-    assert_true (tokenizer_is_seam (tokenizer, 274));
+    assert_true (tokenizer_is_seam (tokenizer, 272));
+    assert_true (tokenizer_is_seam (tokenizer, 273));
+    assert_false (tokenizer_is_seam (tokenizer, 274));    //  It takes the blanks behind it
+    assert_false (tokenizer_is_seam (tokenizer, 275));    //  A letter behind it undoes it
+    assert_true (tokenizer_is_seam (tokenizer, 276));
     assert_false (tokenizer_is_seam (tokenizer, 'a'));
-    assert_int_equal (tokenizer_find (tokenizer, SPAN ("<end>")), 270);
+    assert_int_equal (tokenizer_find (tokenizer, SPAN ("<end>")), 272);
     assert_int_equal (tokenizer_find (tokenizer, SPAN ("abab")), 257);
     assert_int_equal (tokenizer_find (tokenizer, SPAN ("<en")), TOKEN_NONE);
     assert_true (span_equal_string (tokenizer_token_text (tokenizer, 258), " a"));
-    assert_int_equal (tokenizer_size (tokenizer), 275);
+    assert_int_equal (tokenizer_size (tokenizer), 277);
     tokenizer_destroy (&tokenizer);
 }
 
@@ -557,6 +583,7 @@ main (void)
         cmocka_unit_test (test_a_long_piece_takes_no_more_than_its_share),
         cmocka_unit_test (test_a_piece_beyond_all_measure_is_refused_and_nothing_is_left),
         cmocka_unit_test (test_what_was_remembered_is_what_would_be_encoded),
+        cmocka_unit_test (test_a_piece_looked_up_by_runs_is_cut_where_it_ends),
         cmocka_unit_test (test_new_pieces_together_are_what_each_is_alone),
         cmocka_unit_test (test_a_token_pushed_out_is_still_that_token),
         cmocka_unit_test (test_the_longest_token_at_the_leftmost_place_is_found),
