@@ -77,6 +77,8 @@ render_find_method (value_t object, span_t name)
     case VALUE_INT:
     case VALUE_BOOL:
         return builtin_find (methods_of_int, name);
+    case VALUE_BIG:
+        return builtin_find (methods_of_big, name);
     case VALUE_FLOAT:
         return builtin_find (methods_of_float, name);
     case VALUE_DICT:
@@ -94,6 +96,7 @@ s_find_property (value_t object, span_t name)
 {
     switch (object.kind) {
     case VALUE_INT:
+    case VALUE_BIG:
     case VALUE_BOOL:
         return builtin_find (properties_of_int, name);
     case VALUE_FLOAT:
@@ -243,7 +246,7 @@ s_slice_range (render_t *self, const value_view_t *range, int64_t from, int64_t 
 {
     if (!s_range_bound (range, from, &from) || !s_range_bound (range, to, &to) ||
         __builtin_mul_overflow (range->step, step, &step))
-        return value_fail (&self->heap, "a whole number leaves 64 bits");
+        return value_too_large (&self->heap);
     return value_new_range (&self->heap, from, to, step);
 }
 

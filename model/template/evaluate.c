@@ -159,7 +159,7 @@ s_unary (render_t *self, const node_t *node)
     if (value.kind == VALUE_UNDEFINED)
         return render_undefined_error (self, value);
     if (value.kind == VALUE_BIG)
-        return node->op == OP_PLUS ? value : value_fail (&self->heap, "a whole number leaves 64 bits");
+        return node->op == OP_PLUS ? value : value_too_large (&self->heap);
     if (!value_is_number (value))
         return value_fail (&self->heap, "TypeError: bad operand type for unary %c: '%s'",
             node->op == OP_MINUS ? '-' : '+', value_type_name (value));

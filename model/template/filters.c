@@ -451,7 +451,7 @@ s_parse_int (render_t *render, span_t text, int64_t base, value_t *value)
     if (end == digits + sign || *end)
         return false;
     if (errno && base != 10)
-        *value = value_fail (&render->heap, "a whole number leaves 64 bits");
+        *value = value_too_large (&render->heap);
     else if (errno) {
         size_t zeros = strspn (digits + sign, "0");
         memmove (digits + sign, digits + sign + zeros, strlen (digits + sign + zeros) + 1);
@@ -565,7 +565,7 @@ s_round_whole (render_t *render, int64_t integer, bool more, int64_t precision)
     int64_t twice = 2 * (rest < 0 ? -rest : rest);
     bool away = twice > scale || (twice == scale && (more || rounded / scale % 2));
     if (away && __builtin_add_overflow (rounded, rest < 0 ? -scale : scale, &rounded))
-        return value_fail (&render->heap, "a whole number leaves 64 bits");
+        return value_too_large (&render->heap);
     return value_int (rounded);
 }
 
@@ -594,7 +594,7 @@ s_whole_of (render_t *render, value_t rounded)
     if (rounded.kind != VALUE_FLOAT)
         return rounded;
     bool fits = rounded.as.real > -9e18 && rounded.as.real < 9e18;
-    return fits ? value_int ((int64_t)rounded.as.real) : value_fail (&render->heap, "a whole number leaves 64 bits");
+    return fits ? value_int ((int64_t)rounded.as.real) : value_too_large (&render->heap);
 }
 
 static value_t
@@ -611,7 +611,7 @@ s_round (render_t *render, value_t self, const args_t *args)
     if (self.kind == VALUE_UNDEFINED)
         return render_undefined_error (render, self);
     if (self.kind == VALUE_BIG)
-        return value_fail (&render->heap, "a whole number leaves 64 bits");
+        return value_too_large (&render->heap);
     if (!value_is_number (self))
         return value_fail (&render->heap, "TypeError: type %s doesn't define __round__ method", value_type_name (self));
     if (none && !common)

@@ -44,7 +44,7 @@ s_filesizeformat (render_t *render, value_t self, const args_t *args)
     else if (bytes < base && bytes > -9e18)
         buffer_print (&out, "%lld Bytes", (long long)bytes);
     else if (bytes < base)
-        return value_fail (&render->heap, "a whole number leaves 64 bits");
+        return value_too_large (&render->heap);
     else
         buffer_print (&out, "%.1f %s", base * bytes / rows [row].unit [binary], rows [row].prefix [binary]);
     value_step (&render->heap, out.size);

@@ -191,7 +191,7 @@ s_print_big (render_t *render, buffer_t *out, const spec_t *spec, value_t value)
     else if (!spec->type || s_is (spec->type, "dn"))
         s_print_number (out, spec, negative, "", digits);
     else
-        value_fail (&render->heap, "a whole number leaves 64 bits");
+        value_too_large (&render->heap);
 }
 
 //  A number or a text; everything else takes no specification.

@@ -39,7 +39,7 @@ s_bit_count (render_t *render, value_t self, const args_t *args)
 static value_t
 s_real (render_t *render, value_t self, const args_t *args)
 {
-    return self.kind == VALUE_FLOAT ? self : value_int (s_whole (self));
+    return self.kind == VALUE_BOOL ? value_int (self.as.truth) : self;
 }
 
 static value_t
@@ -90,7 +90,7 @@ s_real_ratio (render_t *render, value_t self, const args_t *args)
         power += shift;
     }
     if (power < -62 || (power > 0 && (power > 62 || mantissa >> (63 - power))))
-        return value_fail (&render->heap, "a whole number leaves 64 bits");
+        return value_too_large (&render->heap);
     int64_t numerator = (int64_t)(power > 0 ? mantissa << power : mantissa);
     return s_ratio (render, self.as.real < 0 ? -numerator : numerator, power < 0 ? INT64_C (1) << -power : 1);
 }
@@ -101,6 +101,19 @@ s_is_integer (render_t *render, value_t self, const args_t *args)
     double real = self.kind == VALUE_FLOAT ? self.as.real : (double)s_whole (self);
     bool large = real >= 9007199254740992.0 || real <= -9007199254740992.0;
     return value_bool (real - real == 0 && (large || (double)(int64_t)real == real));
+}
+
+static value_t
+s_yes (render_t *render, value_t self, const args_t *args)
+{
+    return value_bool (true);
+}
+
+//  Would be computed with a number of more than 64 bits.
+static value_t
+s_too_large (render_t *render, value_t self, const args_t *args)
+{
+    return value_too_large (&render->heap);
 }
 
 static value_t
@@ -153,6 +166,17 @@ const builtin_t methods_of_int [] = {
     { "conjugate", "", s_real },
     { "from_bytes", "* **", s_no_bytes },
     { "is_integer", "", s_is_integer },
+    { "to_bytes", "* **", s_no_bytes },
+    { NULL, NULL, NULL },
+};
+
+const builtin_t methods_of_big [] = {
+    { "as_integer_ratio", "", s_too_large },
+    { "bit_count", "", s_too_large },
+    { "bit_length", "", s_too_large },
+    { "conjugate", "", s_real },
+    { "from_bytes", "* **", s_no_bytes },
+    { "is_integer", "", s_yes },
     { "to_bytes", "* **", s_no_bytes },
     { NULL, NULL, NULL },
 };

@@ -39,7 +39,7 @@ s_power (render_t *self, int64_t base, int64_t exponent)
     int64_t result = 1;
     for (; exponent > 0; exponent--)
         if (!value_step (&self->heap, 1) || __builtin_mul_overflow (result, base, &result))
-            return value_fail (&self->heap, "a whole number leaves 64 bits");
+            return value_too_large (&self->heap);
     return value_int (result);
 }
 
@@ -89,7 +89,7 @@ s_integers (render_t *self, op_t op, int64_t a, int64_t b)
     default:
         return b < 0 ? s_real_power (self, (double)a, (double)b) : s_power (self, a, b);
     }
-    return overflow ? value_fail (&self->heap, "a whole number leaves 64 bits") : value_int (result);
+    return overflow ? value_too_large (&self->heap) : value_int (result);
 }
 
 //  Rounds towards minus infinity without libm: beyond 2^53 every double is whole.
@@ -306,7 +306,7 @@ render_binary (render_t *self, op_t op, value_t a, value_t b)
     if (a.kind == VALUE_UNDEFINED || b.kind == VALUE_UNDEFINED)
         return render_undefined_error (self, a.kind == VALUE_UNDEFINED ? a : b);
     if (a.kind == VALUE_BIG || b.kind == VALUE_BIG)
-        return value_fail (&self->heap, "a whole number leaves 64 bits");
+        return value_too_large (&self->heap);
     if (s_is_whole (a) && s_is_whole (b))
         return s_integers (self, op, s_int (a), s_int (b));
     if (value_is_number (a) && value_is_number (b))

@@ -177,6 +177,7 @@ void globals_fill_dict (render_t *render, value_t dict, const args_t *args);
 
 extern const builtin_t methods_of_text [];
 extern const builtin_t methods_of_int [];
+extern const builtin_t methods_of_big [];
 extern const builtin_t methods_of_float [];
 extern const builtin_t methods_of_list [];
 extern const builtin_t methods_of_tuple [];

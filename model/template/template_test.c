@@ -475,9 +475,12 @@ test_numbers_of_any_size_come_out_as_given (void **state)
             "inf -0.0 1e+22 100.0 10000000000000000000000 10000000000000000000000 0.30000000000000004" },
         { "{{ s|int }} {{ \"1e22\"|int }} {{ 7 / p }} {{ \"1e400\"|int(3) }}",
             "-99999999999999999999 10000000000000000000000 7.771561172376095e-16 3" },
+        { "{{ n.real }} {{ m.numerator }} {{ n.imag }} {{ n.denominator }} {{ m.conjugate() }} {{ n.is_integer() }}",
+            "123456789012345678901234567890 -99999999999999999999 0 1 -99999999999999999999 True" },
     };
     static const char *const refused [] = { "{{ n + 1 }}", "{{ -n }}", "{{ n % 2 }}",
-        "{{ 'ffffffffffffffffffff'|int(0, 16) }}", "{{ f[0]|int }}", "{{ '%d' % f[1] }}" };
+        "{{ 'ffffffffffffffffffff'|int(0, 16) }}", "{{ f[0]|int }}", "{{ '%d' % f[1] }}", "{{ n.bit_length() }}",
+        "{{ n.as_integer_ratio() }}" };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         buffer_t out = { 0 };
         error_t error = { 0 };

@@ -49,6 +49,12 @@ value_fail (value_heap_t *self, const char *format, ...)
     return (value_t){ 0 };
 }
 
+value_t
+value_too_large (value_heap_t *self)
+{
+    return value_fail (self, "a whole number leaves 64 bits");
+}
+
 void *
 value_alloc (value_heap_t *self, size_t size)
 {

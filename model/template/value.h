@@ -112,6 +112,9 @@ bool value_heap_failed (const value_heap_t *self);
 //  Sets the error where there is none yet; returns undefined, so that a function can end with it.
 value_t value_fail (value_heap_t *self, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
 
+//  The same for what only a whole number beyond 64 bits would be.
+value_t value_too_large (value_heap_t *self);
+
 //  Memory, for steps by its size; NULL with the error set where the heap is full or the steps are spent.  Zeroed.
 void *value_alloc (value_heap_t *self, size_t size);
 
