@@ -191,12 +191,6 @@ s_tell_whom_it_waits_for (startup_t *self, const list_processes_reply_t *reply)
 
 //  ---- Giving up -------------------------------------------------------------------------------------------------------------
 
-static bool
-s_begins_with (const char *text, const char *prefix)
-{
-    return strncmp (text, prefix, strlen (prefix)) == 0;
-}
-
 //  The program that keeps the fleet from coming up; its position, or the count where it still may.  An engine that crashes
 //  again and again has its worker with it: they are one unit.
 static size_t
@@ -204,9 +198,9 @@ s_culprit (const startup_t *self)
 {
     size_t culprit = self->count;
     for (size_t i = 0; i < self->count; i++) {
-        const char *name = self->programs [i].supervised.name;
-        bool worker = s_begins_with (name, "worker/"), hopeless = self->seen [i].hopeless;
-        if (hopeless && !worker && !s_begins_with (name, "engine/"))
+        span_t name = span_from_string (self->programs [i].supervised.name);
+        bool worker = span_starts_with (name, SPAN ("worker/")), hopeless = self->seen [i].hopeless;
+        if (hopeless && !worker && !span_starts_with (name, SPAN ("engine/")))
             return i;
         if (hopeless && culprit == self->count)
             culprit = i;
@@ -235,9 +229,8 @@ s_give_up (const host_program_t *program)
 {
     const char *const *word = program->argv;
     fprintf (stderr,
-        "%s ends whenever it is started, so the fleet cannot come up. Run its command by hand to see why, and correct "
-        "the "
-        "configuration:\n   ",
+        "%s ends whenever it is started, so the fleet cannot come up. Run its command by hand to see why, and "
+        "correct the configuration:\n   ",
         program->supervised.name);
     while (program->url && *word && strcmp (*word, "--") != 0)
         word++;    //  What keeps an engine beside its host
