@@ -178,11 +178,13 @@ s_all (const form_t *form, bool (*has) (const form_t *form, uint32_t code))
 static bool
 s_leaves_rows (const uint64_t *touched)
 {
-    for (uint32_t code = 0x80; code < TOUCHED; code++) {
+    for (uint32_t code = 0; code < TOUCHED; code++) {
+        if (!(touched [code / 64] >> (code % 64) & 1))
+            continue;
         uint8_t block [CLASSES_BYTES] = { 0 };
         letters_encode (code, block);
         classes_rows_t rows = classes_rows (block);
-        if (touched [code / 64] >> (code % 64) & (rows.twos | rows.threes | rows.signs) & 1)
+        if ((rows.twos | rows.threes | rows.signs) & 1)
             return false;
     }
     return true;
