@@ -95,6 +95,17 @@ s_find_part (const json_t *json)
     return NULL;
 }
 
+//  Where the text of a part should stand may stand nothing, but nothing else: it would be lost.
+static bool
+s_read_text (reader_t *self, const part_t *part, const json_t *json)
+{
+    const json_t *text = json_get (json, part->member);
+    if (text && json_kind (text) != JSON_STRING)
+        return s_refuse (self, API_INVALID_TYPE, "content", "the text of a part must be a string");
+    s_append_part (part->kind == PART_TEXT ? &self->content : &self->reasoning, json_string (text));
+    return true;
+}
+
 //  An image in a question cannot be left out; one that a tool sent back is named, since refusing it would end the
 //  conversation for good.  What nobody knows is shown as it came.
 static bool
@@ -118,8 +129,7 @@ s_read_part (reader_t *self, const json_t *json)
                 self, API_INVALID_VALUE, "content", "this model reads text only, not images, audio or files");
         s_append_part (&self->content, span_from_string (part->member));
     } else
-        s_append_part (
-            part->kind == PART_TEXT ? &self->content : &self->reasoning, json_string (json_get (json, part->member)));
+        return s_read_text (self, part, json);
     return true;
 }
 
@@ -250,6 +260,17 @@ s_read_tool_calls (reader_t *self, const json_t *message, span_t *tool_calls)
 
 //  ---- Messages --------------------------------------------------------------------------------------------------------
 
+//  A member of a message that is text; nothing where it is absent.
+static bool
+s_read_member (reader_t *self, const json_t *message, const char *name, span_t *text)
+{
+    const json_t *json = json_get (message, name);
+    if (json && json_kind (json) != JSON_STRING)
+        return s_refuse (self, API_INVALID_TYPE, name, "must be a string");
+    *text = chat_request_keep (self->request, json_string (json));
+    return true;
+}
+
 static bool
 s_read_into (reader_t *self, const json_t *json, chat_message_t *message)
 {
@@ -265,9 +286,8 @@ s_read_into (reader_t *self, const json_t *json, chat_message_t *message)
     message->role = span_from_string (self->role->role);
     message->content = chat_request_keep (request, buffer_span (&self->content));
     message->reasoning = chat_request_keep (request, buffer_span (&self->reasoning));
-    message->tool_call_id = chat_request_keep (request, json_string (json_get (json, "tool_call_id")));
-    message->name = chat_request_keep (request, json_string (json_get (json, "name")));
-    return true;
+    return s_read_member (self, json, "tool_call_id", &message->tool_call_id) &&
+           s_read_member (self, json, "name", &message->name);
 }
 
 static bool

@@ -265,10 +265,27 @@ s_read_sampling (chat_request_t *self, const json_t *body, api_error_t *error)
     for (size_t i = 0; i < sizeof s_parameters / sizeof s_parameters [0]; i++)
         if (!s_read_parameter (&s_parameters [i], json_get (body, s_parameters [i].name), &self->sampling, error))
             return false;
-    self->sampling.has_ignore_eos = json_kind (json_get (body, "ignore_eos")) == JSON_BOOL;
-    self->sampling.ignore_eos = json_is_true (json_get (body, "ignore_eos"));
     return s_read_max_tokens (body, &self->sampling, error) && s_read_stop (self, body, error) &&
            s_read_stop_tokens (self, body, error);
+}
+
+//  How many answers are asked for; more than one was refused before.
+static bool
+s_check_choices (const json_t *body, api_error_t *error)
+{
+    static const char *const names [] = { "n", "best_of" };
+    for (size_t i = 0; i < sizeof names / sizeof names [0]; i++) {
+        const json_t *json = json_get (body, names [i]);
+        int64_t value;
+        if (!json)
+            continue;
+        if (!json_to_i64 (json, &value))
+            return s_wrong_type (error, names [i], "an integer", json);
+        if (value < 1)
+            return api_error_set (
+                error, API_INVALID_VALUE, names [i], "Invalid '%s': it must be at least 1.", names [i]);
+    }
+    return true;
 }
 
 //  ---- Tools and template ----------------------------------------------------------------------------------------------
@@ -414,10 +431,15 @@ s_read_flags (chat_request_t *self, const json_t *body, api_error_t *error)
 {
     const json_t *stream = json_get (body, "stream");
     const json_t *options = json_get (body, "stream_options");
+    const json_t *ignore_eos = json_get (body, "ignore_eos");
     if (stream && json_kind (stream) != JSON_BOOL)
         return s_wrong_type (error, "stream", "a boolean", stream);
     if (options && json_kind (options) != JSON_OBJECT)
         return s_wrong_type (error, "stream_options", "an object", options);
+    if (ignore_eos && json_kind (ignore_eos) != JSON_BOOL)
+        return s_wrong_type (error, "ignore_eos", "a boolean", ignore_eos);
+    self->sampling.has_ignore_eos = ignore_eos;
+    self->sampling.ignore_eos = json_is_true (ignore_eos);
     self->stream = json_is_true (stream);
     self->include_usage = self->stream && json_is_true (json_get (options, "include_usage"));
     return true;
@@ -461,7 +483,7 @@ chat_request_parse (chat_request_t *self, const json_t *body, size_t body_size, 
         return api_error_set (error, API_INVALID_JSON, NULL, "The body must be a JSON object, not %s.",
             json_kind_name (json_kind (body)));
     return s_read_model (self, body, error) && s_read_flags (self, body, error) && s_check_refusals (body, error) &&
-           s_read_sampling (self, body, error) && s_read_tools (self, body, error) &&
+           s_check_choices (body, error) && s_read_sampling (self, body, error) && s_read_tools (self, body, error) &&
            s_read_template_arguments (self, body, error) &&
            chat_messages_parse (self, json_get (body, "messages"), error) &&
            (!self->too_large || api_error_set (error, API_TOO_LARGE, NULL, "The request expands to more than it may."));
