@@ -5,12 +5,12 @@
 
 #include "base/bug.h"
 #include "base/memory.h"
+#include "base/suggest.h"
 #include "cli/manifest_hosts.h"
 #include "cli/manifest_place.h"
 #include "cli/manifest_ports.h"
 #include "cli/placeholder.h"
 #include "runtime/endpoint.h"
-#include "base/suggest.h"
 
 enum { MEMORY_MAX = 16 << 20, MODEL_MAX = 256 };
 
@@ -234,6 +234,12 @@ s_check_pair (check_t *self, size_t first, size_t second)
         complaints_add (self->complaints, manifest_place (self->root, "workers", second, "block_size"),
             "workers[%zu].block_size: model '%s' has blocks of %lld tokens in workers[%zu]", second, b->model,
             (long long)a->worker.block_size, first);
+    if (*a->url && strcmp (a->url, b->url) == 0 && strcmp (a->host, b->host) == 0)
+        complaints_add (self->complaints, manifest_place (self->root, "workers", second, "url"),
+            "workers[%zu].url: the engine at '%s' is that of workers[%zu]; an engine has one worker, and other names "
+            "of its "
+            "model are its 'aliases'",
+            second, b->url, first);
 }
 
 static void

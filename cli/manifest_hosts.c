@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/suggest.h"
 #include "cli/manifest_place.h"
 #include "runtime/endpoint.h"
-#include "base/suggest.h"
 
 //  Processes that exactly one host runs; workers say themselves where they are.
 static const char *const s_processes [] = { "broker", "core", NULL };

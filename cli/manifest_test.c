@@ -160,17 +160,19 @@ static const bad_t s_bad [] = {
     { "workers:\n  - {engine: mock, model: a}\n  - {engine: mock, name: b, model: a, block_size: 16}\n",
         "fleet.yaml:3:51: workers[1].block_size: model 'a' has blocks of 64 tokens in workers[0]\n" },
     { "frontend: {port: 65535, instances: 2}\n",
-        "fleet.yaml:1:18: frontend.port: the last of its ports is above 65535\n" },
+        "fleet.yaml:1:18: frontend.port (--port): the last of its ports is above 65535\n" },
     { "frontend: {port: 8211}\nworkers:\n  - {engine: llamacpp, model: a, command: x, count: 2}\n",
-        "fleet.yaml:3:5: workers[0].port: port 8211 is that of frontend.port in line 1 too; give one of them "
+        "fleet.yaml:3:5: workers[0].port: port 8211 is that of frontend.port (--port) in line 1 too; give one of them "
         "another\n" },
     { "broker: {endpoint: 'tcp://127.0.0.1:8211'}\nworkers:\n  - {engine: llamacpp, model: a, command: x, count: 2}\n",
         "fleet.yaml:3:5: workers[0].port: port 8211 is that of broker.endpoint in line 1 too; give one of them "
         "another\n" },
     { "broker: {endpoint: 'tcp://127.0.0.1:8000', events: 'tcp://[::1]:8000'}\n",
-        "fleet.yaml:1:20: broker.endpoint: port 8000 is that of frontend.port by default too; give one of them "
+        "fleet.yaml:1:20: broker.endpoint: port 8000 is that of frontend.port (--port) by default too; give one of "
+        "them "
         "another\n"
-        "fleet.yaml:1:52: broker.events: port 8000 is that of frontend.port by default too; give one of them another\n"
+        "fleet.yaml:1:52: broker.events: port 8000 is that of frontend.port (--port) by default too; give one of them "
+        "another\n"
         "fleet.yaml:1:52: broker.events: port 8000 is that of broker.endpoint in line 1 too; give one of them "
         "another\n" },
     { "hosts:\n  - {name: a, address: 10.0.0.1, runs: [broker, core]}\n  - {name: b, address: 10.0.0.2}\nworkers:\n"
@@ -182,7 +184,26 @@ static const bad_t s_bad [] = {
         "another\n" },
     { "hosts:\n  - {name: a, address: 127.0.0.1, runs: [broker, core]}\n  - {name: b, address: 127.0.0.2}\nworkers:\n"
       "  - {engine: llamacpp, model: m, host: b, command: x, port: 8000}\n",
-        "fleet.yaml:5:61: workers[0].port: port 8000 is that of frontend.port by default too; give one of them "
+        "fleet.yaml:5:61: workers[0].port: port 8000 is that of frontend.port (--port) by default too; give one of "
+        "them "
+        "another\n" },
+    { "hosts:\n  - {name: a, address: 10.0.0.1, runs: [broker, core]}\n  - {name: b, address: 10.0.0.2}\nworkers:\n"
+      "  - {engine: llamacpp, model: m, name: x, host: b, url: 'http://127.0.0.1:8000'}\n"
+      "  - {engine: llamacpp, model: m, name: y, host: b, url: 'http://10.0.0.1:8000/v1'}\n",
+        "fleet.yaml:6:57: workers[1].url: port 8000 is that of frontend.port (--port) by default too; give one of them "
+        "another\n" },
+    { "frontend: {port: 80}\nworkers:\n  - {engine: llamacpp, name: x, model: m, url: 'http://localhost'}\n"
+      "  - {engine: llamacpp, name: y, model: m, url: 'http://localhost/a'}\n"
+      "  - {engine: llamacpp, name: z, model: m, url: 'http://localhost'}\n"
+      "  - {engine: llamacpp, name: w, model: m, url: 'https://localhost'}\n",
+        "fleet.yaml:3:48: workers[0].url: port 80 is that of frontend.port (--port) in line 1 too; give one of them "
+        "another\n"
+        "fleet.yaml:4:48: workers[1].url: port 80 is that of frontend.port (--port) in line 1 too; give one of them "
+        "another\n"
+        "fleet.yaml:5:48: workers[2].url: the engine at 'http://localhost' is that of workers[0]; an engine has one "
+        "worker, "
+        "and other names of its model are its 'aliases'\n"
+        "fleet.yaml:5:48: workers[2].url: port 80 is that of frontend.port (--port) in line 1 too; give one of them "
         "another\n" },
     { "frontend:\n  host: 0.0.0.0\n", "fleet.yaml:2:9: frontend.host: '0.0.0.0' can be reached from other machines and "
                                       "nobody is asked for a key; set "

@@ -1,99 +1,53 @@
 #include "cli/ports.h"
 
 #include <stdio.h>
-#include <string.h>
 #include <time.h>
 
-#include "actors/frontend/frontend.h"
+#include "cli/manifest_ports.h"
 #include "runtime/port/http_server.h"
 
-enum { TRIES = 20, PAUSE_NS = 100000000, KEY_MAX = 64 };
+enum { TRIES = 20, PAUSE_NS = 100000000, SERVER_MAX = 300 };
 
-typedef struct {
-    char key [KEY_MAX];                     //  Of the configuration
-    char address [FRONTEND_ADDRESS_MAX];    //  "HOST:PORT"
-} claim_t;
-
-static void
-s_claim (array_t *claims, const char *key, const char *address)
+//  One of them; STATUS_EXISTS where somebody holds it.
+static status_t
+s_look_at (const manifest_ports_t *ports, int64_t position, error_t *error)
 {
-    claim_t *claim = array_add (claims);
-    snprintf (claim->key, sizeof claim->key, "%s", key);
-    snprintf (claim->address, sizeof claim->address, "%s", address);
+    char address [SERVER_MAX];
+    bool is_v6 = span_find_byte (ports->address, ':') < ports->address.size;
+    snprintf (address, sizeof address, is_v6 ? "[%.*s]:%lld" : "%.*s:%lld", SPAN_ARG (ports->address),
+        (long long)(ports->first + position));
+    return http_listener_check (address, error);
 }
 
-static void
-s_claim_endpoint (array_t *claims, const char *key, const char *endpoint)
-{
-    static const char tcp [] = "tcp://";
-    if (strncmp (endpoint, tcp, sizeof tcp - 1) == 0 && !strchr (endpoint, '*'))
-        s_claim (claims, key, endpoint + sizeof tcp - 1);
-}
-
-static void
-s_claim_frontends (array_t *claims, const manifest_t *fleet)
-{
-    frontend_options_t options = fleet->frontend.options;
-    char address [FRONTEND_ADDRESS_MAX];
-    for (int64_t i = 0; options.port && i < fleet->frontend.instances; i++, options.port++) {
-        frontend_address (&options, address);
-        s_claim (claims, "frontend.port (--port)", address);
-    }
-}
-
-//  An engine is asked at this address, whatever it listens on besides.
-static void
-s_claim_engines (array_t *claims, const manifest_t *fleet, size_t position)
-{
-    const manifest_worker_t *worker = manifest_worker (fleet, position);
-    char key [KEY_MAX], address [FRONTEND_ADDRESS_MAX];
-    snprintf (key, sizeof key, "workers[%zu].port", position);
-    for (int64_t i = 0; worker->command.count && i < worker->count; i++) {
-        snprintf (address, sizeof address, "127.0.0.1:%lld", (long long)(worker->port + i));
-        s_claim (claims, key, address);
-    }
-}
-
-static void
-s_claim_all (array_t *claims, const manifest_t *fleet, const assembly_site_t *site)
-{
-    char endpoint [ENDPOINT_MAX], events [ENDPOINT_MAX];
-    assembly_public_broker (fleet, site, endpoint, events);
-    if (manifest_runs_here (fleet, "core"))
-        s_claim_frontends (claims, fleet);
-    if (manifest_runs_here (fleet, "broker")) {
-        s_claim_endpoint (claims, "broker.endpoint", endpoint);
-        s_claim_endpoint (claims, "broker.events", events);
-    }
-    for (size_t i = 0; i < fleet->workers.count; i++)
-        if (manifest_worker_is_here (fleet, manifest_worker (fleet, i)))
-            s_claim_engines (claims, fleet, i);
-}
-
+//  complaints: NULL: nobody is told.
 static bool
-s_any_held (const array_t *claims)
+s_any_held (const array_t *list, complaints_t *complaints)
 {
-    for (size_t i = 0; i < claims->count; i++)
-        if (http_listener_check (((const claim_t *)array_at (claims, i))->address, NULL) == STATUS_EXISTS)
-            return true;
-    return false;
+    bool any = false;
+    error_t error;
+    for (size_t i = 0; i < list->count; i++) {
+        const manifest_ports_t *ports = array_at (list, i);
+        for (int64_t j = 0; ports->ours && ports->here && ports->first && j < ports->count; j++) {
+            if (s_look_at (ports, j, &error) != STATUS_EXISTS)
+                continue;
+            any = true;
+            if (complaints)
+                complaints_add (
+                    complaints, (place_t){ 0 }, "%s: %s; end that, or give another port", ports->key, error.text);
+        }
+    }
+    return any;
 }
 
 void
-ports_check (const manifest_t *fleet, const assembly_site_t *site, complaints_t *complaints)
+ports_check (const manifest_t *fleet, complaints_t *complaints)
 {
     static const struct timespec pause = { .tv_nsec = PAUSE_NS };
-    array_t claims;
-    error_t error;
-    array_init (&claims, sizeof (claim_t));
-    s_claim_all (&claims, fleet, site);
-    for (int i = 0; i < TRIES && s_any_held (&claims); i++)
+    array_t list;
+    array_init (&list, sizeof (manifest_ports_t));
+    manifest_ports (fleet, NULL, &list);
+    for (int i = 0; i < TRIES && s_any_held (&list, NULL); i++)
         clock_nanosleep (CLOCK_MONOTONIC, 0, &pause, NULL);
-    for (size_t i = 0; i < claims.count; i++) {
-        const claim_t *claim = array_at (&claims, i);
-        if (http_listener_check (claim->address, &error) == STATUS_EXISTS)
-            complaints_add (
-                complaints, (place_t){ 0 }, "%s: %s; end that, or give another port", claim->key, error.text);
-    }
-    array_fini (&claims);
+    s_any_held (&list, complaints);
+    array_fini (&list);
 }

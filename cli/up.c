@@ -67,7 +67,7 @@ s_check_machine (const invocation_t *invocation, const site_t *site, bool ports)
     snprintf (source, sizeof source, "stator %s", invocation->command->name);
     complaints_init (&complaints, source);
     if (ports)
-        ports_check (site->fleet, &site->assembly, &complaints);
+        ports_check (site->fleet, &complaints);
     else
         site_check_programs (site->fleet, &complaints);
     complaints_render (&complaints, &text);
