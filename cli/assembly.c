@@ -77,25 +77,14 @@ s_has_local_bus (const manifest_t *fleet)
 }
 
 void
-assembly_public_broker (
-    const manifest_t *fleet, const assembly_site_t *site, char endpoint [ENDPOINT_MAX], char events [ENDPOINT_MAX])
-{
-    bus_t bus;
-    s_public_bus (&bus, fleet, site);
-    snprintf (endpoint, ENDPOINT_MAX, "%s", bus.endpoint);
-    snprintf (events, ENDPOINT_MAX, "%s", bus.events);
-}
-
-void
 assembly_broker (
     const manifest_t *fleet, const assembly_site_t *site, char endpoint [ENDPOINT_MAX], char events [ENDPOINT_MAX])
 {
     bus_t bus;
-    if (!s_has_local_bus (fleet)) {
-        assembly_public_broker (fleet, site, endpoint, events);
-        return;
-    }
-    s_local_bus (&bus, site);
+    if (s_has_local_bus (fleet))
+        s_local_bus (&bus, site);
+    else
+        s_public_bus (&bus, fleet, site);
     snprintf (endpoint, ENDPOINT_MAX, "%s", bus.endpoint);
     snprintf (events, ENDPOINT_MAX, "%s", bus.events);
 }

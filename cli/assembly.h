@@ -37,10 +37,6 @@ void assembly_destroy (assembly_t **self_p);
 size_t assembly_count (const assembly_t *self);
 const assembly_actor_t *assembly_actor (const assembly_t *self, size_t position);
 
-//  Where the broker listens, for everybody.
-void assembly_public_broker (
-    const manifest_t *fleet, const assembly_site_t *site, char endpoint [ENDPOINT_MAX], char events [ENDPOINT_MAX]);
-
 //  The endpoints of the broker as those who live here know them.
 void assembly_broker (
     const manifest_t *fleet, const assembly_site_t *site, char endpoint [ENDPOINT_MAX], char events [ENDPOINT_MAX]);
