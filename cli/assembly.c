@@ -13,8 +13,6 @@
 #include "workers/mock/mock.h"
 #include "workers/worker.h"
 
-enum { MEMORY_MAX = 16 << 20 };
-
 //  The endpoints of the broker: as configured or at the host that runs it, for everybody, and in the run folder, for those
 //  of its host.  Without hosts the run folder is for everybody.
 typedef struct {
@@ -24,8 +22,9 @@ typedef struct {
 
 struct assembly {
     const manifest_t *fleet;    //  Borrowed
-    arena_t memory;             //  Names, endpoints, options
+    arena_t memory;             //  Names, endpoints, options: the file bounds them
     array_t actors;             //  assembly_actor_t
+    option_strings_t names;     //  Every one that clients may ask for
     const char *broker;         //  Endpoint of its ROUTER for those who live here
     const char *events;         //  Endpoint of its XPUB, likewise
     bus_t bus;                  //  Both for everybody
@@ -139,22 +138,21 @@ s_frontend_count (const manifest_t *fleet)
     return (size_t)fleet->frontend.instances;
 }
 
-//  Every name that clients may ask for.
-static option_strings_t
-s_model_names (assembly_t *self)
+//  All frontends promise the same ones.
+static void
+s_collect_names (assembly_t *self)
 {
     const manifest_model_t *models = self->fleet->models.items;
     size_t count = 0;
     for (size_t i = 0; i < self->fleet->models.count; i++)
         count += 1 + models [i].aliases.count;
-    const char **names = arena_new (&self->memory, count * sizeof *names);
-    const char **next = names;
+    const char **next = arena_new (&self->memory, count * sizeof *next);
+    self->names = (option_strings_t){ next, count };
     for (size_t i = 0; i < self->fleet->models.count; i++) {
         *next++ = models [i].name;
         for (size_t j = 0; j < models [i].aliases.count; j++)
             *next++ = models [i].aliases.items [j];
     }
-    return (option_strings_t){ names, count };
 }
 
 //  Each next one has the next port.
@@ -165,7 +163,7 @@ s_frontend_options (assembly_t *self, size_t position)
     *options = self->fleet->frontend.options;
     options->port += options->port ? (int64_t)position : 0;
     options->secret = self->secret;
-    options->models = s_model_names (self);
+    options->models = self->names;
     return options;
 }
 
@@ -340,7 +338,7 @@ assembly_new (
     assembly_t *self = memory_new (sizeof *self);
     char broker [ENDPOINT_MAX], events [ENDPOINT_MAX];
     self->fleet = fleet;
-    arena_init (&self->memory, MEMORY_MAX);
+    arena_init (&self->memory, SIZE_MAX);
     array_init (&self->actors, sizeof (assembly_actor_t));
     s_public_bus (&self->bus, fleet, site);
     assembly_broker (fleet, site, broker, events);
@@ -350,6 +348,7 @@ assembly_new (
     self->run_dir = s_keep (self, site->run_dir);
     self->bind_host = site->bind_host ? s_keep (self, site->bind_host) : NULL;
     self->secret = arena_copy (&self->memory, site->secret);
+    s_collect_names (self);
     for (size_t i = 0; i < PARTS; i++)
         if (s_houses (fleet, service, &s_parts [i]))
             s_add_part (self, &s_parts [i], instance);

@@ -88,6 +88,20 @@ test_a_worker_is_told_what_it_serves (void **state)
 }
 
 static void
+test_frontends_promise_the_same_names (void **state)
+{
+    error_t error;
+    assembly_t *assembly = assembly_new (s_fleet, &s_site, "frontend", NULL, &error);
+    const frontend_options_t *first = assembly_actor (assembly, 0)->class_options;
+    const frontend_options_t *second = assembly_actor (assembly, 1)->class_options;
+    assert_int_equal (first->models.count, 2);
+    assert_string_equal (first->models.items [0], "m");
+    assert_string_equal (first->models.items [1], "n");
+    assert_ptr_equal (first->models.items, second->models.items);
+    assembly_destroy (&assembly);
+}
+
+static void
 test_everybody_knows_the_broker (void **state)
 {
     error_t error;
@@ -111,6 +125,7 @@ main (void)
         cmocka_unit_test (test_services_make_their_actors),
         cmocka_unit_test (test_the_core_houses_what_is_nowhere_else),
         cmocka_unit_test (test_a_worker_is_told_what_it_serves),
+        cmocka_unit_test (test_frontends_promise_the_same_names),
         cmocka_unit_test (test_everybody_knows_the_broker),
     };
     return cmocka_run_group_tests (tests, s_set_up, s_tear_down);

@@ -12,7 +12,10 @@
 #include "cli/placeholder.h"
 #include "runtime/endpoint.h"
 
-enum { MEMORY_MAX = 16 << 20, MODEL_MAX = 256 };
+enum { MEMORY_MAX = 16 << 20 };
+
+//  What the messages that carry them have room for (schemas/worker.toml, schemas/route.toml).
+enum { MODEL_MAX = 256, ALIASES_MAX = 64 };
 
 //  What checking needs: the fleet, and where in the file it came from.
 typedef struct {
@@ -131,24 +134,35 @@ manifest_find_model (const manifest_t *self, const char *name)
     return s_model_of (self, self->models.count, name);
 }
 
+//  key: "name" or "aliases".
+static void
+s_check_model_name (check_t *self, size_t position, const char *key, const char *name)
+{
+    place_t place = manifest_place (self->root, "models", position, key);
+    if (strlen (name) > MODEL_MAX)
+        complaints_add (self->complaints, place, "models[%zu].%s: '%.40s...' is longer than %d bytes; shorten it",
+            position, key, name, MODEL_MAX);
+    if (s_model_of (self->fleet, position, name))
+        complaints_add (
+            self->complaints, place, "models[%zu].%s: '%s' is the name or alias of another model", position, key, name);
+}
+
 static void
 s_check_models (check_t *self)
 {
     for (size_t i = 0; i < self->fleet->models.count; i++) {
         const manifest_model_t *model = manifest_model (self->fleet, i);
         place_t place = manifest_place (self->root, "models", i, "name");
-        if (!*model->name && place.line)
+        if (*model->name)
+            s_check_model_name (self, i, "name", model->name);
+        else if (place.line)
             complaints_add (self->complaints, place, "models[%zu].name is empty", i);
-        if (strlen (model->name) > MODEL_MAX)
-            complaints_add (
-                self->complaints, place, "models[%zu].name is longer than %d bytes; shorten it", i, MODEL_MAX);
-        if (*model->name && s_model_of (self->fleet, i, model->name))
-            complaints_add (self->complaints, place, "models[%zu].name: '%s' is the name or alias of another model", i,
-                model->name);
         for (size_t j = 0; j < model->aliases.count; j++)
-            if (s_model_of (self->fleet, i, model->aliases.items [j]))
-                complaints_add (self->complaints, manifest_place (self->root, "models", i, "aliases"),
-                    "models[%zu].aliases: '%s' is the name or alias of another model", i, model->aliases.items [j]);
+            s_check_model_name (self, i, "aliases", model->aliases.items [j]);
+        if (model->aliases.count > ALIASES_MAX)
+            complaints_add (self->complaints, manifest_place (self->root, "models", i, "aliases"),
+                "models[%zu].aliases: %zu are more than the %d that workers can say; leave some out", i,
+                model->aliases.count, ALIASES_MAX);
     }
 }
 

@@ -261,6 +261,25 @@ test_what_no_single_key_can_see_is_found (void **state)
     }
 }
 
+//  What no message could carry: workers would end with an error instead, again and again.
+static void
+test_names_that_workers_cannot_say_are_refused (void **state)
+{
+    reading_t reading;
+    buffer_t file = { 0 };
+    buffer_append_string (&file, "models:\n  - {name: m, aliases: [");
+    for (int i = 0; i < 64; i++)
+        buffer_print (&file, "a%d, ", i);
+    buffer_print (&file, "%0257d]}\n", 0);
+    s_read (&reading, buffer_string (&file), NULL);
+    assert_string_equal (buffer_string (&reading.said),
+        "fleet.yaml:2:24: models[0].aliases: '0000000000000000000000000000000000000000...' is longer than 256 bytes; "
+        "shorten it\n"
+        "fleet.yaml:2:24: models[0].aliases: 65 are more than the 64 that workers can say; leave some out\n");
+    s_end (&reading);
+    buffer_fini (&file);
+}
+
 //  What `stator up` hands to the processes it starts says the same as what it was given.
 static void
 test_a_printed_fleet_reads_back_the_same (void **state)
@@ -303,6 +322,7 @@ main (void)
         cmocka_unit_test (test_instances_have_names_and_urls),
         cmocka_unit_test (test_flags_win_over_the_file),
         cmocka_unit_test (test_what_no_single_key_can_see_is_found),
+        cmocka_unit_test (test_names_that_workers_cannot_say_are_refused),
         cmocka_unit_test (test_a_printed_fleet_reads_back_the_same),
         cmocka_unit_test (test_the_table_is_sound),
     };
