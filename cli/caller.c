@@ -26,6 +26,7 @@ struct caller {
     buffer_t header;                        //  Being sent
     buffer_t body;                          //  Being sent
     char sender [64];                       //  What the callee may log
+    bool guarded;                           //  Proves itself with a key
 };
 
 enum { SOCKETS_MAX = 16384, STATUS_MEMORY = 1 << 20 };
@@ -118,6 +119,7 @@ caller_new (const char *endpoint, error_t *error)
         caller_destroy (&self);
         return NULL;
     }
+    self->guarded = endpoint_leaves_machine (span_from_string (endpoint));
     if (zmq_connect (self->socket, endpoint) == 0)
         return self;
     error_set (error, STATUS_INVALID, "cannot connect to %s: %s", endpoint, zmq_strerror (errno));
@@ -223,7 +225,11 @@ caller_receive (caller_t *self, uint64_t timeout_ms, wire_message_t *message, er
     while (!s_receive_parts (self)) {
         uint64_t now_ms = caller_now_ms ();
         if (now_ms >= until_ms)
-            return error_set (error, STATUS_DEADLINE, "nothing came within %llu ms", (unsigned long long)timeout_ms);
+            return error_set (error, STATUS_DEADLINE, "nothing came within %llu ms%s", (unsigned long long)timeout_ms,
+                self->guarded
+                    ? "; whoever does not know our key says nothing: our certificate must lie in its folder of "
+                      "keys, and it must have had SIGHUP since"
+                    : "");
         zmq_poll (&item, 1, (long)(until_ms - now_ms));
     }
     status_t status = wire_parse (self->frames, self->count, false, message, error);

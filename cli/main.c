@@ -129,7 +129,8 @@ s_complain_verb (const char *name)
         if (!s_commands [i]->hidden)
             suggest_offer (&suggest, s_commands [i]->name);
     suggest_offer (&suggest, "help");
-    command_complain (NULL, "unknown verb '%.100s'%s", name, suggest_text (&suggest));
+    const char *meant = suggest_text (&suggest);
+    command_complain (NULL, "unknown verb '%.100s'%s", name, *meant ? meant : "; `stator help` lists them");
     return RESULT_USAGE;
 }
 

@@ -42,6 +42,7 @@ typedef struct {
     uint64_t status_id;                  //  Of get_status
     uint64_t processes_id;               //  Of list_processes, where it is a host; 0: not asked
     bool has_status;                     //  It answered
+    error_t error;                       //  Else: why not
     actor_status_t status;               //  What
     bool has_processes;                  //  Likewise
     list_processes_reply_t processes;    //  Likewise
@@ -70,7 +71,7 @@ s_ask (ps_t *self, seen_t *seen)
     list_processes_t processes = { 0 };
     if (!seen->entry.endpoint.size || !span_copy_string (caller_way (&seen->entry), endpoint, sizeof endpoint))
         return;
-    seen->caller = caller_new (endpoint, NULL);
+    seen->caller = caller_new (endpoint, &seen->error);
     if (!seen->caller)
         return;
     seen->status_id = caller_start (seen->caller, &get_status_message, &status, self->timeout_ms, 0);
@@ -79,10 +80,11 @@ s_ask (ps_t *self, seen_t *seen)
 }
 
 static bool
-s_hear_one (ps_t *self, seen_t *seen, uint64_t id, uint64_t left_ms, const message_type_t *type, void *reply)
+s_hear_one (
+    ps_t *self, seen_t *seen, uint64_t id, uint64_t left_ms, const message_type_t *type, void *reply, error_t *error)
 {
     wire_message_t message;
-    if (caller_answer (seen->caller, id, left_ms, &message, NULL) != STATUS_OK ||
+    if (caller_answer (seen->caller, id, left_ms, &message, error) != STATUS_OK ||
         message.header.kind != FRAME_KIND_REPLY)
         return false;
     return message_decode (type, arena_copy (&self->arena, wire_body (&message)), &self->arena, reply, NULL) ==
@@ -95,12 +97,12 @@ s_hear (ps_t *self, seen_t *seen, uint64_t until_ms)
     if (!seen->caller)
         return;
     uint64_t now_ms = caller_now_ms ();
-    seen->has_status = s_hear_one (
-        self, seen, seen->status_id, until_ms > now_ms ? until_ms - now_ms : 0, &actor_status_message, &seen->status);
+    seen->has_status = s_hear_one (self, seen, seen->status_id, until_ms > now_ms ? until_ms - now_ms : 0,
+        &actor_status_message, &seen->status, &seen->error);
     now_ms = caller_now_ms ();
     if (seen->processes_id)
         seen->has_processes = s_hear_one (self, seen, seen->processes_id, until_ms > now_ms ? until_ms - now_ms : 0,
-            &list_processes_reply_message, &seen->processes);
+            &list_processes_reply_message, &seen->processes, NULL);
     caller_destroy (&seen->caller);
 }
 
@@ -156,7 +158,9 @@ s_state (const seen_t *seen)
 {
     if (seen->entry.state != ACTOR_STATE_ALIVE)
         return span_from_string (actor_state_name (seen->entry.state));
-    return seen->has_status ? seen->status.state : SPAN ("silent");
+    if (seen->has_status)
+        return seen->status.state;
+    return seen->error.status == STATUS_REFUSED ? SPAN ("refused") : SPAN ("silent");
 }
 
 static void
@@ -191,6 +195,8 @@ s_print_actor (const seen_t *seen, buffer_t *out)
     s_append_column (buffer_span (&longest), ROUND_COLUMN, out);
     if (seen->has_status)
         buffer_append (out, seen->status.detail);
+    else
+        buffer_append_string (out, seen->error.text);
     while (out->size && out->data [out->size - 1] == ' ')
         out->size--;
     buffer_append_byte (out, '\n');
@@ -216,6 +222,19 @@ s_print_process (const host_process_t *process, buffer_t *out)
 }
 
 static void
+s_print_host (const seen_t *seen, buffer_t *out)
+{
+    buffer_t title = { 0 };
+    buffer_print (&title, "PROCESS OF %.*s", SPAN_ARG (seen->entry.address));
+    buffer_append_byte (out, '\n');
+    s_append_column (buffer_span (&title), ADDRESS_COLUMN, out);
+    buffer_append_string (out, "STATE        UPTIME       PID       RESTARTS  LAST EXIT\n");
+    for (size_t i = 0; i < seen->processes.processes_count; i++)
+        s_print_process (&seen->processes.processes [i], out);
+    buffer_fini (&title);
+}
+
+static void
 s_print (const ps_t *self, buffer_t *out)
 {
     buffer_append_string (out, "ACTOR                   STATE        UPTIME       LONGEST ROUND\n");
@@ -223,12 +242,8 @@ s_print (const ps_t *self, buffer_t *out)
         s_print_actor (array_at (&self->seen, i), out);
     for (size_t i = 0; i < self->seen.count; i++) {
         const seen_t *seen = array_at (&self->seen, i);
-        if (!seen->has_processes)
-            continue;
-        buffer_append_string (
-            out, "\nPROCESS                 STATE        UPTIME       PID       RESTARTS  LAST EXIT\n");
-        for (size_t j = 0; j < seen->processes.processes_count; j++)
-            s_print_process (&seen->processes.processes [j], out);
+        if (seen->has_processes)
+            s_print_host (seen, out);
     }
 }
 
@@ -248,6 +263,10 @@ s_write_json (const ps_t *self, buffer_t *out)
         json_write_string (&json, seen->entry.address);
         json_write_key (&json, "state");
         json_write_string (&json, s_state (seen));
+        if (!seen->has_status && seen->error.status != STATUS_OK) {
+            json_write_key (&json, "error");
+            json_write_string (&json, span_from_string (seen->error.text));
+        }
         if (i) {
             json_write_key (&json, "entry");
             message_to_json (&actor_entry_message, &seen->entry, &text);

@@ -318,7 +318,9 @@ s_complain_flag (
     suggest_init (&suggest, flag->name);
     for (size_t i = 0; i < count && !flag->short_form; i++)
         s_offer_flags (targets [i].table, "", &suggest);
-    complaints_add (context->complaints, (place_t){ 0 }, "unknown flag '%.100s'%s", word, suggest_text (&suggest));
+    const char *meant = suggest_text (&suggest);
+    complaints_add (
+        context->complaints, (place_t){ 0 }, "unknown flag '%.100s'%s", word, *meant ? meant : "; --help lists them");
 }
 
 //  False where the word is no flag.

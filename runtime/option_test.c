@@ -368,9 +368,9 @@ static const flags_t s_bad_flags [] = {
     { { "--port", "x" }, "zoo.yaml: --port: 'x' is not a whole number from 0 to 65535\n" },
     { { "--gate-sise=1KiB" }, "zoo.yaml: unknown flag '--gate-sise=1KiB'; did you mean '--gate-size'?\n" },
     { { "--gate-room=1KiB" }, "zoo.yaml: unknown flag '--gate-room=1KiB'; did you mean '--gate-size'?\n" },
-    { { "-x" }, "zoo.yaml: unknown flag '-x'\n" },
-    { { "--no-port" }, "zoo.yaml: unknown flag '--no-port'\n" },
-    { { "--animals", "1" }, "zoo.yaml: unknown flag '--animals'\n" },
+    { { "-x" }, "zoo.yaml: unknown flag '-x'; --help lists them\n" },
+    { { "--no-port" }, "zoo.yaml: unknown flag '--no-port'; --help lists them\n" },
+    { { "--animals", "1" }, "zoo.yaml: unknown flag '--animals'; --help lists them\n" },
 };
 
 static void

@@ -48,6 +48,7 @@ class MistakesTest(unittest.TestCase):
     def test_a_wrong_verb_is_refused_with_what_was_meant(self):
         code, _, said = stator("chek")
         self.assertEqual((code, said), (2, "stator: unknown verb 'chek'; did you mean 'check'?\n"))
+        self.assertEqual(stator("help", "zzzzzz")[2], "stator: unknown verb 'zzzzzz'; `stator help` lists them\n")
 
     def test_a_wrong_flag_is_refused_with_what_was_meant(self):
         code, _, said = stator("up", "--router-moed", "kv")

@@ -131,9 +131,17 @@ class ThreeHostsTest(Base):
         self.assertIn("copy its certificate into your folder of keys", stator("ps", *elsewhere)[1])
         for host in fleet.hosts:
             shutil.copy(host.keys / f"{host.name}.cert", keys)
+        self.assertIn("whoever does not know our key says nothing", stator("ps", *elsewhere)[1])
+        self.assertEqual(stator("key", "new", "bob", "--roles", "policy")[0], 0)
+        for host in fleet.hosts:
             shutil.copy(keys / "ada.cert", host.keys)
+            shutil.copy(keys / "bob.cert", host.keys)
             host.reload()
         until(lambda: re.search(r"worker/gpu-1-0 +ready", stator("ps", *elsewhere)[1]), 20, "ada to be answered")
+        self.assertIn("PROCESS OF host/gpu-1 ", stator("ps", *elsewhere)[1])
+        code, text = stator("ps", "--config", fleet.config, "--key", "bob")
+        self.assertEqual(code, 3)
+        self.assertRegex(text, r"worker/gpu-1-0 +refused +refused: key 'bob' may not call worker.get_status")
         unregister = ("call", "broker/0", "unregister_actor", '{"address": "worker/gpu-1-0", "incarnation": 1}')
         code, text = stator(*unregister, *elsewhere)
         self.assertEqual(code, 1)
