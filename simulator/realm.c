@@ -52,12 +52,6 @@ realm_now (const realm_t *self)
     return self->now_ns;
 }
 
-uint64_t
-realm_seed (const realm_t *self)
-{
-    return self->options.seed;
-}
-
 network_t *
 realm_network (realm_t *self)
 {

@@ -50,9 +50,6 @@ void realm_destroy (realm_t **self_p);
 //  The virtual clock, in ns.
 uint64_t realm_now (const realm_t *self);
 
-//  As given.
-uint64_t realm_seed (const realm_t *self);
-
 //  Borrowed for the realm's life.
 network_t *realm_network (realm_t *self);
 
@@ -103,7 +100,6 @@ enum {
     NOTE_PROCESS,      //  A process began or ended
     NOTE_FAULT,        //  Something was broken or repaired
     NOTE_TURN,         //  A turn that was asked for outside of one
-    NOTE_OTHER,
 };
 
 //  ---- Machines --------------------------------------------------------------------------------------------------------
@@ -158,24 +154,23 @@ typedef struct {
 void realm_register_program (realm_t *self, const realm_program_t *program);
 
 typedef struct {
-    const char *const *argv;           //  NULL-terminated
-    const char *const *environment;    //  "NAME=value", NULL-terminated; NULL for the parent's
-    const char *folder;                //  Working and state folder; NULL: the parent's, "/" without one
-    realm_process_t *parent;           //  Dies with it; NULL for none
+    const char *const *argv;    //  NULL-terminated
+    const char *folder;         //  Working and state folder; NULL: the parent's, "/" without one
+    realm_process_t *parent;    //  Dies with it; NULL for none
     //  Told in the parent's own time that it has ended.
     void (*on_exit) (void *arg, int code);
     void *arg;    //  For on_exit
 } realm_start_t;
 
-//  Starts a program after a drawn moment.  Gives nothing: the process is the realm's, and stays known to it after its end
-//  until realm_process_forget.  NOT_FOUND: no such program; UNREACHABLE: the machine is down.
+//  Starts a program after a drawn moment.  Gives nothing: the process is the realm's, and stays readable after its end, for
+//  the realm's life.  NOT_FOUND: no such program; UNREACHABLE: the machine is down.
 realm_process_t *realm_process_start (realm_machine_t *machine, const realm_start_t *options, error_t *error);
 
 //  Ends it: soon, not from inside the call.
 void realm_process_exit (realm_process_t *self, int code);
 void realm_process_signal (realm_process_t *self, process_signal_t signal);
 
-//  on_exit will not be called any more, and the memory goes once it has ended.
+//  on_exit will not be called any more.
 void realm_process_forget (realm_process_t *self);
 
 //  Where it is.
@@ -187,8 +182,6 @@ const realm_program_t *realm_process_program (const realm_process_t *self);
 
 //  What the program's start has set; NULL before that and after its end.
 void *realm_process_state (const realm_process_t *self);
-//  NULL for none.
-realm_process_t *realm_process_parent (const realm_process_t *self);
 
 //  As a system's process id: never given twice in a realm.
 uint32_t realm_process_number (const realm_process_t *self);
@@ -198,9 +191,6 @@ const char *realm_process_folder (const realm_process_t *self);
 
 //  What it was started with.  Borrowed for the life of the process.
 const char *const *realm_process_argv (const realm_process_t *self);
-
-//  Value of a variable of its environment; NULL where it is not set.
-const char *realm_process_variable (const realm_process_t *self, const char *name);
 
 //  The words of argv in one line.
 const char *realm_process_title (const realm_process_t *self);

@@ -51,7 +51,6 @@ struct realm_process {
     const realm_program_t *program;           //  What it runs
     void *state;                              //  The program's own
     char **argv;                              //  Copies, NULL-terminated
-    char **environment;                       //  Copies, NULL-terminated
     char *folder;                             //  State folder
     char *title;                              //  argv in one line
     list_t residents;                         //  resident_t

@@ -106,7 +106,6 @@ realm_process_start (realm_machine_t *machine, const realm_start_t *options, err
         .number = (uint32_t)realm->processes.count + 1,
         .program = program,
         .argv = s_copy_words (options->argv),
-        .environment = s_copy_words (options->environment),
         .folder = memory_copy_string (folder),
         .begin = { .process = self, .fire = s_begin },
         .end = { .fire = s_end },
@@ -129,7 +128,6 @@ realm_process_destroy (realm_process_t **self_p)
     BUG_ON (self->stage != PROCESS_DEAD);
     realm_unschedule (self->realm, &self->exit_notice);
     s_free_words (self->argv);
-    s_free_words (self->environment);
     memory_free (self->folder);
     memory_free (self->title);
     memory_free (self);
@@ -312,12 +310,6 @@ realm_process_state (const realm_process_t *self)
     return self->state;
 }
 
-realm_process_t *
-realm_process_parent (const realm_process_t *self)
-{
-    return self->parent;
-}
-
 uint32_t
 realm_process_number (const realm_process_t *self)
 {
@@ -334,17 +326,6 @@ const char *const *
 realm_process_argv (const realm_process_t *self)
 {
     return (const char *const *)self->argv;
-}
-
-const char *
-realm_process_variable (const realm_process_t *self, const char *name)
-{
-    size_t size = strlen (name);
-    for (; self; self = self->parent)
-        for (size_t i = 0; self->environment [i]; i++)
-            if (strncmp (self->environment [i], name, size) == 0 && self->environment [i][size] == '=')
-                return self->environment [i] + size + 1;
-    return NULL;
 }
 
 const char *

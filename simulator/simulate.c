@@ -51,7 +51,6 @@ typedef struct {
 typedef struct simulation simulation_t;
 
 typedef struct {
-    simulation_t *simulation;       //  Whose
     const simulate_root_t *root;    //  What
     realm_machine_t *machine;       //  Where
     realm_process_t *process;       //  The last one
@@ -168,9 +167,8 @@ s_start_roots (simulation_t *self, error_t *error)
     for (size_t i = 0; i < count; i++) {
         const simulate_root_t *root = &self->options->roots [i];
         realm_machine_t *machine = realm_machine_find (self->realm, root->machine);
-        self->roots [i] = (standing_t){ .simulation = self,
-            .root = root,
-            .machine = machine ? machine : realm_machine_new (self->realm, root->machine) };
+        self->roots [i] =
+            (standing_t){ .root = root, .machine = machine ? machine : realm_machine_new (self->realm, root->machine) };
         status_t status = s_start_root (&self->roots [i], error);
         if (status != STATUS_OK)
             return status;
@@ -258,7 +256,7 @@ s_houses (simulation_t *self, const realm_process_t *process, const char *servic
 {
     const actor_t *actor;
     for (size_t k = 0; (actor = self->options->view.actor_at (process, k)); k++)
-        if (strncmp (actor_address (actor), service, strlen (service)) == 0)
+        if (address_is_of (span_from_string (actor_address (actor)), service))
             return true;
     return false;
 }
@@ -270,7 +268,7 @@ s_on_process_crash (simulation_t *self, const realm_process_t *process)
     if (self->harness)
         harness_figures (self->harness, &figures);
     s_gather_process (self, process);
-    self->report->situations [SITUATION_BROKER_LOSS] += s_houses (self, process, "broker/");
+    self->report->situations [SITUATION_BROKER_LOSS] += s_houses (self, process, "broker");
     self->report->situations [SITUATION_CRASH_STREAMING] += figures.streaming > 0;
 }
 
@@ -278,8 +276,8 @@ s_on_process_crash (simulation_t *self, const realm_process_t *process)
 static bool
 s_carries_answers (simulation_t *self, const realm_process_t *process)
 {
-    return s_houses (self, process, "frontend/") || s_houses (self, process, "router/") ||
-           s_houses (self, process, "host/");
+    return s_houses (self, process, "frontend") || s_houses (self, process, "router") ||
+           s_houses (self, process, "host");
 }
 
 static const actor_t *
@@ -340,9 +338,9 @@ s_feeling (simulation_t *self, fault_kind_t kind, const realm_process_t *process
     if (kind == FAULT_CLOCK_JUMP || kind == FAULT_FULL_DISK || kind == FAULT_PUBLISH_LOSS)
         return FEELS_NOTHING;
     if (!process || s_carries_answers (self, process) ||
-        (s_houses (self, process, "worker/") && s_leaves_nobody (self, process)))
+        (s_houses (self, process, "worker") && s_leaves_nobody (self, process)))
         return FEELS_ALL;
-    return s_houses (self, process, "broker/") ? FEELS_RECOVERY : FEELS_NOTHING;
+    return s_houses (self, process, "broker") ? FEELS_RECOVERY : FEELS_NOTHING;
 }
 
 static fault_feeling_t

@@ -28,12 +28,10 @@ sim_process_start (port_t *port_, const process_options_t *options, error_t *err
     port_process_t *self = memory_new (sizeof *self);
     self->port = port;
     self->options = *options;
-    realm_start_t start = { .argv = options->argv,
-        .environment = options->environment,
-        .folder = options->folder,
-        .parent = port->process,
-        .on_exit = s_on_exit,
-        .arg = self };
+    //  Programs of the realm are functions, and read no environment.
+    realm_start_t start = {
+        .argv = options->argv, .folder = options->folder, .parent = port->process, .on_exit = s_on_exit, .arg = self
+    };
     self->process = realm_process_start (realm_process_machine (port->process), &start, error);
     if (!self->process) {
         memory_free (self);
