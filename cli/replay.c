@@ -104,7 +104,6 @@ typedef struct {
     worker_setup_t worker;                         //  Of each worker
     replay_options_t replay;                       //  Of the replay
     char instances [WORKERS_MAX][INSTANCE_MAX];    //  Names of the workers
-    array_t overlaps;                              //  catalog_overlap_t, scratch
 } fleet_stage_t;
 
 //  The defaults of a table, with nothing said.

@@ -9,7 +9,8 @@
 #include "base/memory.h"
 #include "schemas/event_header.h"
 
-enum { MS = 1000000, CANDIDATES_MAX = 4096 };
+//  As many as score_candidates has room for.
+enum { CANDIDATES_MAX = 4096 };
 
 //  The cost of a candidate that nobody was asked about.
 static const uint64_t UNASKED = UINT64_MAX;
