@@ -5,10 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/suggest.h"
 #include "cli/caller.h"
 #include "cli/site.h"
 #include "runtime/endpoint.h"
-#include "base/suggest.h"
 
 enum { CALL_MEMORY = 256 << 20 };
 

@@ -9,10 +9,8 @@
 
 #include "base/bug.h"
 #include "base/memory.h"
-#include "runtime/actor.h"
-#include "runtime/endpoint.h"
 #include "base/suggest.h"
-#include "schemas/directory.h"
+#include "runtime/endpoint.h"
 #include "schemas/status.h"
 
 struct caller {

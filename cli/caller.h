@@ -8,8 +8,8 @@
 
 #include "base/arena.h"
 #include "base/array.h"
-#include "runtime/keyring.h"
 #include "runtime/actor.h"
+#include "runtime/keyring.h"
 #include "runtime/wire.h"
 #include "schemas/directory.h"
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 #include <zmq.h>
 
-#include "cli/environment.h"
 #include "base/suggest.h"
+#include "cli/environment.h"
 
 enum { PATH_SIZE = 1024, FILE_MAX = 16384 };
 

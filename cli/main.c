@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/memory.h"
+#include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/environment.h"
-#include "base/suggest.h"
 #include "schemas/message.h"
 
 enum { NAME_COLUMN = 12, FLAGS_MEMORY = 1 << 20 };

@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/random.h"
+#include "base/suggest.h"
 #include "cli/command.h"
 #include "cli/environment.h"
 #include "cli/rows.h"
 #include "model/parser/format_file.h"
 #include "model/parser/parser.h"
-#include "base/suggest.h"
 
 enum { TOOLS_SIZE_MAX = 64 << 20, RANDOM_PIECE_MAX = 24 };
 

@@ -3,8 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "cli/placeholder.h"
 #include "base/suggest.h"
+#include "cli/placeholder.h"
 #include "schemas/message.h"
 
 //  What everybody who lives in the directory needs: to register, to fill gaps, to be asked whether one is there.

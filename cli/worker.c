@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/json_writer.h"
+#include "base/suggest.h"
 #include "cli/conformance.h"
 #include "cli/site.h"
-#include "base/suggest.h"
 #include "schemas/directory.h"
 
 enum { WORKER_MEMORY = 64 << 20 };

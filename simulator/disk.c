@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-#include "base/bug.h"
 #include "base/array.h"
+#include "base/bug.h"
 #include "base/map.h"
 #include "base/memory.h"
 

@@ -7,8 +7,8 @@
 #ifndef SIMULATOR_SIMULATE_H
 #define SIMULATOR_SIMULATE_H
 
-#include "simulator/harness.h"
 #include "simulator/faults.h"
+#include "simulator/harness.h"
 #include "simulator/invariants.h"
 #include "simulator/network.h"
 

@@ -1,9 +1,9 @@
 //  A policy that is a program of its own, and everything it may do wrong: a stage on which it speaks raw frames.  The
 //  router's own policy (kv) sends every request to worker/b, where more of it lies; the one outside prefers worker/a.
 
-#include "tests/router/fixture.h"
 #include "base/memory.h"
 #include "runtime/wire.h"
+#include "tests/router/fixture.h"
 
 #include <math.h>
 
