@@ -4,6 +4,9 @@
 
 static const uint64_t REBIND_NS = 20000000;
 
+//  A second of attempts: a socket that closes takes less.
+enum { FAILURES_TOLD = 50 };
+
 static const metric_desc_t s_refused_metric = { .name = "stator_broker_followers_refused_total",
     .help = "Peers without a key that is known here, turned away where events are published.",
     .kind = METRIC_COUNTER };
@@ -69,8 +72,17 @@ static void
 s_rebind (void *state, actor_t *actor, void *arg)
 {
     fabric_t *self = arg;
-    if (s_bind (self, NULL))
-        timer_start (&self->rebind, actor, REBIND_NS, s_rebind, self);
+    error_t error;
+    if (s_bind (self, &error) == STATUS_OK) {
+        if (self->failures >= FAILURES_TOLD)
+            actor_log (actor, LOG_INFO, "events are published again");
+        return;
+    }
+    if (++self->failures == FAILURES_TOLD)
+        actor_log (actor, LOG_ERROR,
+            "no events are published since the keys were read again: %s; end whoever holds it, it is tried until then",
+            error.text);
+    timer_start (&self->rebind, actor, REBIND_NS, s_rebind, self);
 }
 
 status_t
@@ -115,6 +127,7 @@ fabric_renew (fabric_t *self)
     self->turned_away += s_table (self)->socket_refused (self->socket);
     self->overflowed += s_table (self)->socket_overflows (self->socket);
     s_close (self);
+    self->failures = 0;
     timer_start (&self->rebind, self->actor, REBIND_NS, s_rebind, self);
 }
 

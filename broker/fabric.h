@@ -17,6 +17,7 @@ typedef struct {
     uint32_t queue;           //  Messages a follower may be behind
     port_socket_t *socket;    //  NULL while it is bound anew
     actor_timer_t rebind;     //  The next attempt
+    uint32_t failures;        //  Attempts in vain since the socket was closed
     uint64_t turned_away;     //  Followers refused by the sockets before this one
     uint64_t overflowed;      //  Queues found full by those
     metric_t *refused;        //  All of them
@@ -34,7 +35,7 @@ void fabric_publish (fabric_t *self, const span_t frames [3]);
 //  Inside on_handover: the batch that is handed over, whose frames are gone afterwards.
 void fabric_forward (fabric_t *self, const span_t frames [3]);
 
-//  The keys may have changed.
+//  The keys may have changed.  Where the endpoint is not free again within a second, the log says so, and when it is.
 void fabric_renew (fabric_t *self);
 
 //  Brings the counts of refused followers and full queues up to date.

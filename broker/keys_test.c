@@ -116,6 +116,30 @@ test_a_follower_whose_key_is_revoked_hears_nothing_more (void **state)
     bus_end ();
 }
 
+//  Somebody takes the endpoint while it is bound anew: whoever reads the log learns why nobody hears anything.
+static void
+test_an_endpoint_that_is_taken_meanwhile_is_told (void **state)
+{
+    s_give_keys ("KEY-LEFT");
+    bus_begin_all (14, RING);
+    actor_t *broker = stage_find (bus_stage, "broker/0");
+    port_t *port = actor_port (broker);
+    socket_options_t options = { .kind = SOCKET_XPUB };
+    port_socket_t *squatter = port->table->socket_open (port, &options, NULL);
+    actor_reload (broker, NULL);
+    assert_int_equal (port->table->socket_bind (squatter, STAGE_EVENTS, NULL), STATUS_OK);
+    bus_run (5 * REALM_SECOND);
+    const char *told = strstr (stage_log (bus_stage), "no events are published since the keys were read again: ");
+    assert_non_null (told);
+    assert_null (strstr (told + 1, "no events are published"));
+    assert_null (strstr (told, "published again"));
+    port->table->socket_close (squatter);
+    bus_run (5 * REALM_SECOND);
+    assert_non_null (strstr (stage_log (bus_stage), "events are published again"));
+    bus_check_equal_once_quiet ();
+    bus_end ();
+}
+
 int
 main (void)
 {
@@ -125,6 +149,7 @@ main (void)
         cmocka_unit_test (test_nobody_speaks_for_a_source_without_the_role_for_it),
         cmocka_unit_test (test_a_revoked_key_says_nothing_more),
         cmocka_unit_test (test_a_follower_whose_key_is_revoked_hears_nothing_more),
+        cmocka_unit_test (test_an_endpoint_that_is_taken_meanwhile_is_told),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
