@@ -43,6 +43,7 @@ typedef struct {
     metric_t *overlap_blocks;    //  Of all decisions
     metric_t *prompt_blocks;     //  Of all decisions
     metric_t *kept_out;          //  Blocks its index had no room for
+    metric_t *forgotten;         //  Sessions it had no room for
     choice_t choice;             //  The last one
 } router_t;
 
@@ -70,9 +71,11 @@ static const metric_desc_t s_overlap_metric = { .name = "stator_router_overlap_b
 static const metric_desc_t s_prompt_metric = {
     .name = "stator_router_prompt_blocks_total", .help = "Full blocks of the routed prompts.", .kind = METRIC_COUNTER
 };
-
 static const metric_desc_t s_kept_out_metric = { .name = "stator_router_blocks_refused_total",
     .help = "Blocks that a bound kept out of its index.",
+    .kind = METRIC_COUNTER };
+static const metric_desc_t s_forgotten_metric = { .name = "stator_router_sessions_forgotten_total",
+    .help = "Sessions that count as new when they speak again, because sessions_max others spoke since.",
     .kind = METRIC_COUNTER };
 
 //  ---- Following ----
@@ -150,6 +153,7 @@ s_on_sweep (void *self_, actor_t *actor, void *arg)
     catalog_stats (self->catalog, &stats);
     metric_set (self->kept_out, (int64_t)stats.refused);
     sessions_expire (self->sessions, actor_now (actor));
+    metric_set (self->forgotten, (int64_t)sessions_forgotten (self->sessions));
     metric_add (self->expired, (int64_t)fleet_expire (self->fleet, actor_now (actor)));
     timer_start (&self->sweep, actor, more ? SWEEP_AGAIN_NS : SWEEP_NS, s_on_sweep, NULL);
 }
@@ -448,6 +452,7 @@ s_make_metrics (router_t *self)
     self->overlap_blocks = metrics_get (metrics, &s_overlap_metric, NULL);
     self->prompt_blocks = metrics_get (metrics, &s_prompt_metric, NULL);
     self->kept_out = metrics_get (metrics, &s_kept_out_metric, NULL);
+    self->forgotten = metrics_get (metrics, &s_forgotten_metric, NULL);
 }
 
 static status_t

@@ -338,6 +338,22 @@ test_a_reference_policy_waits_for_nothing (void **state)
     fixture_options = options;
 }
 
+//  Which session was forgotten does not show, but that one was.
+static void
+test_sessions_beyond_the_bound_are_counted (void **state)
+{
+    router_options_t options = fixture_options;
+    fixture_options.sessions_max = 1;
+    fixture_begin (true);
+    s_have_turn ("r1", "s1", NULL);
+    s_have_turn ("r2", "s1", NULL);
+    assert_int_equal (s_figure ("stator_router_sessions_forgotten_total"), 0);
+    s_have_turn ("r3", "s2", NULL);
+    assert_int_equal (s_figure ("stator_router_sessions_forgotten_total"), 1);
+    fixture_end ();
+    fixture_options = options;
+}
+
 //  What does not fit the index is not known, and that shows.
 static void
 test_blocks_beyond_the_bound_are_counted (void **state)
@@ -393,6 +409,7 @@ main (void)
         cmocka_unit_test (test_a_reference_policy_waits_for_nothing),
         cmocka_unit_test (test_a_silent_engine_is_guessed_about),
         cmocka_unit_test (test_a_guess_ends_with_the_engine),
+        cmocka_unit_test (test_sessions_beyond_the_bound_are_counted),
         cmocka_unit_test (test_blocks_beyond_the_bound_are_counted),
         cmocka_unit_test (test_an_unknown_model_is_refused_and_recorded),
         cmocka_unit_test (test_every_mode_is_a_policy),

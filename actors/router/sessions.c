@@ -29,11 +29,12 @@ typedef struct {
 } place_t;
 
 struct sessions {
-    size_t limit;       //  Sessions
-    map_t *places;      //  Session -> place_t, owned
-    list_t order;       //  The same, quiet longest first
-    list_t live;        //  Those that are live, likewise
-    table_t demands;    //  demand_t
+    size_t limit;          //  Sessions
+    uint64_t forgotten;    //  For want of room
+    map_t *places;         //  Session -> place_t, owned
+    list_t order;          //  The same, quiet longest first
+    list_t live;           //  Those that are live, likewise
+    table_t demands;       //  demand_t
 };
 
 sessions_t *
@@ -158,8 +159,10 @@ s_place (sessions_t *self, span_t session)
         list_remove (&self->order, &place->in_order);
         return place;
     }
-    if (self->order.count == self->limit)
+    if (self->order.count == self->limit) {
         s_forget_oldest (self);
+        self->forgotten++;
+    }
     place = memory_new (sizeof *place);
     place->session = memory_copy (session.data, session.size);
     place->key = span_of (place->session, session.size);
@@ -183,8 +186,8 @@ sessions_put (sessions_t *self, span_t session, span_t worker, uint16_t rank, ui
     list_append (&self->order, &place->in_order);
 }
 
-size_t
-sessions_count (const sessions_t *self)
+uint64_t
+sessions_forgotten (const sessions_t *self)
 {
-    return self->order.count;
+    return self->forgotten;
 }

@@ -36,7 +36,7 @@ void sessions_expire (sessions_t *self, uint64_t now_ns);
 //  source.
 uint64_t sessions_live_blocks (const sessions_t *self, uint64_t source, uint16_t rank);
 
-//  How many are known.
-size_t sessions_count (const sessions_t *self);
+//  How many were forgotten so far because there was no room for more.
+uint64_t sessions_forgotten (const sessions_t *self);
 
 #endif
