@@ -83,14 +83,6 @@ choice_make (choice_t *self, const choice_sources_t *sources, const route_t *req
     return sources->policy->choose (asked, &sources->weights, self->candidates.data, self->candidates.count);
 }
 
-static bool
-s_is_better (const policy_candidate_t *a, const policy_candidate_t *b)
-{
-    if (a->cost != b->cost)
-        return a->cost < b->cost;
-    return a->active < b->active;
-}
-
 size_t
 choice_best (const choice_t *self, candidate_t shown [CHOICE_SHOWN])
 {
@@ -98,10 +90,10 @@ choice_best (const choice_t *self, candidate_t shown [CHOICE_SHOWN])
     size_t count = 0;
     for (size_t i = 0; i < self->candidates.count; i++) {
         const policy_candidate_t *candidate = array_at (&self->candidates, i);
-        if (count == CHOICE_SHOWN && !s_is_better (candidate, best [count - 1]))
+        if (count == CHOICE_SHOWN && !policy_is_better (candidate, best [count - 1]))
             continue;
         size_t place = count < CHOICE_SHOWN ? count++ : count - 1;
-        for (; place && s_is_better (candidate, best [place - 1]); place--)
+        for (; place && policy_is_better (candidate, best [place - 1]); place--)
             best [place] = best [place - 1];
         best [place] = candidate;
     }

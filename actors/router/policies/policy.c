@@ -21,8 +21,8 @@ policy_find (const char *name)
     return NULL;
 }
 
-static int
-s_better (const policy_candidate_t *a, const policy_candidate_t *b)
+bool
+policy_is_better (const policy_candidate_t *a, const policy_candidate_t *b)
 {
     return a->cost != b->cost ? a->cost < b->cost : a->active < b->active;
 }
@@ -33,7 +33,7 @@ policy_cheapest (const policy_request_t *request, const policy_candidate_t *cand
     size_t first = (size_t)(request->turn % count), best = first;
     for (size_t i = 1; i < count; i++) {
         size_t next = (first + i) % count;
-        if (s_better (&candidates [next], &candidates [best]))
+        if (policy_is_better (&candidates [next], &candidates [best]))
             best = next;
     }
     return best;

@@ -26,8 +26,7 @@ typedef struct {
     uint32_t disk_blocks;       //  on its disk
     uint32_t remote_blocks;     //  or in a store, the others being on its device; and
     uint32_t guessed_blocks;    //  are known by a guess only
-    uint32_t
-        pending_blocks;    //  Leading blocks besides that it was sent to compute; 0 for a policy that does not foresee
+    uint32_t pending_blocks;    //  Leading blocks besides that it was sent to compute; 0: the policy does not foresee
     uint32_t awaited_blocks;    //  Of these, those that should not be computed by now
     uint64_t prefill_blocks;    //  Blocks of prompts it still has to compute for others
     uint64_t active_blocks;     //  Blocks of the prompts of its running requests
@@ -76,8 +75,11 @@ extern const policy_t policy_sticky;
 //  NULL where none has this name.
 const policy_t *policy_find (const char *name);
 
-//  The candidate with the lowest cost; of equals one with the fewest active requests.  What is equal still takes turns, so
-//  that conversations which begin on an idle fleet spread over it.
+//  Whether the first has the lower cost, or the same and fewer active requests.
+bool policy_is_better (const policy_candidate_t *a, const policy_candidate_t *b);
+
+//  The position of the best candidate.  What is equal still takes turns, so that conversations which begin on an idle fleet
+//  spread over it.
 size_t policy_cheapest (const policy_request_t *request, const policy_candidate_t *candidates, size_t count);
 
 #endif
