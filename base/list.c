@@ -16,27 +16,15 @@ list_link_is_linked (const list_link_t *link)
     return link->next != NULL;
 }
 
-static void
-s_insert_after (list_t *self, list_link_t *before, list_link_t *link)
-{
-    BUG_ON (list_link_is_linked (link));
-    link->prev = before;
-    link->next = before->next;
-    before->next->prev = link;
-    before->next = link;
-    self->count++;
-}
-
 void
 list_append (list_t *self, list_link_t *link)
 {
-    s_insert_after (self, self->head.prev, link);
-}
-
-void
-list_prepend (list_t *self, list_link_t *link)
-{
-    s_insert_after (self, &self->head, link);
+    BUG_ON (list_link_is_linked (link));
+    link->prev = self->head.prev;
+    link->next = &self->head;
+    self->head.prev->next = link;
+    self->head.prev = link;
+    self->count++;
 }
 
 void

@@ -26,7 +26,6 @@ bool list_link_is_linked (const list_link_t *link);
 
 //  The link must be in no list.
 void list_append (list_t *self, list_link_t *link);
-void list_prepend (list_t *self, list_link_t *link);
 
 //  The link must be in this list.
 void list_remove (list_t *self, list_link_t *link);

@@ -215,8 +215,10 @@ s_receive_parts (caller_t *self)
     return true;
 }
 
-status_t
-caller_receive (caller_t *self, uint64_t timeout_ms, wire_message_t *message, error_t *error)
+//  The next message, taken apart; borrows the caller until the next one.  STATUS_DEADLINE where none comes in time;
+//  STATUS_CORRUPT where it breaks the protocol.
+static status_t
+s_receive (caller_t *self, uint64_t timeout_ms, wire_message_t *message, error_t *error)
 {
     zmq_pollitem_t item = { .socket = self->socket, .events = ZMQ_POLLIN };
     uint64_t until_ms = caller_now_ms () + timeout_ms;
@@ -276,7 +278,7 @@ caller_answer (caller_t *self, uint64_t id, uint64_t timeout_ms, wire_message_t 
         return error_set (error, self->unsent.status, "%s", self->unsent.text);
     for (;;) {
         uint64_t now_ms = caller_now_ms ();
-        status_t status = caller_receive (self, until_ms > now_ms ? until_ms - now_ms : 0, message, error);
+        status_t status = s_receive (self, until_ms > now_ms ? until_ms - now_ms : 0, message, error);
         if (status != STATUS_OK)
             return status;
         if (message->header.id == id)

@@ -32,15 +32,12 @@ status_t caller_send (
 //  Sends frames as they are.  The same.
 status_t caller_send_frames (caller_t *self, const span_t *frames, size_t count, error_t *error);
 
-//  The next message, taken apart; borrows the caller until the next one.  STATUS_DEADLINE where none comes in time;
-//  STATUS_CORRUPT where it breaks the protocol.
-status_t caller_receive (caller_t *self, uint64_t timeout_ms, wire_message_t *message, error_t *error);
-
 //  Starts a call or stream; credit: of a stream.  Returns its id; where it could not be sent, its answer says why.
 uint64_t caller_start (
     caller_t *self, const message_type_t *type, const void *request, uint64_t timeout_ms, uint64_t credit);
 
-//  The next message of this call.  A `error` message becomes its status and sentence.
+//  The next message of this call; borrows the caller until the next one.  An `error` message becomes its status and sentence.
+//  STATUS_DEADLINE where none comes in time; STATUS_CORRUPT for one that breaks the protocol.
 status_t caller_answer (caller_t *self, uint64_t id, uint64_t timeout_ms, wire_message_t *message, error_t *error);
 
 //  A call and its reply, in the arena.

@@ -52,26 +52,6 @@ manifest_instance (const manifest_worker_t *worker, size_t position, char *out, 
     snprintf (out, size, "%s-%zu", worker->name, position);
 }
 
-const manifest_worker_t *
-manifest_find_instance (const manifest_t *self, const char *instance, size_t *position)
-{
-    for (size_t i = 0; i < self->workers.count; i++) {
-        const manifest_worker_t *worker = manifest_worker (self, i);
-        span_t rest = span_from_string (instance);
-        uint64_t number;
-        if (!span_starts_with (rest, span_from_string (worker->name)))
-            continue;
-        rest = span_slice (rest, strlen (worker->name), SIZE_MAX);
-        if (rest.size < 2 || rest.data [0] != '-' || !span_to_u64 (span_slice (rest, 1, SIZE_MAX), &number))
-            continue;
-        if (number < (uint64_t)worker->count) {
-            *position = (size_t)number;
-            return worker;
-        }
-    }
-    return NULL;
-}
-
 void
 manifest_engine_url (const manifest_worker_t *worker, size_t position, char *out, size_t size)
 {
@@ -87,8 +67,8 @@ const char *const manifest_placeholders [] = { "port", "instance", "model", NULL
 
 //  ---- Checks ----------------------------------------------------------------------------------------------------------
 
-bool
-manifest_is_name (const char *name)
+static bool
+s_is_name (const char *name)
 {
     size_t size = strlen (name);
     if (!size || size > MANIFEST_NAME_MAX || *name == '.' || *name == '-')
@@ -99,13 +79,13 @@ manifest_is_name (const char *name)
 bool
 manifest_is_instance (const char *name)
 {
-    return manifest_is_name (name) && !strchr (name, '.');
+    return s_is_name (name) && !strchr (name, '.');
 }
 
 static void
 s_check_name (check_t *self, place_t place, const char *path, const char *name)
 {
-    if (!manifest_is_name (name))
+    if (!s_is_name (name))
         complaints_add (
             self->complaints, place, "%s: '%.100s' is no name: up to 64 letters, digits, '.', '_' and '-'", path, name);
 }

@@ -147,10 +147,7 @@ void manifest_parts (const manifest_t *self, manifest_part_t parts [MANIFEST_PAR
 //  By name or alias; NULL where there is none.
 const manifest_model_t *manifest_find_model (const manifest_t *self, const char *name);
 
-//  Names become addresses, topics and file names.
-bool manifest_is_name (const char *name);
-
-//  True for such a text without a dot: the name of an actor, which a dot ends in topics.
+//  True for what can be the name of an actor, and so part of topics and file names: no dot, which would end it in topics.
 bool manifest_is_instance (const char *name);
 
 //  ---- Hosts (manifest_hosts.c) ----
@@ -186,9 +183,6 @@ void manifest_host_endpoint (const manifest_host_t *host, const char *port, char
 
 //  Writes the instance name of one of a group, "mock-0".
 void manifest_instance (const manifest_worker_t *worker, size_t position, char *out, size_t size);
-
-//  The group and the position in it of an instance name; NULL where there is none.
-const manifest_worker_t *manifest_find_instance (const manifest_t *self, const char *instance, size_t *position);
 
 //  What is filled in where it stands in braces in a command: its port, its instance name, its model, in this order.
 extern const char *const manifest_placeholders [];

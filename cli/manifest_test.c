@@ -87,7 +87,6 @@ test_instances_have_names_and_urls (void **state)
 {
     reading_t reading;
     char name [80], url [128];
-    size_t position;
     s_read (&reading,
         "workers:\n  - {engine: llamacpp, name: a-1, model: m, count: 3, port: 9000, command: run}\n  - {engine: mock, "
         "name: a, model: m}\n",
@@ -98,12 +97,6 @@ test_instances_have_names_and_urls (void **state)
     assert_string_equal (name, "a-1-2");
     manifest_engine_url (worker, 2, url, sizeof url);
     assert_string_equal (url, "http://127.0.0.1:9002");
-    assert_ptr_equal (manifest_find_instance (reading.fleet, "a-1-2", &position), worker);
-    assert_int_equal (position, 2);
-    assert_ptr_equal (manifest_find_instance (reading.fleet, "a-0", &position), manifest_worker (reading.fleet, 1));
-    assert_null (manifest_find_instance (reading.fleet, "a-1-3", &position));
-    assert_null (manifest_find_instance (reading.fleet, "a-", &position));
-    assert_null (manifest_find_instance (reading.fleet, "b-0", &position));
     s_end (&reading);
 }
 
