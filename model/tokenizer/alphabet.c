@@ -1,6 +1,5 @@
 #include "model/tokenizer/alphabet.h"
 
-#include "base/utf8.h"
 #include "model/tokenizer/letters.h"
 
 enum { SHIFTED = 256, SHIFTED_COUNT = 68 };
@@ -37,19 +36,28 @@ s_byte (uint32_t code)
     }
 }
 
+//  The same for the character at the start of a text, which is not empty. The alphabet has none of more than two bytes, and those
+//  of one stand for themselves. size: its bytes.
+static inline int
+s_first_byte (span_t text, size_t *size)
+{
+    uint8_t first = text.data [0];
+    *size = 1;
+    if (first > ' ' && first < 127)
+        return first;
+    bool is_two = first >= 0xc2 && first < 0xe0 && text.size > 1 && letters_goes_on (text.data [1]);
+    return is_two ? s_byte (letters_decode (text.data, size)) : -1;
+}
+
 bool
 alphabet_to_bytes (span_t text, buffer_t *bytes)
 {
-    size_t size_before = bytes->size;
     uint8_t *out = buffer_reserve (bytes, text.size);
     size_t used = 0, size;
-    for (size_t at = 0; at < text.size; at += size) {
-        size = text.data [at] < 0x80 ? 1 : utf8_sequence (span_slice (text, at, text.size));
-        int byte = size ? s_byte (letters_decode (text.data + at, &size)) : -1;
-        if (byte < 0) {
-            bytes->size = size_before;
+    for (; text.size; text = (span_t){ text.data + size, text.size - size }) {
+        int byte = s_first_byte (text, &size);
+        if (byte < 0)
             return false;
-        }
         out [used++] = (uint8_t)byte;
     }
     buffer_commit (bytes, used);

@@ -212,10 +212,32 @@ s_joined (loading_t *self, span_t left, span_t right)
     return buffer_span (&self->joined);
 }
 
+//  The rule of two sides that bytes stand for, which are then those of what they become, one behind the other. Returns whether it
+//  is one.
+static bool
+s_find_rule_of_bytes (loading_t *self, span_t left, span_t right, merge_t *rule)
+{
+    const vocabulary_t *vocabulary = self->tokenizer->vocabulary;
+    buffer_clear (&self->bytes);
+    if (!alphabet_to_bytes (left, &self->bytes))
+        return false;
+    size_t middle = self->bytes.size;
+    if (!alphabet_to_bytes (right, &self->bytes))
+        return false;
+    span_t both = buffer_span (&self->bytes);
+    rule->left = vocabulary_find (vocabulary, span_slice (both, 0, middle));
+    rule->right = vocabulary_find (vocabulary, span_slice (both, middle, both.size));
+    rule->id = vocabulary_find (vocabulary, both);
+    return true;
+}
+
 static bool
 s_put_rule (loading_t *self, scan_t *scan, span_t left, span_t right)
 {
-    merge_t rule = { s_find (self, left), s_find (self, right), s_find (self, s_joined (self, left, right)) };
+    merge_t rule;
+    bool is_plain = self->tokenizer->bpe.byte_level && !self->prefix_size;
+    if (!is_plain || !s_find_rule_of_bytes (self, left, right, &rule))
+        rule = (merge_t){ s_find (self, left), s_find (self, right), s_find (self, s_joined (self, left, right)) };
     if (rule.left == TOKEN_NONE || rule.right == TOKEN_NONE || rule.id == TOKEN_NONE)
         return scan_fail (scan, "a merge of what is no token, before");
     array_append (&self->rules, &rule, 1);

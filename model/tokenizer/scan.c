@@ -2,9 +2,10 @@
 
 #include <string.h>
 
+#include "model/tokenizer/classes.h"
 #include "model/tokenizer/letters.h"
 
-enum { DEPTH_MAX = 64, REPLACEMENT = 0xfffd };
+enum { DEPTH_MAX = 64, REPLACEMENT = 0xfffd, STEP = sizeof (classes_bytes_t) };
 
 void
 scan_init (scan_t *self, span_t text, size_t origin, error_t *error)
@@ -32,11 +33,29 @@ s_is_blank (uint8_t byte)
     return byte == ' ' || byte == '\n' || byte == '\r' || byte == '\t';
 }
 
+//  Files for people have many blanks in a row.
+static void
+s_pass_blanks (scan_t *self)
+{
+    for (; self->text.size - self->at >= STEP; self->at += STEP) {
+        classes_bytes_t byte;
+        memcpy (&byte, self->text.data + self->at, sizeof byte);
+        unsigned blanks = (unsigned)classes_bits ((byte == ' ') | (byte == '\n') | (byte == '\r') | (byte == '\t'));
+        unsigned others = ~blanks & ((1u << STEP) - 1);
+        if (others) {
+            self->at += (size_t)__builtin_ctz (others);
+            return;
+        }
+    }
+    while (self->at < self->text.size && s_is_blank (self->text.data [self->at]))
+        self->at++;
+}
+
 uint8_t
 scan_peek (scan_t *self)
 {
-    while (self->at < self->text.size && s_is_blank (self->text.data [self->at]))
-        self->at++;
+    if (self->at < self->text.size && s_is_blank (self->text.data [self->at]))
+        s_pass_blanks (self);
     return self->at < self->text.size && !self->status ? self->text.data [self->at] : 0;
 }
 
@@ -80,10 +99,18 @@ scan_element (scan_t *self, bool *first)
 
 //  ---- Strings ---------------------------------------------------------------------------------------------------------
 
+//  How many bytes of a string come before its end, an escape, or what must not stand in one.
 static size_t
 s_plain (const scan_t *self)
 {
     size_t at = self->at;
+    for (; self->text.size - at >= STEP; at += STEP) {
+        classes_bytes_t byte;
+        memcpy (&byte, self->text.data + at, sizeof byte);
+        unsigned ends = (unsigned)classes_bits ((byte == '"') | (byte == '\\') | (byte < 0x20));
+        if (ends)
+            return at - self->at + (size_t)__builtin_ctz (ends);
+    }
     while (at < self->text.size && self->text.data [at] != '"' && self->text.data [at] != '\\' &&
            self->text.data [at] >= 0x20)
         at++;
@@ -232,12 +259,81 @@ s_pass_string (scan_t *self)
     return true;
 }
 
+//  What passing over 64 bytes must know: a bit for each.
+typedef struct {
+    uint64_t quotes;
+    uint64_t opens;    //  Brackets, in strings too
+    uint64_t closes;
+    uint64_t controls;    //  What must not stand in a string
+    uint64_t escapes;     //  Backslashes
+} marks_t;
+
+static inline marks_t
+s_marks (const uint8_t *bytes)
+{
+    marks_t all = { 0 };
+    for (unsigned at = 0; at < CLASSES_BYTES; at += STEP) {
+        classes_bytes_t byte;
+        memcpy (&byte, bytes + at, sizeof byte);
+        classes_bytes_t curly = byte | 0x20;
+        all.quotes |= classes_bits (byte == '"') << at;
+        all.opens |= classes_bits (curly == '{') << at;
+        all.closes |= classes_bits (curly == '}') << at;
+        all.controls |= classes_bits (byte < 0x20) << at;
+        all.escapes |= classes_bits (byte == '\\') << at;
+    }
+    return all;
+}
+
+//  Each bit becomes whether the bits up to it are odd: from quotes, what is in strings.
+static inline uint64_t
+s_odd (uint64_t bits)
+{
+    for (unsigned step = 1; step < 64; step *= 2)
+        bits ^= bits << step;
+    return bits;
+}
+
+//  Returns whether brackets leave a depth that is neither 0 nor beyond DEPTH_MAX in between; if not, it stays.
+static inline bool
+s_go_deeper (uint64_t opens, uint64_t closes, size_t *depth)
+{
+    size_t now = *depth;
+    for (uint64_t left = opens | closes; left; left &= left - 1) {
+        now += opens & left & -left ? 1 : SIZE_MAX;
+        if (now == 0 || now > DEPTH_MAX)
+            return false;
+    }
+    *depth = now;
+    return true;
+}
+
+//  Within brackets: passes over what needs no care, many bytes at once. It stands in no string then: in front of the last one.
+static void
+s_pass_many (scan_t *self, size_t *depth)
+{
+    uint64_t inside = 0;
+    for (size_t at = self->at; self->text.size - at >= CLASSES_BYTES; at += CLASSES_BYTES) {
+        marks_t marks = s_marks (self->text.data + at);
+        inside = s_odd (marks.quotes) ^ -(inside >> 63);
+        if (marks.escapes || marks.controls & inside ||
+            !s_go_deeper (marks.opens & ~inside, marks.closes & ~inside, depth))
+            return;
+        if (!(inside >> 63))
+            self->at = at + CLASSES_BYTES;
+        else if (marks.quotes)
+            self->at = at + 63 - (size_t)__builtin_clzll (marks.quotes);
+    }
+}
+
 //  Brackets are counted, not paired: whoever reads the value checks it.
 bool
 scan_value (scan_t *self, span_t *raw)
 {
     size_t depth = 0, start = (scan_peek (self), self->at);
     do {
+        if (depth)
+            s_pass_many (self, &depth);
         uint8_t byte = scan_peek (self);
         if (byte == '{' || byte == '[')
             depth++;
