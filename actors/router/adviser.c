@@ -43,7 +43,7 @@ static const struct {
     [ADVICE_GIVEN] = { "given", "it decides" },
     [ADVICE_LATE] = { "late", "it did not answer in time" },
     [ADVICE_FAILED] = { "failed", "it answered with an error" },
-    [ADVICE_WRONG] = { "wrong", "its answer is none" },
+    [ADVICE_WRONG] = { "wrong", "its answer cannot be used" },
     [ADVICE_GONE] = { "gone", "what it chose is gone" },
     [ADVICE_PAUSED] = { "paused", "it failed too often" },
     [ADVICE_BUSY] = { "busy", "too much waits for it" },

@@ -288,12 +288,12 @@ test_a_wrong_answer_is_passed_over (void **state)
         const char *result;     //  How that is counted
         const char *because;    //  How that is recorded
     } rows [] = {
-        { TOO_FEW, "wrong", "its answer is none" },
-        { NOTHING, "wrong", "its answer is none" },
-        { BOTH, "wrong", "its answer is none" },
-        { UNKNOWN, "wrong", "its answer is none" },
-        { NOT_A_NUMBER, "wrong", "its answer is none" },
-        { NO_MESSAGE, "wrong", "its answer is none" },
+        { TOO_FEW, "wrong", "its answer cannot be used" },
+        { NOTHING, "wrong", "its answer cannot be used" },
+        { BOTH, "wrong", "its answer cannot be used" },
+        { UNKNOWN, "wrong", "its answer cannot be used" },
+        { NOT_A_NUMBER, "wrong", "its answer cannot be used" },
+        { NO_MESSAGE, "wrong", "its answer cannot be used" },
         { ERROR, "failed", "it answered with an error" },
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {

@@ -4,6 +4,7 @@
 #include <yaml.h>
 
 #include "base/arena.h"
+#include "base/buffer.h"
 #include "base/bug.h"
 #include "base/memory.h"
 
@@ -103,7 +104,13 @@ s_read_word (loading_t *self, const yaml_node_t *node, const char *const *words,
     for (*place = 0; *place < count; (*place)++)
         if (span_equal_string (text, words [*place]))
             return STATUS_OK;
-    return s_complain (self, "this word is not known here:", text);
+    buffer_t known = { 0 };
+    for (size_t i = 0; i < count; i++)
+        buffer_print (&known, "%s%s", i ? "|" : "a word is expected here, ", words [i]);
+    buffer_append_string (&known, ", not");
+    status_t status = s_complain (self, buffer_string (&known), text);
+    buffer_fini (&known);
+    return status;
 }
 
 static status_t
@@ -235,6 +242,8 @@ s_check (loading_t *self)
         { "calls in JSON need a section_start, or a call_start other than {",
             row->machine == PARSER_JSON && !row->section_start && strcmp (row->call_start, "{") == 0 &&
                 !row->call_alone },
+        { "calls in JSON begin with { or [, and so does call_start; what stands before them is section_start",
+            row->machine == PARSER_JSON && row->call_start && *row->call_start != '{' && *row->call_start != '[' },
         { "calls with a header need a call_start", row->machine == PARSER_NAMED && !row->call_start },
         { "calls in tags need call_start, key_start, key_end and value_end",
             row->machine == PARSER_TAGS && !(row->call_start && row->key_start && row->key_end && row->value_end) },
