@@ -11,7 +11,7 @@ static const char s_file [] = "models: [ { name: m, aliases: [n] } ]\n"
                               "frontend: { port: 9000, instances: 2 }\n"
                               "workers:\n"
                               "  - { engine: mock, name: a, count: 2 }\n"
-                              "  - { engine: llamacpp, name: b, count: 2, command: run }\n"
+                              "  - { engine: llamacpp, name: b, count: 2, command: 'run {port}' }\n"
                               "  - { engine: mock, name: c }\n";
 
 static const assembly_site_t s_site = {

@@ -173,7 +173,7 @@ s_settle_model (check_t *self, size_t position)
         s_complain_model (self, position, worker->model);
     else if (!*worker->model)
         complaints_add (self->complaints, manifest_place (self->root, "workers", position, "engine"),
-            "workers[%zu] has no 'model'", position);
+            "workers[%zu] has no 'model'; say what clients ask for", position);
 }
 
 static void
@@ -217,6 +217,26 @@ s_check_command (check_t *self, size_t position)
     }
 }
 
+//  What says to each of several engines which it is.
+static bool
+s_is_told_apart (const option_strings_t *command)
+{
+    for (size_t i = 0; i < command->count; i++)
+        if (strstr (command->items [i], "{port}") || strstr (command->items [i], "{instance}"))
+            return true;
+    return false;
+}
+
+static void
+s_check_count (check_t *self, size_t position)
+{
+    const manifest_worker_t *worker = manifest_worker (self->fleet, position);
+    if (worker->command.count && worker->count > 1 && !s_is_told_apart (&worker->command))
+        complaints_add (self->complaints, manifest_place (self->root, "workers", position, "command"),
+            "workers[%zu].command: %lld engines would take one port; write {port} in place of its number", position,
+            (long long)worker->count);
+}
+
 static void
 s_check_pair (check_t *self, size_t first, size_t second)
 {
@@ -253,6 +273,7 @@ s_check_workers (check_t *self)
         worker->place = manifest_place (self->root, "workers", i, "command");
         s_check_engine (self, i);
         s_check_command (self, i);
+        s_check_count (self, i);
         for (size_t j = 0; j < i; j++)
             s_check_pair (self, j, i);
     }

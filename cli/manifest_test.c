@@ -88,7 +88,8 @@ test_instances_have_names_and_urls (void **state)
     reading_t reading;
     char name [80], url [128];
     s_read (&reading,
-        "workers:\n  - {engine: llamacpp, name: a-1, model: m, count: 3, port: 9000, command: run}\n  - {engine: mock, "
+        "workers:\n  - {engine: llamacpp, name: a-1, model: m, count: 3, port: 9000, command: 'run {port}'}\n  - "
+        "{engine: mock, "
         "name: a, model: m}\n",
         NULL);
     assert_string_equal (buffer_string (&reading.said), "");
@@ -130,7 +131,7 @@ static const bad_t s_bad [] = {
         "fleet.yaml:5:11: workers[0].name: 'a.b' is no name of actors: up to 64 letters, digits, '_' and '-'\n" },
     { "models:\n  - name: demo\nworkers:\n  - engine: mock\n    model: dmeo\n",
         "fleet.yaml:5:12: workers[0].model: 'dmeo' is not among the models; did you mean 'demo'?\n" },
-    { "workers:\n  - engine: mock\n", "fleet.yaml:2:13: workers[0] has no 'model'\n" },
+    { "workers:\n  - engine: mock\n", "fleet.yaml:2:13: workers[0] has no 'model'; say what clients ask for\n" },
     { "workers:\n  - model: a\n", "fleet.yaml:2:5: workers[0] has no 'engine'\n" },
     { "models:\n  - {name: a}\n  - {name: b, aliases: [a]}\n",
         "fleet.yaml:3:24: models[1].aliases: 'a' is the name or alias of another model\n" },
@@ -144,9 +145,10 @@ static const bad_t s_bad [] = {
         "fleet.yaml:2:14: workers[0] has both 'url' (runs already) and 'command' (we start it)\n" },
     { "workers:\n  - {engine: llamacpp, model: a, url: 'http://h', count: 2}\n",
         "fleet.yaml:2:58: workers[0].count: one 'url' is one engine; write an element for each\n" },
-    { "workers:\n  - {engine: llamacpp, model: a, command: x, count: 2, port: 65535}\n",
-        "fleet.yaml:2:62: workers[0].port: the last of its ports is above 65535\n" },
-    { "workers:\n  - {engine: llamacpp, model: a, command: x, count: 2}\n  - {engine: llamacpp, name: b, model: a, "
+    { "workers:\n  - {engine: llamacpp, model: a, command: '{port}', count: 2, port: 65535}\n",
+        "fleet.yaml:2:69: workers[0].port: the last of its ports is above 65535\n" },
+    { "workers:\n  - {engine: llamacpp, model: a, command: '{port}', count: 2}\n  - {engine: llamacpp, name: b, model: "
+      "a, "
       "command: x, port: 8211}\n",
         "fleet.yaml:3:61: workers[1].port: port 8211 is that of workers[0].port in line 2 too; give one of them "
         "another\n" },
@@ -154,10 +156,11 @@ static const bad_t s_bad [] = {
         "fleet.yaml:3:51: workers[1].block_size: model 'a' has blocks of 64 tokens in workers[0]\n" },
     { "frontend: {port: 65535, instances: 2}\n",
         "fleet.yaml:1:18: frontend.port (--port): the last of its ports is above 65535\n" },
-    { "frontend: {port: 8211}\nworkers:\n  - {engine: llamacpp, model: a, command: x, count: 2}\n",
+    { "frontend: {port: 8211}\nworkers:\n  - {engine: llamacpp, model: a, command: '{port}', count: 2}\n",
         "fleet.yaml:3:5: workers[0].port: port 8211 is that of frontend.port (--port) in line 1 too; give one of them "
         "another\n" },
-    { "broker: {endpoint: 'tcp://127.0.0.1:8211'}\nworkers:\n  - {engine: llamacpp, model: a, command: x, count: 2}\n",
+    { "broker: {endpoint: 'tcp://127.0.0.1:8211'}\nworkers:\n  - {engine: llamacpp, model: a, command: '{port}', "
+      "count: 2}\n",
         "fleet.yaml:3:5: workers[0].port: port 8211 is that of broker.endpoint in line 1 too; give one of them "
         "another\n" },
     { "broker: {endpoint: 'tcp://127.0.0.1:8000', events: 'tcp://[::1]:8000'}\n",
@@ -170,10 +173,10 @@ static const bad_t s_bad [] = {
         "another\n" },
     { "hosts:\n  - {name: a, address: 10.0.0.1, runs: [broker, core]}\n  - {name: b, address: 10.0.0.2}\nworkers:\n"
       "  - {engine: llamacpp, model: m, name: x, host: b, command: x, port: 8000}\n"
-      "  - {engine: llamacpp, model: m, name: y, host: a, command: x, port: 7400, count: 2}\n",
-        "fleet.yaml:6:70: workers[1].port: port 7400 is that of broker.endpoint by default too; give one of them "
+      "  - {engine: llamacpp, model: m, name: y, host: a, command: '{port}', port: 7400, count: 2}\n",
+        "fleet.yaml:6:77: workers[1].port: port 7400 is that of broker.endpoint by default too; give one of them "
         "another\n"
-        "fleet.yaml:6:70: workers[1].port: port 7401 is that of broker.events by default too; give one of them "
+        "fleet.yaml:6:77: workers[1].port: port 7401 is that of broker.events by default too; give one of them "
         "another\n" },
     { "hosts:\n  - {name: a, address: 127.0.0.1, runs: [broker, core]}\n  - {name: b, address: 127.0.0.2}\nworkers:\n"
       "  - {engine: llamacpp, model: m, host: b, command: x, port: 8000}\n",
@@ -228,6 +231,8 @@ static const bad_t s_bad [] = {
         "with no key; run it beside the router, at tcp://127.0.0.1 or ipc://\n" },
     { "workers:\n  - {engine: llamacpp, model: a, command: 'x {prot}'}\n",
         "fleet.yaml:2:43: workers[0].command: there is nothing to fill in for '{prot}'; did you mean '{port}'?\n" },
+    { "workers:\n  - {engine: llamacpp, model: a, count: 2, command: 'x --port 1'}\n",
+        "fleet.yaml:2:53: workers[0].command: 2 engines would take one port; write {port} in place of its number\n" },
     { "workers:\n  - {engine: llamacpp, model: a, command: [x, '{}', '{rank}']}\n",
         "fleet.yaml:2:53: workers[0].command: there is nothing to fill in for '{rank}'; known: {port} {instance} "
         "{model}\n" },
@@ -280,7 +285,8 @@ test_a_printed_fleet_reads_back_the_same (void **state)
     reading_t first, second;
     buffer_t text = { 0 }, again = { 0 };
     s_read (&first,
-        "workers:\n  - {engine: llamacpp, model: m, count: 3, command: [a b, \"c\\\"\"], environment: ['A=${B}']}\n"
+        "workers:\n  - {engine: llamacpp, model: m, count: 3, command: [a b, \"c{port}\\\"\"], environment: "
+        "['A=${B}']}\n"
         "  - {engine: mock, model: m, mock: {speed: 0}}\nbroker: {ring: 1234567}\n",
         NULL);
     option_print_config ((option_target_t){ manifest_table, first.fleet }, &text);

@@ -182,10 +182,12 @@ s_tell_whom_it_waits_for (startup_t *self, const list_processes_reply_t *reply)
     self->news_at_ms = now_ms + NEWS_MS;
     for (size_t i = 0; i < self->count; i++) {
         const host_process_t *process = &reply->processes [i];
-        const char *output = self->programs [i].output;
+        const char *output = self->programs [i].output, *name = self->programs [i].supervised.name;
+        bool worker = span_starts_with (span_from_string (name), SPAN ("worker/"));
         if (process->state == PROCESS_STATE_STARTING)
-            fprintf (stderr, "still waiting for %s, started %llu s ago%s%s\n", self->programs [i].supervised.name,
-                (unsigned long long)process->uptime_ms / 1000, output ? "; it writes to " : "", output ? output : "");
+            fprintf (stderr, "still waiting for %s, started %llu s ago%s%s%s\n", name,
+                (unsigned long long)process->uptime_ms / 1000, worker ? "; `stator ps` says what it waits for" : "",
+                output ? "; it writes to " : "", output ? output : "");
     }
 }
 

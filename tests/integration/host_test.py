@@ -309,6 +309,16 @@ class HostTest(unittest.TestCase):
             self.assertRegex(run.output(), r"still waiting for engine/slow-0, started \d+ s ago; it writes to "
                              + re.escape(f"{self.folder}/run/engine-slow-0.log"))
 
+    def test_run_says_where_to_see_what_a_worker_waits_for(self):
+        away = {"engine": "llamacpp", "name": "away", "url": f"http://127.0.0.1:{free_port()}"}
+        folders = ("--run-dir", self.folder / "run", "--state-dir", self.folder / "state")
+        with Program([STATOR, "run", self.config(FLEET.replace("{ engine: mock, count: 2 }", json.dumps(away))), "--port", "0",
+                      *folders], self.folder, "waiting") as run:
+            until(lambda: "still waiting for" in run.output(), 30, "news")
+            self.assertRegex(run.output(), r"waiting for worker/away-0, started \d+ s ago; `stator ps` says what it waits for")
+            done = subprocess.run([STATOR, "ps", "--run-dir", self.folder / "run"], capture_output=True, text=True, timeout=60)
+            self.assertRegex(done.stdout, r"worker/away-0 +starting .*no engine yet .*Failed to connect")
+
     def test_run_waits_while_somebody_may_still_come_up(self):
         engine = self.folder / "engine.py"
         engine.write_text(ENGINE)
