@@ -264,6 +264,20 @@ s_is_planned (span_t path)
     return span_equal_string (path, "/v1/messages") || span_equal_string (path, "/v1/responses");
 }
 
+static void
+s_refuse_path (frontend_t *self, port_exchange_t *exchange, const http_request_t *http)
+{
+    api_error_t error;
+    buffer_t served = { 0 };
+    for (size_t i = 0; i < sizeof s_routes / sizeof s_routes [0]; i++)
+        buffer_print (&served, "%s%s", i ? ", " : "", s_routes [i].path);
+    api_error_set (&error, API_NOT_FOUND, NULL, "Invalid URL (%.*s %.*s). Served are: %s.",
+        SPAN_ARG (span_slice (http->method, 0, 16)), SPAN_ARG (span_slice (http->path, 0, 128)),
+        buffer_string (&served));
+    s_refuse (self, exchange, http, &error, NULL);
+    buffer_fini (&served);
+}
+
 void
 frontend_on_request (void *self_, port_exchange_t *exchange, const http_request_t *http)
 {
@@ -278,11 +292,9 @@ frontend_on_request (void *self_, port_exchange_t *exchange, const http_request_
             "%.*s is not served yet; this version serves /v1/chat/completions, with which any OpenAI client speaks.",
             SPAN_ARG (buffer_span (&path)));
         s_refuse (self, exchange, http, &error, NULL);
-    } else if (!route) {
-        api_error_set (&error, API_NOT_FOUND, NULL, "Invalid URL (%.*s %.*s).",
-            SPAN_ARG (span_slice (http->method, 0, 16)), SPAN_ARG (span_slice (http->path, 0, 128)));
-        s_refuse (self, exchange, http, &error, NULL);
-    } else if (!span_equal_string (http->method, route->method)) {
+    } else if (!route)
+        s_refuse_path (self, exchange, http);
+    else if (!span_equal_string (http->method, route->method)) {
         api_error_set (&error, API_METHOD, NULL, "%s takes %s, not %.*s.", route->path, route->method,
             SPAN_ARG (span_slice (http->method, 0, 16)));
         s_refuse (self, exchange, http, &error, route->method);

@@ -120,6 +120,8 @@ static const refusal_t s_refusals [] = {
     { "http://f0:8000/v1/messages", NULL, 404, "is not served yet; this version serves /v1/chat/completions" },
     { "http://f0:8000/v1/responses", NULL, 404, "is not served yet; this version serves /v1/chat/completions" },
     { "http://f0:8000/v1/nothing", NULL, 404, "unknown_url" },
+    { "http://f0:8000/chat/completions", "{}", 404,
+        "Invalid URL (POST /chat/completions). Served are: /v1/chat/completions, /v1/models, /v1/models/, " },
     { "http://f0:8000/v1/models/huge", NULL, 404, "model_not_found" },
 };
 
