@@ -226,11 +226,11 @@ s_worker_options (assembly_t *self, size_t position)
     const manifest_model_t *model = manifest_find_model (self->fleet, worker->model);
     worker_setup_t *setup = arena_new (&self->memory, sizeof *setup);
     char url [ENDPOINT_MAX];
-    manifest_engine_url (worker, position, url, sizeof url);
+    manifest_started_url (worker, position, url, sizeof url);
     *setup = (worker_setup_t){
         .engine = s_engines [worker->engine].class,
         .engine_options = (const uint8_t *)worker + s_engines [worker->engine].options,
-        .url = s_keep (self, url),
+        .url = *worker->url ? worker->url : s_keep (self, url),
         .secret = self->secret,
         .model = span_from_string (model->name),
         .aliases = model->aliases.items,

@@ -87,6 +87,24 @@ test_a_worker_is_told_what_it_serves (void **state)
     assembly_destroy (&assembly);
 }
 
+//  However long: nobody finds an engine by a part of where it is.
+static void
+test_a_worker_is_told_all_of_the_url_of_its_engine (void **state)
+{
+    error_t error;
+    buffer_t url = { 0 }, file = { 0 };
+    buffer_print (&url, "http://engines.example/%0300d", 0);
+    buffer_print (&file, "workers: [ { engine: llamacpp, model: m, url: '%s' } ]\n", buffer_string (&url));
+    manifest_t *fleet = fixture_manifest (buffer_string (&file));
+    assembly_t *assembly = assembly_new (fleet, &s_site, "worker", "llamacpp-0", &error);
+    const worker_setup_t *setup = assembly_actor (assembly, 0)->class_options;
+    assert_string_equal (setup->url, buffer_string (&url));
+    assembly_destroy (&assembly);
+    manifest_destroy (&fleet);
+    buffer_fini (&file);
+    buffer_fini (&url);
+}
+
 static void
 test_frontends_promise_the_same_names (void **state)
 {
@@ -125,6 +143,7 @@ main (void)
         cmocka_unit_test (test_services_make_their_actors),
         cmocka_unit_test (test_the_core_houses_what_is_nowhere_else),
         cmocka_unit_test (test_a_worker_is_told_what_it_serves),
+        cmocka_unit_test (test_a_worker_is_told_all_of_the_url_of_its_engine),
         cmocka_unit_test (test_frontends_promise_the_same_names),
         cmocka_unit_test (test_everybody_knows_the_broker),
     };

@@ -53,14 +53,11 @@ manifest_instance (const manifest_worker_t *worker, size_t position, char *out, 
 }
 
 void
-manifest_engine_url (const manifest_worker_t *worker, size_t position, char *out, size_t size)
+manifest_started_url (const manifest_worker_t *worker, size_t position, char *out, size_t size)
 {
-    if (*worker->url)
-        snprintf (out, size, "%s", worker->url);
-    else if (worker->command.count)
+    *out = '\0';
+    if (worker->command.count)
         snprintf (out, size, "http://127.0.0.1:%lld", (long long)worker->port + (long long)position);
-    else
-        snprintf (out, size, "%s", "");
 }
 
 const char *const manifest_placeholders [] = { "port", "instance", "model", NULL };

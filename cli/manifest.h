@@ -187,7 +187,7 @@ void manifest_instance (const manifest_worker_t *worker, size_t position, char *
 //  What is filled in where it stands in braces in a command: its port, its instance name, its model, in this order.
 extern const char *const manifest_placeholders [];
 
-//  Writes the URL of the engine of one of a group; empty where it has none.
-void manifest_engine_url (const manifest_worker_t *worker, size_t position, char *out, size_t size);
+//  Writes the URL of an engine that we start for one of a group; empty where we start none.
+void manifest_started_url (const manifest_worker_t *worker, size_t position, char *out, size_t size);
 
 #endif

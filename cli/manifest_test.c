@@ -96,7 +96,7 @@ test_instances_have_names_and_urls (void **state)
     const manifest_worker_t *worker = manifest_worker (reading.fleet, 0);
     manifest_instance (worker, 2, name, sizeof name);
     assert_string_equal (name, "a-1-2");
-    manifest_engine_url (worker, 2, url, sizeof url);
+    manifest_started_url (worker, 2, url, sizeof url);
     assert_string_equal (url, "http://127.0.0.1:9002");
     s_end (&reading);
 }

@@ -146,7 +146,7 @@ static void
 s_add_engine (plan_t *self, const manifest_worker_t *worker, size_t position, const char *instance, size_t unit)
 {
     char url [256];
-    manifest_engine_url (worker, position, url, sizeof url);
+    manifest_started_url (worker, position, url, sizeof url);
     const char *port = s_print (self, "%lld", (long long)worker->port + (long long)position);
     const char *const keep [] = { self->program, "keep", "--parent", self->parent, "--" };
     const char **argv = arena_new (&self->memory, (KEEP_WORDS + worker->command.count + 1) * sizeof *argv);
