@@ -140,9 +140,7 @@ s_write_file (const char *path, mode_t mode, span_t bytes, error_t *error)
     if (file < 0)
         return error_set (error, errno == EEXIST ? STATUS_EXISTS : STATUS_IO, "cannot write %s: %s", path,
             errno == EEXIST ? "it is there already; revoke that key first" : strerror (errno));
-    bool good = write (file, bytes.data, bytes.size) == (ssize_t)bytes.size && fsync (file) == 0;
-    good &= close (file) == 0;
-    if (good)
+    if (environment_write_file (file, bytes))
         return STATUS_OK;
     error_set (error, STATUS_IO, "cannot write %s: %s", path, strerror (errno));
     unlink (path);
@@ -167,8 +165,14 @@ certificate_write (const certificate_t *self, const char *folder, error_t *error
     status_t status = s_make_folder (folder, error);
     if (status == STATUS_OK)
         status = s_write_half (self, folder, false, error);
-    if (status == STATUS_OK)
-        status = s_write_half (self, folder, true, error);
+    if (status != STATUS_OK)
+        return status;
+    status = s_write_half (self, folder, true, error);
+    if (status != STATUS_OK) {
+        char path [PATH_SIZE];
+        s_path (path, folder, self->name, s_public_end);
+        unlink (path);
+    }
     return status;
 }
 

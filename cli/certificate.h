@@ -24,7 +24,8 @@ typedef struct {
 //  A fresh key pair.  name, roles: as given, checked.
 status_t certificate_make (certificate_t *self, const char *name, const char *roles, error_t *error);
 
-//  Writes NAME.cert and NAME.cert_secret into the folder, made where it is not there.  STATUS_EXISTS where they are.
+//  Writes NAME.cert and NAME.cert_secret into the folder, made where it is not there: both or none.  STATUS_EXISTS where they
+//  are.
 status_t certificate_write (const certificate_t *self, const char *folder, error_t *error);
 
 //  Reads NAME.cert, or NAME.cert_secret where `secret`; the latter must be its owner's alone.

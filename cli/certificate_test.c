@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 #include <czmq.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "cli/certificate.h"
@@ -153,6 +154,38 @@ test_what_is_no_certificate_is_refused (void **state)
     assert_int_equal (certificate_make (&read, "a", "ho\"st", NULL), STATUS_INVALID);
 }
 
+//  Tries it with so many bytes of disk for each file.
+static void
+s_check_nothing_is_left (const certificate_t *certificate, size_t bytes)
+{
+    struct rlimit before, small;
+    error_t error;
+    assert_int_equal (getrlimit (RLIMIT_FSIZE, &before), 0);
+    small = (struct rlimit){ bytes, before.rlim_max };
+    assert_int_equal (setrlimit (RLIMIT_FSIZE, &small), 0);
+    status_t status = certificate_write (certificate, s_keys, &error);
+    assert_int_equal (setrlimit (RLIMIT_FSIZE, &before), 0);
+    assert_int_equal (status, STATUS_IO);
+    assert_non_null (strstr (error.text, strerror (EFBIG)));
+    assert_int_equal (access (s_path ("gpu-2.cert"), F_OK), -1);
+    assert_int_equal (access (s_path ("gpu-2.cert_secret"), F_OK), -1);
+}
+
+//  Half of a key is none, whether it is a part of a file or one file of two; and the sentence has the reason.
+static void
+test_what_does_not_fit_on_the_disk_is_not_left_there (void **state)
+{
+    struct stat other;
+    certificate_t certificate;
+    s_make ("gpu-1", "host");
+    assert_int_equal (certificate_make (&certificate, "gpu-2", "host", NULL), STATUS_OK);
+    assert_int_equal (stat (s_path ("gpu-1.cert"), &other), 0);
+    signal (SIGXFSZ, SIG_IGN);
+    s_check_nothing_is_left (&certificate, 10);
+    s_check_nothing_is_left (&certificate, (size_t)other.st_size);
+    assert_int_equal (certificate_write (&certificate, s_keys, NULL), STATUS_OK);
+}
+
 int
 main (void)
 {
@@ -165,6 +198,7 @@ main (void)
             test_a_revoked_key_is_out_of_the_list_and_its_secret_is_gone, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_a_secret_that_others_can_read_is_not_used, s_set_up, s_tear_down),
         cmocka_unit_test (test_what_is_no_certificate_is_refused),
+        cmocka_unit_test_setup_teardown (test_what_does_not_fit_on_the_disk_is_not_left_there, s_set_up, s_tear_down),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -40,6 +40,23 @@ environment_read_file (const char *path, size_t size_max, buffer_t *out, error_t
     return status;
 }
 
+bool
+environment_write_file (int file, span_t bytes)
+{
+    bool good = true;
+    while (bytes.size && good) {
+        ssize_t size = write (file, bytes.data, bytes.size);
+        good = size >= 0 || errno == EINTR;
+        bytes = span_slice (bytes, size > 0 ? (size_t)size : 0, bytes.size);
+    }
+    good = good && fsync (file) == 0;
+    int why = errno;
+    bool closed = close (file) == 0;
+    if (!good)
+        errno = why;
+    return good && closed;
+}
+
 static bool
 s_can_run (const char *folder, size_t size, const char *name)
 {

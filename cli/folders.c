@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "cli/environment.h"
+
 enum { PID_TEXT_MAX = 32 };
 
 //  ---- Names -------------------------------------------------------------------------------------------------------------
@@ -161,10 +163,7 @@ s_write (const char *folder, const char *name, span_t bytes, error_t *error)
     snprintf (path, sizeof path, "%s/%s", folder, name);
     snprintf (fresh, sizeof fresh, "%s/%s.%ld", folder, name, (long)getpid ());
     int file = open (fresh, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-    bool good = file >= 0 && write (file, bytes.data, bytes.size) == (ssize_t)bytes.size && fsync (file) == 0;
-    if (file >= 0)
-        good &= close (file) == 0;
-    if (good && rename (fresh, path) == 0)
+    if (file >= 0 && environment_write_file (file, bytes) && rename (fresh, path) == 0)
         return STATUS_OK;
     error_set (error, STATUS_IO, "cannot write %s: %s", path, strerror (errno));
     unlink (fresh);

@@ -10,7 +10,8 @@
 static status_t
 s_fail (const char *path, error_t *error)
 {
-    return error_set (error, errno == ENOENT ? STATUS_NOT_FOUND : STATUS_IO, "'%s': %s", path, strerror (errno));
+    return error_set (
+        error, errno == ENOENT ? STATUS_NOT_FOUND : STATUS_IO, "cannot read '%s': %s", path, strerror (errno));
 }
 
 status_t
