@@ -2,8 +2,7 @@
 
 find_package (PkgConfig REQUIRED)
 find_package (Threads REQUIRED)
-foreach (module libzmq libczmq msgpack lmdb libsodium libevent libevent_pthreads libevent_openssl libcurl json-c yaml-0.1
-        libpcre2-8 libutf8proc libxxhash ncursesw liburing cmocka)
+foreach (module libzmq libczmq msgpack lmdb libsodium libevent libcurl json-c yaml-0.1 libpcre2-8 libutf8proc libxxhash cmocka)
     pkg_check_modules (${module} REQUIRED IMPORTED_TARGET ${module})
 endforeach ()
 
