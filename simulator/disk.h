@@ -46,7 +46,7 @@ status_t disk_append (disk_t *self, disk_file_t *file, span_t bytes, uint64_t no
 
 //  ---- Stores, by path: ordered keys with a journal of what can still be undone ----
 
-//  REFUSED: written in another format; EXISTS: open already.  Borrowed.
+//  UNSUPPORTED: written in another format; EXISTS: open already.  Borrowed.
 disk_store_t *disk_store_open (disk_t *self, const char *path, const char *format, uint64_t size_max, error_t *error);
 
 //  Undoes what was not committed.
