@@ -106,13 +106,23 @@ s_fill_cache (tokenizer_t *self)
     }
 }
 
+//  Whether a piece that is a token is what the rules make of it, for all tokens.
+static bool
+s_rules_make_all (tokenizer_t *self)
+{
+    uint32_t id = 0, size = self->bpe.ignore_merges ? vocabulary_size (self->vocabulary) : 0;
+    while (id < size && (!vocabulary_bytes (self->vocabulary, id).size || bpe_makes (&self->bpe, id)))
+        id++;
+    return id == size;
+}
+
 static void
 s_find_parts (tokenizer_t *self)
 {
     parts_init_bytes (&self->parts, self->vocabulary);
     for (uint32_t id = 0; id < vocabulary_size (self->vocabulary) && self->bpe.ignore_merges; id++) {
         span_t bytes = vocabulary_bytes (self->vocabulary, id);
-        if (!letters_are_ascii (bytes) && !bpe_makes (&self->bpe, id))
+        if (bytes.size > 1 && !bpe_makes (&self->bpe, id))
             parts_keep (&self->parts, bytes);
     }
 }
@@ -133,7 +143,8 @@ body_seal (tokenizer_t *self, error_t *error)
         return status;
     if (self->bpe.knows_bytes)
         s_find_parts (self);
-    else if (self->model != MODEL_WORDPIECE && !self->bpe.byte_level && !bpe_is_affixed (&self->bpe))
+    else if (self->model != MODEL_WORDPIECE && !self->bpe.byte_level && !bpe_is_affixed (&self->bpe) &&
+             s_rules_make_all (self))
         parts_init (&self->parts, self->vocabulary);
     s_fill_cache (self);
     s_mark_tokens (self);

@@ -236,6 +236,12 @@ static const kind_t s_kinds [] = {
         "a\xe4\xb8\x80"
         "",
         false, "1 2" },
+    { "Marks do not part what would be a token without the rules",
+        "{\"model\": {\"type\": \"BPE\", \"vocab\": {\"\\u2581\": 0, \"a\": 1, \"b\": 2, \"\\u2581ab\": 3, "
+        "\"\\u2581a\": 4}, \"merges\": [[\"\\u2581\", \"a\"]], \"ignore_merges\": true}}",
+        "a\xe2\x96\x81"
+        "ab",
+        false, "1 4 2" },
 };
 
 static void

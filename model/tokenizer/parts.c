@@ -11,6 +11,7 @@ enum {
     PAIRS_LOG_MAX = 20,                         //  and to this one, at most;
     PAIRS_A_TOKEN = 8,                          //  in between, this many for each token
     HALVES = 1 << 16,                           //  Bits of halves
+    STAY_SIZE = PARTS_ASCII + PARTS_BLOCKS,     //  Bytes of stay
     CHARACTER_MAX = 4,                          //  Bytes of a character, at most
     READ = PARTS_PLACES + CHARACTER_MAX - 1,    //  Bytes of a block, and of a character that goes on behind it
     WIDE_LEAD = -29                             //  The first byte of wide ones, with a sign, is not below this
@@ -105,7 +106,7 @@ parts_fini (parts_t *self)
 size_t
 parts_memory (const parts_t *self)
 {
-    size_t stay = self->stay ? PARTS_BLOCKS * sizeof *self->stay : 0;
+    size_t stay = self->stay ? STAY_SIZE : 0;
     return self->pairs ? (((size_t)1 << self->log) + HALVES) / 8 + stay : 0;
 }
 
@@ -118,9 +119,9 @@ parts_keep (parts_t *self, span_t token)
     if (!letters_whole (token) || letters_whole (span_slice (token, last, token.size)) != token.size - last)
         return;
     if (!self->stay)
-        self->stay = memory_new (PARTS_BLOCKS * sizeof *self->stay);
-    self->stay [parts_block (letters_decode (token.data, &size))] = true;
-    self->stay [parts_block (letters_decode (token.data + last, &size))] = true;
+        self->stay = memory_new (STAY_SIZE);
+    self->stay [parts_block (letters_decode (token.data, &size))] |= STAY_BEGIN;
+    self->stay [parts_block (letters_decode (token.data + last, &size))] |= STAY_END;
 }
 
 //  Characters of ASCII stay together: words of them are short.

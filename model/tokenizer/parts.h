@@ -9,7 +9,8 @@
 //    words of the vocabulary, so text is looked up by them, and where they end is found for 64 bytes at once.
 //
 //  Where a piece that is a token is that token whatever the rules say, a part that is one the rules do not make would be taken for
-//  it. Characters that such a token begins or ends with stay with their neighbours, so that it is a piece or none.
+//  it. No part begins with a character that such a token begins with, and none ends with one that it ends with, so that it is a
+//  piece or none.
 
 #ifndef MODEL_TOKENIZER_PARTS_H
 #define MODEL_TOKENIZER_PARTS_H
@@ -18,7 +19,8 @@
 
 enum {
     PARTS_PLACES = 64,         //  Bytes that are looked at at once
-    PARTS_BLOCKS = 1 << 10,    //  Blocks of characters: see parts_block
+    PARTS_ASCII = 1 << 7,      //  Characters that are a block of their own, in front of all others:
+    PARTS_BLOCKS = 1 << 10,    //  blocks of characters: see parts_block
     PARTS_WIDE = 0x3000        //  Characters from here on are wide
 };
 
@@ -28,8 +30,11 @@ typedef struct {
     uint64_t *pairs;     //  A bit by hash: characters, not both of ASCII, side by side in some token; NULL: not asked
     unsigned log;        //  Two to this power are the bits of pairs
     uint64_t *halves;    //  A bit by two bytes: they stand where characters meet in some token that lacks a part of one
-    bool *stay;          //  By parts_block: characters that are not cut off; NULL: none are
+    uint8_t *stay;       //  By parts_block: STAY_ bits; NULL: none are
 } parts_t;
+
+//  No part begins with the character; none ends with it.
+enum { STAY_BEGIN = 1, STAY_END = 2 };
 
 //  Looks through a vocabulary, for marks or for characters.
 void parts_init (parts_t *self, const vocabulary_t *vocabulary);
@@ -63,11 +68,11 @@ parts_half (const uint8_t *at)
     return (uint64_t)at [-1] << 8 | at [0];
 }
 
-//  Neighbouring characters share a block; some others do too.
+//  Neighbouring characters beyond ASCII share a block; some others do too.
 static inline size_t
 parts_block (uint32_t code)
 {
-    return code >> 6 & (PARTS_BLOCKS - 1);
+    return code < PARTS_ASCII ? code : PARTS_ASCII + (code >> 6 & (PARTS_BLOCKS - 1));
 }
 
 //  Whether two characters that meet in a text, not both of ASCII, stay together: a token may have both, or parts of both. at: where
@@ -78,7 +83,7 @@ parts_join (const parts_t *self, uint32_t before, uint32_t code, const uint8_t *
     uint64_t pair = parts_pair (self, before, code), half = parts_half (at);
     uint64_t joined = self->pairs [pair / 64] >> (pair % 64) | self->halves [half / 64] >> (half % 64);
     if (self->stay)
-        joined |= self->stay [parts_block (before)] | self->stay [parts_block (code)];
+        joined |= self->stay [parts_block (before)] / STAY_END | self->stay [parts_block (code)];
     return joined & 1;
 }
 

@@ -37,6 +37,9 @@ static const char *const fixture_rules [][2] = {
 };
 enum { RULES = sizeof fixture_rules / sizeof *fixture_rules, FIRST_ADDED = 256 + RULES };
 
+//  How many of them a file has; the tokens of all are in its vocabulary.
+static size_t fixture_rule_count = RULES;
+
 static void
 fixture_append_alphabet (buffer_t *text, const char *bytes)
 {
@@ -78,7 +81,7 @@ fixture_print_vocabulary (buffer_t *out)
 static void
 fixture_print_rules (buffer_t *out)
 {
-    for (size_t i = 0; i < RULES; i++) {
+    for (size_t i = 0; i < fixture_rule_count; i++) {
         buffer_t rule = { 0 };
         fixture_append_alphabet (&rule, fixture_rules [i][0]);
         buffer_append_byte (&rule, ' ');

@@ -573,6 +573,21 @@ test_what_an_expression_does_not_match_can_be_left_out (void **state)
 #undef MATCHES_OF
 }
 
+//  A piece that is a token is that token, though no rule makes it; what only stands beside an ideograph in a piece is not.
+static void
+test_a_token_that_no_rule_makes_is_a_piece_or_nothing (void **state)
+{
+    const uint32_t whole = 256 + 11, aa = 256 + 4, ab = 256;
+    const uint32_t beside [] = { aa, 'a', ab, 0xe4, 0xb8, 0xad }, between [] = { 0xe4, 0xb8, 0xad, aa, 'a', ab };
+    fixture_rule_count = 11;
+    tokenizer_t *tokenizer = fixture_qwen_cut ("", "\"ignore_merges\":true,");
+    fixture_rule_count = RULES;
+    s_assert_ids (tokenizer, "aaaab", &whole, 1);
+    s_assert_ids (tokenizer, "aaaab\xe4\xb8\xad", beside, 6);
+    s_assert_ids (tokenizer, "\xe4\xb8\xad\x61\x61\x61\x61\x62", between, 6);
+    tokenizer_destroy (&tokenizer);
+}
+
 int
 main (void)
 {
@@ -593,6 +608,7 @@ main (void)
         cmocka_unit_test (test_what_begins_and_ends_a_text_and_what_is_held),
         cmocka_unit_test (test_words_begin_and_end_in_tokens_of_their_own),
         cmocka_unit_test (test_what_an_expression_does_not_match_can_be_left_out),
+        cmocka_unit_test (test_a_token_that_no_rule_makes_is_a_piece_or_nothing),
         cmocka_unit_test (test_a_file_that_is_wrong_is_refused_with_its_place),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
