@@ -9,6 +9,7 @@ body_new (void)
     tokenizer_t *self = memory_new (sizeof *self);
     self->vocabulary = vocabulary_new ();
     self->texts = vocabulary_new ();
+    self->heads = vocabulary_new ();
     added_init (&self->added);
     normalizer_init (&self->normalizer);
     splitter_init (&self->splitter);
@@ -32,6 +33,7 @@ tokenizer_destroy (tokenizer_t **self_p)
         return;
     vocabulary_destroy (&self->vocabulary);
     vocabulary_destroy (&self->texts);
+    vocabulary_destroy (&self->heads);
     added_fini (&self->added);
     normalizer_fini (&self->normalizer);
     splitter_fini (&self->splitter);

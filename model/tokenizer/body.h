@@ -34,6 +34,7 @@ typedef enum { MODEL_BPE, MODEL_UNIGRAM, MODEL_WORDPIECE } model_t;
 struct tokenizer {
     vocabulary_t *vocabulary;    //  What pieces are encoded to
     vocabulary_t *texts;         //  What tokens say, added ones included
+    vocabulary_t *heads;         //  What those say that say something else where a text begins
     added_t added;               //  Found in the text first
     normalizer_t normalizer;     //  Then what lies between is normalised,
     splitter_t splitter;         //  cut,
@@ -48,6 +49,7 @@ struct tokenizer {
     uint32_t bos;                //  Begins a text; TOKEN_NONE: nothing does
     uint32_t eos;                //  Ends it; the same
     uint8_t strip;               //  Spaces dropped at the start of what is decoded, at most
+    bool repeats;                //  A token behind the same one says nothing
     bool holds;                  //  A space that ends a token waits for the next one: there may be none
 
     //  Room to work in.

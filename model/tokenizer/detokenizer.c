@@ -5,13 +5,27 @@
 #include "base/utf8.h"
 #include "model/tokenizer/body.h"
 
-//  What a token says where it stands, leading spaces dropped.
+//  What a token says where it stands: not what it says elsewhere, where a text begins with it.
+static span_t
+s_text (detokenizer_t *self, uint32_t id)
+{
+    const tokenizer_t *tokenizer = self->tokenizer;
+    bool begins = self->last == TOKEN_NONE, again = tokenizer->repeats && self->last == id;
+    if (!vocabulary_has (tokenizer->texts, id))
+        return (span_t){ NULL, 0 };
+    self->last = id;
+    if (again)
+        return (span_t){ NULL, 0 };
+    return vocabulary_bytes (begins && vocabulary_has (tokenizer->heads, id) ? tokenizer->heads : tokenizer->texts, id);
+}
+
+//  The same, leading spaces dropped.
 static span_t
 s_said (detokenizer_t *self, uint32_t id)
 {
     if (self->skip_special && tokenizer_is_special (self->tokenizer, id))
         return (span_t){ NULL, 0 };
-    span_t text = tokenizer_token_text (self->tokenizer, id);
+    span_t text = s_text (self, id);
     while (self->strip && text.size) {
         if (text.data [0] != ' ') {
             self->strip = 0;
@@ -54,7 +68,9 @@ tokenizer_decode (const tokenizer_t *self, const uint32_t *ids, size_t count, bo
 void
 detokenizer_init (detokenizer_t *self, const tokenizer_t *tokenizer, bool skip_special)
 {
-    *self = (detokenizer_t){ .tokenizer = tokenizer, .skip_special = skip_special, .strip = tokenizer->strip };
+    *self = (detokenizer_t){
+        .tokenizer = tokenizer, .skip_special = skip_special, .last = TOKEN_NONE, .strip = tokenizer->strip
+    };
 }
 
 //  Appends bytes, what is no text replaced; returns how many at the end may still become a character.

@@ -242,6 +242,37 @@ static const kind_t s_kinds [] = {
         "a\xe2\x96\x81"
         "ab",
         false, "1 4 2" },
+    { "Word pieces see the characters that ByteLevel writes",
+        "{\"pre_tokenizer\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, "
+        "\"use_regex\": false}, \"model\": {\"type\": \"WordPiece\", \"unk_token\": \"?\", "
+        "\"continuing_subword_prefix\": \"##\", \"max_input_chars_per_word\": 100, \"vocab\": {\"?\": 0, \"\\u00c3\": "
+        "1, \"##\\u00a9\": 2}}}",
+        "\xc3\xa9", false, "1 2" },
+    { "Unknown bytes are joined as characters are",
+        "{\"pre_tokenizer\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, "
+        "\"use_regex\": false}, \"model\": {\"type\": \"BPE\", \"vocab\": {\"?\": 0, \"a\": 1}, \"merges\": [], "
+        "\"unk_token\": \"?\", \"fuse_unk\": true}}",
+        "bca", false, "0 1" },
+    { "The bytes of an unknown byte are those of its character",
+        "{\"pre_tokenizer\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, "
+        "\"use_regex\": false}, \"model\": {\"type\": \"BPE\", \"vocab\": {\"<0xC3>\": 0, \"<0x83>\": 1, \"\\u00a9\": "
+        "2}, \"merges\": [], \"byte_fallback\": true}}",
+        "\xc3\xa9", false, "0 1 2" },
+    { "ByteLevel twice",
+        "{\"pre_tokenizer\": {\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"ByteLevel\", "
+        "\"add_prefix_space\": false, \"trim_offsets\": true, \"use_regex\": false}, {\"type\": \"ByteLevel\", "
+        "\"add_prefix_space\": false, \"trim_offsets\": true, \"use_regex\": false}]}, \"model\": {\"type\": \"BPE\", "
+        "\"vocab\": {\"a\": 0, \"\\u00c3\": 1, \"\\u0125\": 9, \"\\u0124\": 3, \"\\u00c2\": 4, \"\\u00ae\": 5, "
+        "\"\\u0126\": 6, \"\\u00a9\": 7, \"\\u0142\": 8, \"\\u00c4\": 10, \"\\u0143\": 11}, \"merges\": []}}",
+        "a\xc3\xa9", false, "0 1 9 4 7" },
+    { "Unknown characters that are a token together are that one",
+        "{\"model\": {\"type\": \"Unigram\", \"unk_id\": 0, \"vocab\": [[\"<unk>\", 0.0], [\"a\", -1.0], [\"<0x3C>\", "
+        "-9.0]], \"byte_fallback\": true}}",
+        "a<unk>a<a", false, "1 0 1 2 1" },
+    { "A byte without a token makes all beside it unknown",
+        "{\"model\": {\"type\": \"Unigram\", \"unk_id\": 0, \"vocab\": [[\"<unk>\", 0.0], [\"a\", -1.0], [\"<0x62>\", "
+        "-9.0]], \"byte_fallback\": true}}",
+        "babca", false, "2 1 0 1" },
 };
 
 static void

@@ -440,7 +440,6 @@ s_load_unigrams (loading_t *self)
     if (status)
         return status;
     tokenizer->model = MODEL_UNIGRAM;
-    tokenizer->unigram.fuse_unknown = true;
     for (uint32_t id = 0; id < self->tokens->count; id++)
         array_append (&tokenizer->unigram.scores, &(double){ self->scores ? gguf_f32_at (self->scores, id) : 0 }, 1);
     gguf_u64 (&self->gguf, "tokenizer.ggml.unknown_token_id", &unknown);

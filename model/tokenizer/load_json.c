@@ -60,6 +60,7 @@ typedef struct {
     span_t parts [PARTS];      //  Their texts; empty where absent
     tokenizer_t *tokenizer;    //  What is filled
     decoder_t decoder;         //  What tokens say
+    bool asks_where;           //  Some say something else where a text begins
     vocabulary_t *odd;         //  Tokens that no bytes stand for, where the vocabulary is of bytes
     size_t prefix_size;        //  Bytes of the prefix of what continues a word, as the file writes it
     array_t rules;             //  merge_t
@@ -109,6 +110,29 @@ s_is_true (const loading_t *self, part_t part)
     return span_equal_string (self->parts [part], "true");
 }
 
+static bool
+s_is_bpe (const loading_t *self)
+{
+    span_t type = self->parts [PART_TYPE];
+    return span_equal_string (type, "\"BPE\"") || (!type.size && self->parts [PART_MERGES].size);
+}
+
+//  Whether a model may have bytes for the characters that ByteLevel writes for them. To all others these are characters like any:
+//  also to rules that join unknown ones, or take them for the bytes of UTF-8.
+static bool
+s_takes_bytes (const loading_t *self)
+{
+    return s_is_bpe (self) && !s_is_true (self, PART_BYTE_FALLBACK) && !s_is_true (self, PART_FUSE_UNKNOWN);
+}
+
+static status_t
+s_load_decoder (loading_t *self, const json_t *tree)
+{
+    status_t status = load_decoder (tree, &self->decoder, self->error);
+    self->asks_where = decoder_asks_where (&self->decoder);
+    return status;
+}
+
 static status_t
 s_load_step (loading_t *self, part_t part)
 {
@@ -120,9 +144,10 @@ s_load_step (loading_t *self, part_t part)
     if (part == PART_NORMALIZER)
         status = load_normalizer (tree, &tokenizer->normalizer, self->error);
     else if (part == PART_PRE_TOKENIZER)
-        status = load_pre_tokenizer (tree, &tokenizer->splitter, &tokenizer->bpe.byte_level, self->error);
+        status = load_pre_tokenizer (
+            tree, s_takes_bytes (self), &tokenizer->splitter, &tokenizer->bpe.byte_level, self->error);
     else if (part == PART_DECODER)
-        status = load_decoder (tree, &self->decoder, self->error);
+        status = s_load_decoder (self, tree);
     else
         status = load_post_processor (tree, &tokenizer->before, &tokenizer->behind, self->error);
     json_destroy (&tree);
@@ -145,6 +170,24 @@ s_find (loading_t *self, span_t token)
     return vocabulary_find (self->odd, token);
 }
 
+//  What a token says, in the middle of a text and where one begins.
+static status_t
+s_put_text (loading_t *self, uint32_t id, span_t token)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
+    buffer_clear (&self->bytes);
+    decoder_apply (&self->decoder, token, false, &self->bytes);
+    status_t status = vocabulary_put_hidden (tokenizer->texts, id, buffer_span (&self->bytes), self->error);
+    if (status || !self->asks_where)
+        return status;
+    buffer_clear (&self->bytes);
+    decoder_apply (&self->decoder, token, true, &self->bytes);
+    span_t head = buffer_span (&self->bytes);
+    if (vocabulary_has (tokenizer->heads, id) || !span_equal (head, vocabulary_bytes (tokenizer->texts, id)))
+        status = vocabulary_put_hidden (tokenizer->heads, id, head, self->error);
+    return status;
+}
+
 //  A token as it is encoded to: bytes, where the vocabulary is of bytes. One with other characters is never encoded to.
 static status_t
 s_put_token (loading_t *self, uint32_t id, span_t token)
@@ -162,9 +205,7 @@ s_put_token (loading_t *self, uint32_t id, span_t token)
         status = vocabulary_put_hidden (tokenizer->vocabulary, id, token, self->error);
         status = status ? status : vocabulary_put (self->odd, id, token, self->error);
     }
-    buffer_clear (&self->bytes);
-    decoder_apply (&self->decoder, token, &self->bytes);
-    return status ? status : vocabulary_put_hidden (tokenizer->texts, id, buffer_span (&self->bytes), self->error);
+    return status ? status : s_put_text (self, id, token);
 }
 
 //  {"token": id, ...}
@@ -305,7 +346,7 @@ s_load_unigram (loading_t *self)
     if (span_to_u64 (self->parts [PART_UNKNOWN_ID], &unknown) && unknown < VOCABULARY_TOKENS_MAX)
         tokenizer->unigram.unknown = (uint32_t)unknown;
     tokenizer->model = MODEL_UNIGRAM;
-    tokenizer->unigram.fuse_unknown = true;
+    tokenizer->unigram.looks_unknown_up = true;
     tokenizer->unigram.byte_fallback = s_is_true (self, PART_BYTE_FALLBACK);
     return status;
 }
@@ -427,7 +468,7 @@ s_load_model (loading_t *self)
         status = s_load_wordpiece (self);
     else if (span_equal_string (type, "\"WordLevel\""))
         status = s_load_word_level (self);
-    else if (span_equal_string (type, "\"BPE\"") || (!type.size && self->parts [PART_MERGES].size))
+    else if (s_is_bpe (self))
         status = s_load_bpe (self);
     else
         return error_set (self->error, STATUS_UNSUPPORTED, "a model of type %.*s",
@@ -491,11 +532,8 @@ s_add_token (loading_t *self, const json_t *json, uint32_t id)
     if (token.normalized)
         status = normalizer_apply (
             &tokenizer->normalizer, token.content, &tokenizer->normalized, &token.content, self->error);
-    buffer_clear (&self->bytes);
     if (!status)
-        decoder_apply (&self->decoder, token.content, &self->bytes);
-    if (!status)
-        status = vocabulary_put_hidden (tokenizer->texts, token.id, buffer_span (&self->bytes), self->error);
+        status = s_put_text (self, token.id, token.content);
     return status ? status : added_put (&tokenizer->added, token, self->error);
 }
 
@@ -564,6 +602,7 @@ tokenizer_load_json (span_t file, tokenizer_t **tokenizer, error_t *error)
     status_t status = s_load (&loading);
     loading.tokenizer->strip = loading.decoder.strip;
     loading.tokenizer->holds = loading.decoder.holds;
+    loading.tokenizer->repeats = loading.decoder.repeats;
     decoder_fini (&loading.decoder);
     vocabulary_destroy (&loading.odd);
     array_fini (&loading.rules);

@@ -20,7 +20,7 @@ typedef struct {
     decoder_t *decoder;          //  ...
     array_t *before;             //  ...
     array_t *behind;             //  ...
-    bool byte_level;             //  Bytes are what is encoded
+    unsigned byte_levels;        //  How often the text becomes the characters for its bytes
     bool fused;                  //  A decoder has made one text of all tokens
     bool templated;              //  A template has put tokens around the text
     error_t *error;              //  The caller's
@@ -239,9 +239,7 @@ static status_t
 s_byte_level (loading_t *loading, const json_t *json)
 {
     step_t step = { .cut = CUT_NOTHING, .alphabet = ALPHABET_FROM_BYTES };
-    if (loading->byte_level)
-        return error_set (loading->error, STATUS_UNSUPPORTED, "ByteLevel comes twice");
-    loading->byte_level = true;
+    loading->byte_levels++;
     if (s_flag (json, "add_prefix_space", true)) {
         step.prefixed = PREFIX_ALWAYS;
         step.prefix = body_copy (SPAN (" "));
@@ -344,7 +342,7 @@ s_end_in_bytes (splitter_t *splitter, error_t *error)
 }
 
 status_t
-load_pre_tokenizer (const json_t *json, splitter_t *splitter, bool *byte_level, error_t *error)
+load_pre_tokenizer (const json_t *json, bool takes_bytes, splitter_t *splitter, bool *byte_level, error_t *error)
 {
     static const kind_t kinds [] = {
         { "Split", s_split },
@@ -364,8 +362,8 @@ load_pre_tokenizer (const json_t *json, splitter_t *splitter, bool *byte_level, 
         .what = "pre-tokenizer", .members = "pretokenizers", .kinds = kinds, .splitter = splitter, .error = error
     };
     status_t status = s_load (&loading, json, 0);
-    *byte_level = loading.byte_level;
-    return status || !loading.byte_level ? status : s_end_in_bytes (splitter, error);
+    *byte_level = loading.byte_levels == 1 && takes_bytes;
+    return status || !*byte_level ? status : s_end_in_bytes (splitter, error);
 }
 
 //  ---- Decoders --------------------------------------------------------------------------------------------------------
@@ -373,13 +371,16 @@ load_pre_tokenizer (const json_t *json, splitter_t *splitter, bool *byte_level, 
 static status_t
 s_decode (loading_t *loading, decoding_t step)
 {
+    step.begins = loading->fused;
     return decoder_add (loading->decoder, step, loading->error);
 }
 
 static status_t
 s_decode_alphabet (loading_t *loading, const json_t *json)
 {
-    return s_decode (loading, (decoding_t){ .kind = DECODE_ALPHABET });
+    status_t status = s_decode (loading, (decoding_t){ .kind = DECODE_ALPHABET });
+    loading->fused = true;
+    return status;
 }
 
 static status_t
@@ -388,32 +389,35 @@ s_decode_byte (loading_t *loading, const json_t *json)
     return s_decode (loading, (decoding_t){ .kind = DECODE_BYTE });
 }
 
+//  Rules are those of a normalizer.
 static status_t
 s_decode_replace (loading_t *loading, const json_t *json)
 {
-    decoding_t step = { .kind = DECODE_REPLACE };
-    regex_t *regex = NULL;
-    status_t status = s_pattern (json_get (json, "pattern"), &step.string, &regex, loading->error);
-    if (status)
-        return status;
-    bool literal = !regex;
-    regex_destroy (&regex);
-    step.content = body_copy (json_string (json_get (json, "content")));
-    status = s_decode (loading, step);
-    return literal || status
-               ? status
-               : error_set (loading->error, STATUS_UNSUPPORTED, "a decoder that replaces by an expression");
+    decoding_t step = { .kind = DECODE_RULES };
+    loading_t rules = { .normalizer = &step.rules, .error = loading->error };
+    normalizer_init (&step.rules);
+    status_t status = s_replace (&rules, json);
+    if (!status)
+        return s_decode (loading, step);
+    normalizer_fini (&step.rules);
+    return status;
+}
+
+static status_t
+s_decode_string (loading_t *loading, decode_t kind, span_t string, span_t content)
+{
+    return s_decode (
+        loading, (decoding_t){ .kind = kind, .string = body_copy (string), .content = body_copy (content) });
 }
 
 static status_t
 s_decode_metaspace (loading_t *loading, const json_t *json)
 {
     span_t mark = json_string (json_get (json, "replacement"));
-    bool never = span_equal_string (json_string (json_get (json, "prepend_scheme")), "never");
-    loading->decoder->strip = never || !s_flag (json, "add_prefix_space", true) ? 0 : 1;
-    return s_decode (loading, (decoding_t){ .kind = DECODE_REPLACE,
-                                  .string = body_copy (mark.size ? mark : SPAN ("\xe2\x96\x81")),
-                                  .content = body_copy (SPAN (" ")) });
+    bool never = span_equal_string (json_string (json_get (json, "prepend_scheme")), "never") ||
+                 !s_flag (json, "add_prefix_space", true);
+    mark = mark.size ? mark : SPAN ("\xe2\x96\x81");
+    return s_decode_string (loading, never ? DECODE_REPLACE : DECODE_MARK, mark, SPAN (" "));
 }
 
 static status_t
@@ -429,30 +433,55 @@ s_decode_strip (loading_t *loading, const json_t *json)
     uint64_t start = 0, stop = 0;
     json_to_u64 (json_get (json, "start"), &start);
     json_to_u64 (json_get (json, "stop"), &stop);
-    bool spaces = span_equal_string (json_string (json_get (json, "content")), " ");
-    if (!loading->fused || !spaces || stop || start > UINT8_MAX)
-        return error_set (
-            loading->error, STATUS_UNSUPPORTED, "a decoder that strips anything but spaces at the start of a text");
+    span_t content = json_string (json_get (json, "content"));
+    if (!loading->fused)
+        return s_decode (
+            loading, (decoding_t){ .kind = DECODE_STRIP, .string = body_copy (content), .start = start, .stop = stop });
+    if (!span_equal_string (content, " ") || stop || start > UINT8_MAX)
+        return error_set (loading->error, STATUS_UNSUPPORTED,
+            "a decoder that strips a whole text of anything but spaces at its start");
     loading->decoder->strip = (uint8_t)start;
     return STATUS_OK;
 }
 
-//  Pieces are words, but for what continues one; then blanks go where English has none.
+//  Blanks go where English has none.
 static status_t
-s_decode_words (loading_t *loading, const json_t *json)
+s_decode_cleanup (loading_t *loading)
 {
     static const char *const tidy [][2] = { { " .", "." }, { " ?", "?" }, { " !", "!" }, { " ,", "," }, { " ' ", "'" },
         { " n't", "n't" }, { " 'm", "'m" }, { " do not", " don't" }, { " 's", "'s" }, { " 've", "'ve" },
         { " 're", "'re" } };
-    span_t prefix = json_string (json_get (json, "prefix"));
-    decoding_t words = { .kind = DECODE_WORD, .string = body_copy (prefix.size ? prefix : SPAN ("##")) };
-    status_t status = s_decode (loading, words);
-    loading->decoder->strip = 1;
-    for (size_t i = 0; i < sizeof tidy / sizeof *tidy && !status && s_flag (json, "cleanup", true); i++)
-        status = s_decode (loading, (decoding_t){ .kind = DECODE_REPLACE,
-                                        .string = body_copy (span_from_string (tidy [i][0])),
-                                        .content = body_copy (span_from_string (tidy [i][1])) });
+    status_t status = STATUS_OK;
+    for (size_t i = 0; i < sizeof tidy / sizeof *tidy && !status; i++)
+        status =
+            s_decode_string (loading, DECODE_REPLACE, span_from_string (tidy [i][0]), span_from_string (tidy [i][1]));
     return status;
+}
+
+//  Pieces are words, but for what continues one.
+static status_t
+s_decode_words (loading_t *loading, const json_t *json)
+{
+    span_t prefix = json_string (json_get (json, "prefix"));
+    status_t status = s_decode_string (loading, DECODE_WORD, prefix.size ? prefix : SPAN ("##"), SPAN (""));
+    return status || !s_flag (json, "cleanup", true) ? status : s_decode_cleanup (loading);
+}
+
+//  What a token that comes again says is said once: only what comes first of all sees tokens as they are.
+static status_t
+s_decode_ctc (loading_t *loading, const json_t *json)
+{
+    span_t pad = json_string (json_get (json, "pad_token"));
+    span_t delimiter = json_string (json_get (json, "word_delimiter_token"));
+    if (loading->decoder->steps.count || loading->fused)
+        return error_set (loading->error, STATUS_UNSUPPORTED, "a CTC behind another decoder");
+    loading->decoder->repeats = true;
+    status_t status = s_decode_string (loading, DECODE_REPLACE, pad.size ? pad : SPAN ("<pad>"), SPAN (""));
+    if (status || !s_flag (json, "cleanup", true))
+        return status;
+    status = s_decode_cleanup (loading);
+    return status ? status
+                  : s_decode_string (loading, DECODE_REPLACE, delimiter.size ? delimiter : SPAN ("|"), SPAN (" "));
 }
 
 //  The suffix ends a word, and the text ends without a space.
@@ -460,10 +489,11 @@ static status_t
 s_decode_suffix (loading_t *loading, const json_t *json)
 {
     span_t suffix = json_string (json_get (json, "suffix"));
+    suffix = suffix.size ? suffix : SPAN ("</w>");
+    if (loading->fused)
+        return s_decode_string (loading, DECODE_REPLACE, suffix, SPAN (""));
     loading->decoder->holds = true;
-    return s_decode (loading, (decoding_t){ .kind = DECODE_REPLACE,
-                                  .string = body_copy (suffix.size ? suffix : SPAN ("</w>")),
-                                  .content = body_copy (SPAN (" ")) });
+    return s_decode_string (loading, DECODE_REPLACE, suffix, SPAN (" "));
 }
 
 status_t
@@ -478,15 +508,14 @@ load_decoder (const json_t *json, decoder_t *decoder, error_t *error)
         { "Fuse", s_decode_fuse },
         { "Strip", s_decode_strip },
         { "WordPiece", s_decode_words },
+        { "CTC", s_decode_ctc },
         { 0 },
     };
     loading_t loading = {
         .what = "decoder", .members = "decoders", .kinds = kinds, .decoder = decoder, .error = error
     };
-    if (!json) {
-        decoder->strip = 1;    //  Without a decoder tokens stand apart
+    if (!json)
         return s_decode (&loading, (decoding_t){ .kind = DECODE_APART });
-    }
     return s_load (&loading, json, 0);
 }
 

@@ -12,8 +12,9 @@
 
 status_t load_normalizer (const json_t *json, normalizer_t *normalizer, error_t *error);
 
-//  byte_level: set where bytes are what is encoded.
-status_t load_pre_tokenizer (const json_t *json, splitter_t *splitter, bool *byte_level, error_t *error);
+//  takes_bytes: the model may have bytes for the characters that ByteLevel writes. byte_level: set where it has.
+status_t load_pre_tokenizer (
+    const json_t *json, bool takes_bytes, splitter_t *splitter, bool *byte_level, error_t *error);
 
 status_t load_decoder (const json_t *json, decoder_t *decoder, error_t *error);
 

@@ -76,6 +76,7 @@ uint64_t tokenizer_memory (const tokenizer_t *self);
 typedef struct {
     const tokenizer_t *tokenizer;    //  Borrowed
     bool skip_special;               //  Special tokens say nothing
+    uint32_t last;                   //  What came last; TOKEN_NONE: the text begins
     uint8_t strip;                   //  Leading spaces that are still to be dropped
     uint8_t pending [4];             //  Bytes of a character that is not complete
     uint8_t pending_size;            //  How many

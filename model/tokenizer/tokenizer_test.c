@@ -525,10 +525,56 @@ static const struct {
       "w>\":4,\"ab\":5,\"Ġ\":6},"
       "\"merges\":[\"a b</w>\",\"a b\"]},\"decoder\":{\"type\":\"ByteLevel\"}}",
         "ab aab abab a", { 5, 6, 0, 5, 6, 5, 5, 6, 2 }, 9, "ab aab abab a</w>" },
+    { "{\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"String\": \"-\"}, \"behavior\": \"Removed\", "
+      "\"invert\": false}, \"model\": {\"type\": \"WordLevel\", \"unk_token\": \"?\", \"vocab\": {\"?\": 0, \"a\": 1, "
+      "\"\\u2581\": 2, \"##\": 3, \"##a\": 4, \" \": 5, \"|\": 6, \"b\": 7, \"\\u2581\\u2581a\": 8}}, \"decoder\": "
+      "{\"type\": \"Metaspace\", \"replacement\": \"\\u2581\", \"prepend_scheme\": \"always\", \"split\": true}}",
+        "\xe2\x96\x81\xe2\x96\x81"
+        "a-\xe2\x96\x81\xe2\x96\x81"
+        "a",
+        { 8, 8 }, 2, "a  a" },
+    { "{\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"String\": \"-\"}, \"behavior\": \"Removed\", "
+      "\"invert\": false}, \"model\": {\"type\": \"WordLevel\", \"unk_token\": \"?\", \"vocab\": {\"?\": 0, \"a\": 1, "
+      "\"\\u2581\": 2, \"##\": 3, \"##a\": 4, \" \": 5, \"|\": 6, \"b\": 7, \"\\u2581\\u2581a\": 8}}, \"decoder\": "
+      "{\"type\": \"Metaspace\", \"replacement\": \"\\u2581\", \"prepend_scheme\": \"always\", \"split\": true}}",
+        " -\xe2\x96\x81-a", { 5, 2, 1 }, 3, "  a" },
+    { "{\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"String\": \"-\"}, \"behavior\": \"Removed\", "
+      "\"invert\": false}, \"model\": {\"type\": \"WordLevel\", \"unk_token\": \"?\", \"vocab\": {\"?\": 0, \"a\": 1, "
+      "\"\\u2581\": 2, \"##\": 3, \"##a\": 4, \" \": 5, \"|\": 6, \"b\": 7, \"\\u2581\\u2581a\": 8}}, \"decoder\": "
+      "{\"type\": \"Sequence\", \"decoders\": [{\"type\": \"Fuse\"}, {\"type\": \"Metaspace\", \"replacement\": "
+      "\"\\u2581\", \"prepend_scheme\": \"always\", \"split\": true}]}}",
+        "a-\xe2\x96\x81-a", { 1, 2, 1 }, 3, "aa" },
+    { "{\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"String\": \"-\"}, \"behavior\": \"Removed\", "
+      "\"invert\": false}, \"model\": {\"type\": \"WordLevel\", \"unk_token\": \"?\", \"vocab\": {\"?\": 0, \"a\": 1, "
+      "\"\\u2581\": 2, \"##\": 3, \"##a\": 4, \" \": 5, \"|\": 6, \"b\": 7, \"\\u2581\\u2581a\": 8}}, \"decoder\": "
+      "{\"type\": \"WordPiece\", \"prefix\": \"##\", \"cleanup\": false}}",
+        "##a-##a-a- ", { 4, 4, 1, 5 }, 4, "##aa a  " },
+    { "{\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"String\": \"-\"}, \"behavior\": \"Removed\", "
+      "\"invert\": false}, \"model\": {\"type\": \"WordLevel\", \"unk_token\": \"?\", \"vocab\": {\"?\": 0, \"a\": 1, "
+      "\"\\u2581\": 2, \"##\": 3, \"##a\": 4, \" \": 5, \"|\": 6, \"b\": 7, \"\\u2581\\u2581a\": 8}}, \"decoder\": "
+      "{\"type\": \"CTC\", \"pad_token\": \"?\", \"word_delimiter_token\": \"|\", \"cleanup\": true}}",
+        "a-a-x-a-|-|-b-b", { 1, 1, 0, 1, 6, 6, 7, 7 }, 8, "aa b" },
+    { "{\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"String\": \"-\"}, \"behavior\": \"Removed\", "
+      "\"invert\": false}, \"model\": {\"type\": \"WordLevel\", \"unk_token\": \"?\", \"vocab\": {\"?\": 0, \"a\": 1, "
+      "\"\\u2581\": 2, \"##\": 3, \"##a\": 4, \" \": 5, \"|\": 6, \"b\": 7, \"\\u2581\\u2581a\": 8}}, \"decoder\": "
+      "{\"type\": \"Strip\", \"content\": \"a\", \"start\": 1, \"stop\": 1}}",
+        "##a-b-\xe2\x96\x81\xe2\x96\x81"
+        "a",
+        { 4, 7, 8 }, 3, "##b\xe2\x96\x81\xe2\x96\x81" },
+    { "{\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"String\": \"-\"}, \"behavior\": \"Removed\", "
+      "\"invert\": false}, \"model\": {\"type\": \"WordLevel\", \"unk_token\": \"?\", \"vocab\": {\"?\": 0, \"a\": 1, "
+      "\"\\u2581\": 2, \"##\": 3, \"##a\": 4, \" \": 5, \"|\": 6, \"b\": 7, \"\\u2581\\u2581a\": 8}}, \"decoder\": "
+      "{\"type\": \"Replace\", \"pattern\": {\"Regex\": \"[#|]+\"}, \"content\": \".\"}}",
+        "##a-|-b", { 4, 6, 7 }, 3, ".a.b" },
+    { "{\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"String\": \"-\"}, \"behavior\": \"Removed\", "
+      "\"invert\": false}, \"model\": {\"type\": \"WordLevel\", \"unk_token\": \"?\", \"vocab\": {\"?\": 0, \"a\": 1, "
+      "\"\\u2581\": 2, \"##\": 3, \"##a\": 4, \" \": 5, \"|\": 6, \"b\": 7, \"\\u2581\\u2581a\": 8}}, \"decoder\": "
+      "null}",
+        " -a-b", { 5, 1, 7 }, 3, "  a b" },
 };
 
 static void
-test_words_begin_and_end_in_tokens_of_their_own (void **state)
+test_tokens_say_what_they_say_in_the_reference (void **state)
 {
     for (size_t i = 0; i < sizeof s_of_words / sizeof *s_of_words; i++) {
         tokenizer_t *tokenizer = NULL;
@@ -606,7 +652,7 @@ main (void)
         cmocka_unit_test (test_only_tokens_that_nothing_behind_them_can_change_are_seams),
         cmocka_unit_test (test_a_text_cut_at_every_seam_is_the_whole),
         cmocka_unit_test (test_what_begins_and_ends_a_text_and_what_is_held),
-        cmocka_unit_test (test_words_begin_and_end_in_tokens_of_their_own),
+        cmocka_unit_test (test_tokens_say_what_they_say_in_the_reference),
         cmocka_unit_test (test_what_an_expression_does_not_match_can_be_left_out),
         cmocka_unit_test (test_a_token_that_no_rule_makes_is_a_piece_or_nothing),
         cmocka_unit_test (test_a_file_that_is_wrong_is_refused_with_its_place),

@@ -74,15 +74,23 @@ s_go_on (const unigram_t *self, span_t piece, size_t at, node_t *nodes)
         s_offer (&nodes [at + size], here + self->lowest - UNKNOWN_PENALTY, at, TOKEN_NONE);
 }
 
+//  What no token says, in a row.
 static void
-s_append_unknown (const unigram_t *self, span_t text, bool again, array_t *ids)
+s_append_unknown (const unigram_t *self, span_t text, array_t *ids)
 {
     bool has_bytes = self->byte_fallback;
+    if (!text.size)
+        return;
+    uint32_t whole = self->looks_unknown_up ? vocabulary_find (self->vocabulary, text) : TOKEN_NONE;
+    if (whole != TOKEN_NONE) {
+        array_append (ids, &whole, 1);
+        return;
+    }
     for (size_t i = 0; has_bytes && i < text.size; i++)
         has_bytes = self->bytes [text.data [i]] != TOKEN_NONE;
     for (size_t i = 0; has_bytes && i < text.size; i++)
         array_append (ids, &self->bytes [text.data [i]], 1);
-    if (!has_bytes && self->unknown != TOKEN_NONE && !(again && self->fuse_unknown))
+    if (!has_bytes && self->unknown != TOKEN_NONE)
         array_append (ids, &self->unknown, 1);
 }
 
@@ -105,17 +113,17 @@ unigram_encode (unigram_t *self, span_t piece, array_t *ids, error_t *error)
     size_t steps = 0;
     for (size_t end = piece.size; end; end = (size_t)nodes [end].start)
         nodes [piece.size - steps++].score = (double)end;
-    bool again = false;
+    size_t said = 0;
     for (size_t i = steps; i-- > 0;) {
         size_t end = (size_t)nodes [piece.size - i].score;
         const node_t *node = &nodes [end];
-        bool unknown = node->id == TOKEN_NONE || node->id == self->unknown;
-        if (unknown)
-            s_append_unknown (self, span_slice (piece, (size_t)node->start, end - (size_t)node->start), again, ids);
-        else
-            array_append (ids, &node->id, 1);
-        again = unknown;
+        if (node->id == TOKEN_NONE || node->id == self->unknown)
+            continue;
+        s_append_unknown (self, span_slice (piece, said, (size_t)node->start - said), ids);
+        array_append (ids, &node->id, 1);
+        said = end;
     }
+    s_append_unknown (self, span_slice (piece, said, piece.size), ids);
     if (self->nodes.capacity * sizeof (node_t) > KEPT_MAX)
         array_fini (&self->nodes);
     return STATUS_OK;

@@ -19,7 +19,7 @@ typedef struct {
     size_t longest [256];              //  Bytes of the longest token by its first byte; by unigram_seal
     uint32_t bytes [256];              //  Token of each byte; TOKEN_NONE where there is none
     bool byte_fallback;                //  An unknown character becomes the tokens of its bytes
-    bool fuse_unknown;                 //  Unknown characters in a row are one
+    bool looks_unknown_up;             //  Unknown characters in a row that are a token together are that one
     uint32_t unknown;                  //  Token of an unknown character; TOKEN_NONE: it is left out
     array_t nodes;                     //  Room to work in
 } unigram_t;
