@@ -316,12 +316,18 @@ render_item (render_t *self, value_t object, value_t key)
     return missing;
 }
 
+static value_t
+s_or (value_t value, const value_t *otherwise)
+{
+    return value.kind == VALUE_UNDEFINED && otherwise && otherwise->kind != VALUE_NONE ? *otherwise : value;
+}
+
 value_t
-render_path (render_t *self, value_t object, value_t path)
+render_path (render_t *self, value_t object, value_t path, const value_t *otherwise)
 {
     uint64_t position;
     if (path.kind != VALUE_STRING)
-        return render_item (self, object, path);
+        return s_or (render_item (self, object, path), otherwise);
     span_t rest = path.as.text;
     for (bool more = true; more && !value_heap_failed (&self->heap);) {
         size_t dot = span_find_byte (rest, '.');
@@ -329,7 +335,8 @@ render_path (render_t *self, value_t object, value_t path)
         span_t part = span_slice (rest, 0, dot);
         bool is_number = span_to_u64 (part, &position) && position <= INT32_MAX;
         value_step (&self->heap, 1);
-        object = render_item (self, object, is_number ? value_int ((int64_t)position) : value_text (part));
+        object =
+            s_or (render_item (self, object, is_number ? value_int ((int64_t)position) : value_text (part)), otherwise);
         rest = span_slice (rest, dot + 1, rest.size);
     }
     return object;

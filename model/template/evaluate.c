@@ -367,6 +367,16 @@ s_choice (render_t *self, const node_t *node)
 }
 
 static value_t
+s_item (render_t *self, const node_t *node)
+{
+    value_t object = evaluate (self, node->a);
+    if (!node->b)
+        return value_fail (&self->heap, "an index is missing");
+    return node->b->kind == NODE_SLICE ? render_slice (self, object, node->b)
+                                       : render_item (self, object, evaluate (self, node->b));
+}
+
+static value_t
 s_evaluate (render_t *self, const node_t *node)
 {
     value_t a;
@@ -407,11 +417,7 @@ s_evaluate (render_t *self, const node_t *node)
         a = s_object (self, node->a);
         return value_heap_failed (&self->heap) ? a : render_attribute (self, a, node->text);
     case NODE_ITEM:
-        a = evaluate (self, node->a);
-        if (node->b && node->b->kind == NODE_SLICE)
-            return render_slice (self, a, node->b);
-        return node->b ? render_item (self, a, evaluate (self, node->b))
-                       : value_fail (&self->heap, "an index is missing");
+        return s_item (self, node);
     case NODE_CALL:
         return s_call (self, node);
     case NODE_FILTER:

@@ -106,8 +106,9 @@ s_filtered (render_t *self, const node_t *node, value_t *items, size_t count)
     for (size_t i = 0; i < count && value_step (&self->heap, 1); i++) {
         render_push_turn (self, outer, &turn);
         s_assign (self, node->a, items [i]);
+        bool rebuilt = node->a->kind == NODE_TUPLE;    //  From what it was unpacked to
         if (value_is_true (evaluate (self, node->c)))
-            value_list_add (&self->heap, kept.as.list, items [i]);
+            value_list_add (&self->heap, kept.as.list, rebuilt ? evaluate (self, node->a) : items [i]);
     }
     render_pop (self, outer);
     return kept;
@@ -419,6 +420,17 @@ s_block (render_t *self, const node_t *node)
 }
 
 //  The values are those of the scope outside.
+//  What its filters give is joined with what is around it as it is: only texts can be.
+static void
+s_filter_block (render_t *self, const node_t *node)
+{
+    value_t value = s_apply_filters (self, node->b, s_capture_in_scope (self, &node->body));
+    if (value.kind == VALUE_STRING)
+        s_print (self, value);
+    else
+        value_fail (&self->heap, "TypeError: expected str instance, %s found", value_type_name (value));
+}
+
 static void
 s_with (render_t *self, const node_t *node)
 {
@@ -476,7 +488,7 @@ s_statement (render_t *self, const node_t *node)
         s_call_block (self, node);
         break;
     case NODE_FILTER_BLOCK:
-        s_print (self, s_apply_filters (self, node->b, s_capture_in_scope (self, &node->body)));
+        s_filter_block (self, node);
         break;
     case NODE_BREAK:
         self->flow = FLOW_BREAK;

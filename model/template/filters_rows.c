@@ -109,7 +109,7 @@ s_join (render_t *render, value_t self, const args_t *args)
     for (size_t i = 0; i < row.count && s_step (render) && text.size <= render->heap.arena.limit; i++) {
         if (i)
             value_print (&render->heap, separator, &text);
-        value_t item = attribute ? render_path (render, row.items [i], *attribute) : row.items [i];
+        value_t item = attribute ? render_path (render, row.items [i], *attribute, NULL) : row.items [i];
         value_print (&render->heap, item, &text);
     }
     return value_take_buffer (&render->heap, &text);
@@ -156,7 +156,7 @@ s_sum (render_t *render, value_t self, const args_t *args)
         return self;
     for (size_t i = 0; i < row.count && s_step (render); i++)
         total = render_binary (render, OP_ADD, total,
-            attribute && attribute->kind != VALUE_NONE ? render_path (render, row.items [i], *attribute)
+            attribute && attribute->kind != VALUE_NONE ? render_path (render, row.items [i], *attribute, NULL)
                                                        : row.items [i]);
     return total;
 }
@@ -191,9 +191,7 @@ static value_t
 s_key (render_t *render, value_t item, const order_t *by)
 {
     if (by->attribute && by->attribute->kind != VALUE_NONE)
-        item = render_path (render, item, *by->attribute);
-    if (item.kind == VALUE_UNDEFINED && by->otherwise)
-        item = *by->otherwise;
+        item = render_path (render, item, *by->attribute, by->otherwise);
     return s_folded (render, item, by);
 }
 
@@ -411,7 +409,7 @@ s_choose (render_t *render, value_t self, const value_t *attribute, const args_t
     if (!s_row (render, self, &row))
         return self;
     for (size_t i = 0; i < row.count && s_step (render); i++) {
-        value_t tested = attribute ? render_path (render, row.items [i], *attribute) : row.items [i];
+        value_t tested = attribute ? render_path (render, row.items [i], *attribute, NULL) : row.items [i];
         bool passes = args->count ? render_test (render, args_text (args, 0, NULL, SPAN ("")), tested, &rest)
                                   : value_is_true (tested);
         if (passes == keep)
@@ -470,9 +468,9 @@ s_map (render_t *render, value_t self, const args_t *args)
     if (attribute && args->keyword_count > 1U + (otherwise != NULL))
         return value_fail (&render->heap, "FilterArgumentError: Unexpected keyword argument");
     for (size_t i = 0; i < row.count && s_step (render); i++) {
-        value_t item = attribute ? render_path (render, row.items [i], *attribute)
+        value_t item = attribute ? render_path (render, row.items [i], *attribute, otherwise)
                                  : render_filter (render, args_text (args, 0, NULL, SPAN ("")), row.items [i], &rest);
-        s_add (render, list, item.kind == VALUE_UNDEFINED && attribute && otherwise ? *otherwise : item);
+        s_add (render, list, item);
     }
     return list;
 }
@@ -496,7 +494,8 @@ s_batch (render_t *render, value_t self, const args_t *args)
         }
         s_add (render, part, row.items [i]);
     }
-    for (size_t i = row.count; fill && row.count && i % (size_t)size && s_step (render); i++)
+    bool fills = fill && fill->kind != VALUE_NONE;
+    for (size_t i = row.count; fills && row.count && i % (size_t)size && s_step (render); i++)
         s_add (render, part, *fill);
     return list;
 }
@@ -518,7 +517,7 @@ s_slice (render_t *render, value_t self, const args_t *args)
         size_t size = each + ((size_t)i < longer);
         for (size_t k = 0; k < size && s_step (render); k++)
             s_add (render, part, row.items [at++]);
-        if (fill && longer && (size_t)i >= longer)
+        if (fill && fill->kind != VALUE_NONE && (size_t)i >= longer)
             s_add (render, part, *fill);
         s_add (render, list, part);
     }

@@ -120,7 +120,8 @@ s_find_raw (const lexer_t *self, const char *word, size_t from, size_t *begin, s
         at += strlen (word);
         while (is_word && at < self->source.size && s_is_blank (self->source.data [at]))
             at++;
-        at += is_word && at < self->source.size && self->source.data [at] == '-';
+        uint8_t sign = is_word && at < self->source.size ? self->source.data [at] : 0;
+        at += sign == '-' || (sign == '+' && word [0] == 'e');    //  Only `endraw` may keep a line end
         if (is_word && span_starts_with (span_slice (self->source, at, 2), SPAN ("%}"))) {
             *begin = i;
             *end = at + 2;
@@ -144,7 +145,7 @@ s_take_raw (lexer_t *self, token_t *token)
         content++;
     token->text = s_trim_before (self, content, end);
     self->strip_next = self->source.data [after - 3] == '-';
-    self->trim_next = true;
+    self->trim_next = self->source.data [after - 3] != '+';
     s_advance (self, after - self->at);
     return true;
 }
@@ -309,6 +310,11 @@ s_is_digit (uint8_t byte)
     return byte >= '0' && byte <= '9';
 }
 
+enum {
+    WHOLE_MAX = 130,               //  As many digits as JSON may bring, and two bytes behind them
+    DECIMAL_MAX = WHOLE_MAX * 2    //  Decimal digits of as many hexadecimal ones
+};
+
 //  The digits of a base from a place on, single underscores between them left out; what follows them in *end.
 static size_t
 s_copy_digits (const lexer_t *self, size_t at, unsigned base, char *out, size_t room, size_t *end)
@@ -328,13 +334,46 @@ s_copy_digits (const lexer_t *self, size_t at, unsigned base, char *out, size_t 
     return size;
 }
 
+//  A whole number by its decimal digits, which may have zeros before them.  False where there are too many.
+static bool
+s_take_whole (lexer_t *self, token_t *token, span_t digits)
+{
+    uint64_t integer = 0;
+    while (digits.size > 1 && digits.data [0] == '0')
+        digits = span_slice (digits, 1, digits.size);
+    bool fits = span_to_u64 (digits, &integer) && integer <= INT64_MAX;
+    token->kind = fits ? TOKEN_INTEGER : TOKEN_BIG;
+    token->integer = fits ? (int64_t)integer : 0;
+    token->text = fits ? digits : arena_copy (self->arena, digits);
+    return digits.size + 1 < WHOLE_MAX && token->text.size == digits.size;
+}
+
+//  Digits of a base as decimal ones: those already there are multiplied, from the last one on.
+static span_t
+s_decimal (const char *digits, unsigned base, char out [DECIMAL_MAX])
+{
+    size_t used = 1;
+    memset (out, '0', DECIMAL_MAX);
+    for (const char *at = digits; *at; at++) {
+        uint32_t carry = s_hex (span_of (at, 1));
+        for (size_t i = 0; i < used || carry; i++) {
+            char *place = &out [DECIMAL_MAX - 1 - i];
+            carry += (uint32_t)(*place - '0') * base;
+            *place = (char)('0' + carry % 10);
+            carry /= 10;
+            used = i + 1 > used ? i + 1 : used;
+        }
+    }
+    return span_of (out + DECIMAL_MAX - used, used);
+}
+
 //  0x, 0o and 0b with their digits.  False where no such number stands here.
 static bool
 s_take_based (lexer_t *self, token_t *token, error_t *error)
 {
     static const char marks [] = "xXoObB";
     static const unsigned bases [] = { 16, 8, 2 };
-    char digits [80];
+    char digits [WHOLE_MAX];
     size_t end;
     const char *mark = s_byte (self, 0) == '0' && s_byte (self, 1) ? strchr (marks, s_byte (self, 1)) : NULL;
     if (!mark)
@@ -342,16 +381,9 @@ s_take_based (lexer_t *self, token_t *token, error_t *error)
     unsigned base = bases [(mark - marks) / 2];
     if (!s_copy_digits (self, self->at + 2, base, digits, sizeof digits, &end))
         return false;
-    token->integer = 0;
-    for (const char *at = digits; *at; at++) {
-        uint32_t digit = s_hex (span_of (at, 1));
-        if (token->integer > (INT64_MAX - (int64_t)digit) / (int64_t)base)
-            error_set (error, STATUS_INVALID, "line %u: the number 0%c%s is too large", self->line, *mark, digits);
-        else
-            token->integer = token->integer * (int64_t)base + (int64_t)digit;
-    }
-    token->kind = TOKEN_INTEGER;
-    token->text = span_slice (self->source, self->at, end - self->at);
+    char decimal [DECIMAL_MAX];
+    if (!s_take_whole (self, token, s_decimal (digits, base, decimal)))
+        error_set (error, STATUS_INVALID, "line %u: the number 0%c%s is too large", self->line, *mark, digits);
     s_advance (self, end - self->at);
     return true;
 }
@@ -386,8 +418,7 @@ s_copy_fraction (const lexer_t *self, size_t at, char *text, size_t room)
 static status_t
 s_take_number (lexer_t *self, token_t *token, error_t *error)
 {
-    char text [128];
-    uint64_t integer = 0;
+    char text [WHOLE_MAX];
     size_t whole_end;
     error_clear (error);
     if (s_take_based (self, token, error))
@@ -400,14 +431,12 @@ s_take_number (lexer_t *self, token_t *token, error_t *error)
     size_t digits = strspn (text, "0");
     if (zeros && text [digits])    //  007 is 00 and 7: two values side by side
         end = self->at + digits;
-    token->kind = real ? TOKEN_FLOAT : TOKEN_INTEGER;
-    token->text = span_slice (self->source, self->at, end - self->at);
+    token->kind = TOKEN_FLOAT;
     token->real = 0;
     if (real && !value_read_real (span_from_string (text), &token->real))
         return error_set (error, STATUS_INVALID, "line %u: the number %s is too long", self->line, text);
-    if (!real && !zeros && (!span_to_u64 (span_from_string (text), &integer) || integer > INT64_MAX))
+    if (!real && !s_take_whole (self, token, zeros ? SPAN ("0") : span_from_string (text)))
         return error_set (error, STATUS_INVALID, "line %u: the number %s is too large", self->line, text);
-    token->integer = (int64_t)integer;
     s_advance (self, end - self->at);
     return STATUS_OK;
 }

@@ -20,6 +20,7 @@ typedef enum {
     TOKEN_NAME,           //  Identifier or keyword
     TOKEN_STRING,         //  text: escapes resolved
     TOKEN_INTEGER,        //  integer
+    TOKEN_BIG,            //  text: the digits of a whole number beyond 64 bits
     TOKEN_FLOAT,          //  real
     TOKEN_OPERATOR,       //  text: one of + - * / // % ** ~ ( ) [ ] { } . , : | = == != < <= > >=
     TOKEN_END,            //  Of the template

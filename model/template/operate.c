@@ -1,10 +1,11 @@
 //  operate - what +, <, in and their kin do to two values, as in Python
 
+#include <math.h>
 #include <string.h>
 
 #include "model/template/filters.h"
 
-enum { POWER_MAX = 1024, FACTORS_A_STEP = 16, COPIES_A_STEP = 16 };
+enum { COPIES_A_STEP = 16 };
 
 static value_t
 s_type_error (render_t *self, op_t op, value_t a, value_t b)
@@ -43,20 +44,29 @@ s_power (render_t *self, int64_t base, int64_t exponent)
     return value_int (result);
 }
 
-//  A power by multiplication; roots are not supported.
+//  Rounds towards minus infinity without libm: beyond 2^53 every double is whole.
+static double
+s_floor (double value)
+{
+    if (value >= 9007199254740992.0 || value <= -9007199254740992.0 || value != value)
+        return value;
+    double whole = (double)(int64_t)value;
+    return whole > value ? whole - 1 : whole;
+}
+
+//  As Python's, whose powers are the library's, too.
 static value_t
 s_real_power (render_t *self, double base, double exponent)
 {
-    double left = exponent < 0 ? -exponent : exponent;
-    double result = 1;
+    bool finite = isfinite (base) && isfinite (exponent);
     if (base == 0 && exponent < 0)
         return value_fail (&self->heap, "ZeroDivisionError: 0.0 cannot be raised to a negative power");
-    if (!(left <= POWER_MAX) || (double)(int64_t)left != left)
-        return value_fail (&self->heap, "this power of a number is not supported");
-    value_step (&self->heap, (uint64_t)left / FACTORS_A_STEP);
-    for (; left > 0; left--)
-        result *= base;
-    return value_float (exponent < 0 ? 1 / result : result);
+    if (finite && base < 0 && s_floor (exponent) != exponent)
+        return value_fail (&self->heap, "a root of a negative number is complex, which is not supported");
+    double power = pow (base, exponent);
+    if (finite && isinf (power))
+        return value_fail (&self->heap, "OverflowError: (34, 'Numerical result out of range')");
+    return value_float (power);
 }
 
 static value_t
@@ -90,16 +100,6 @@ s_integers (render_t *self, op_t op, int64_t a, int64_t b)
         return b < 0 ? s_real_power (self, (double)a, (double)b) : s_power (self, a, b);
     }
     return overflow ? value_too_large (&self->heap) : value_int (result);
-}
-
-//  Rounds towards minus infinity without libm: beyond 2^53 every double is whole.
-static double
-s_floor (double value)
-{
-    if (value >= 9007199254740992.0 || value <= -9007199254740992.0 || value != value)
-        return value;
-    double whole = (double)(int64_t)value;
-    return whole > value ? whole - 1 : whole;
 }
 
 enum { DOUBLED_A_STEP = 4 };

@@ -121,8 +121,9 @@ const builtin_t *render_find_method (value_t object, span_t name);
 //  A builtin as a value; bound: its object, None for a global.
 value_t render_function (render_t *self, const builtin_t *builtin, value_t bound);
 
-//  A dotted path or a number, as attribute= takes it.
-value_t render_path (render_t *self, value_t object, value_t path);
+//  A dotted path or a number, as attribute= takes it. otherwise: what stands for each member that is not there; NULL or None: it
+//  is undefined.
+value_t render_path (render_t *self, value_t object, value_t path, const value_t *otherwise);
 
 //  a op b
 value_t render_binary (render_t *self, op_t op, value_t a, value_t b);

@@ -165,6 +165,8 @@ s_primary (syntax_t *self)
         return s_string (self);
     case TOKEN_INTEGER:
         return s_literal (self, value_int (self->token.integer));
+    case TOKEN_BIG:
+        return s_literal (self, (value_t){ .kind = VALUE_BIG, .as.text = self->token.text });
     case TOKEN_FLOAT:
         return s_literal (self, value_float (self->token.real));
     default:
@@ -361,8 +363,8 @@ static void
 s_bare_argument (syntax_t *self, node_t *test)
 {
     token_kind_t kind = self->token.kind;
-    bool begins = kind == TOKEN_NAME || kind == TOKEN_STRING || kind == TOKEN_INTEGER || kind == TOKEN_FLOAT ||
-                  syntax_is (self, TOKEN_OPERATOR, "[") || syntax_is (self, TOKEN_OPERATOR, "{");
+    bool begins = kind == TOKEN_NAME || kind == TOKEN_STRING || kind == TOKEN_INTEGER || kind == TOKEN_BIG ||
+                  kind == TOKEN_FLOAT || syntax_is (self, TOKEN_OPERATOR, "[") || syntax_is (self, TOKEN_OPERATOR, "{");
     if (!begins || s_ends_test (self))
         return;
     if (syntax_is (self, TOKEN_NAME, "is")) {

@@ -217,6 +217,37 @@ s_print_text_repr (value_heap_t *self, span_t text, buffer_t *out)
     buffer_append_byte (out, quote);
 }
 
+static void
+s_print_container (value_heap_t *self, value_t value, buffer_t *out)
+{
+    switch (value.kind) {
+    case VALUE_LIST:
+        s_print_items (self, value.as.list, "[]", out);
+        break;
+    case VALUE_TUPLE:
+        s_print_items (self, value.as.list, "()", out);
+        break;
+    case VALUE_RANGE:
+        s_print_range ((const value_view_t *)value.as.list, out);
+        break;
+    case VALUE_VIEW:
+        buffer_print (out, "%s(", value_type_name (value));
+        s_print_items (self, value.as.list, "[]", out);
+        buffer_append_byte (out, ')');
+        break;
+    case VALUE_DICT:
+        s_print_pairs (self, value.as.dict, out);
+        break;
+    case VALUE_NAMESPACE:
+        buffer_append_string (out, "<Namespace ");
+        s_print_pairs (self, value.as.dict, out);
+        buffer_append_byte (out, '>');
+        break;
+    default:
+        buffer_print (out, "<%s object>", value_type_name (value));
+    }
+}
+
 void
 value_print_repr (value_heap_t *self, value_t value, buffer_t *out)
 {
@@ -247,33 +278,8 @@ value_print_repr (value_heap_t *self, value_t value, buffer_t *out)
         s_print_text_repr (self, value.as.text, out);
         buffer_append_string (out, value.safe ? ")" : "");
         break;
-    case VALUE_LIST:
-        s_print_items (self, value.as.list, "[]", out);
-        break;
-    case VALUE_TUPLE:
-        s_print_items (self, value.as.list, "()", out);
-        break;
-    case VALUE_RANGE:
-        s_print_range ((const value_view_t *)value.as.list, out);
-        break;
-    case VALUE_VIEW:
-        buffer_print (out, "%s(", value_type_name (value));
-        s_print_items (self, value.as.list, "[]", out);
-        buffer_append_byte (out, ')');
-        break;
-    case VALUE_DICT:
-        s_print_pairs (self, value.as.dict, out);
-        break;
-    case VALUE_NAMESPACE:
-        buffer_append_string (out, "<Namespace ");
-        s_print_pairs (self, value.as.dict, out);
-        buffer_append_byte (out, '>');
-        break;
-    case VALUE_ITERATOR:
-    case VALUE_FUNCTION:
-    case VALUE_LOOP:
-        buffer_print (out, "<%s object>", value_type_name (value));
-        break;
+    default:
+        s_print_container (self, value, out);
     }
 }
 
