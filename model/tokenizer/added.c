@@ -165,18 +165,24 @@ s_word_behind (span_t text, size_t at)
     return at < text.size && letters_is_word (letters_decode (text.data + at, &size));
 }
 
-static size_t
-s_blanks_before (span_t text, size_t at, size_t stop)
+static bool
+s_is_blank (const added_t *self, uint32_t code)
 {
-    for (size_t start; at > stop && letters_of (s_code_before (text, at, &start)) & LETTER_SPACE && start >= stop;)
+    return letters_of (code) & LETTER_SPACE && !(self->of_ascii && code >= 0x80);
+}
+
+static size_t
+s_blanks_before (const added_t *self, span_t text, size_t at, size_t stop)
+{
+    for (size_t start; at > stop && s_is_blank (self, s_code_before (text, at, &start)) && start >= stop;)
         at = start;
     return at;
 }
 
 static size_t
-s_blanks_behind (span_t text, size_t at)
+s_blanks_behind (const added_t *self, span_t text, size_t at)
 {
-    for (size_t size; at < text.size && letters_at (text.data + at, &size) & LETTER_SPACE;)
+    for (size_t size; at < text.size && s_is_blank (self, letters_decode (text.data + at, &size));)
         at += size;
     return at;
 }
@@ -273,8 +279,8 @@ added_next (const added_t *self, const trie_t *trie, span_t text, size_t from, s
         const added_token_t *token = array_at (&self->tokens, s_node (trie, node)->token - 1);
         bool alone = !token->single_word || (!s_word_before (text, at) && !s_word_behind (text, end));
         if (alone && (with_special || !token->special)) {
-            size_t start = token->lstrip ? s_blanks_before (text, at, taken) : at;
-            *match = (added_match_t){ token, start, token->rstrip ? s_blanks_behind (text, end) : end, end };
+            size_t start = token->lstrip ? s_blanks_before (self, text, at, taken) : at;
+            *match = (added_match_t){ token, start, token->rstrip ? s_blanks_behind (self, text, end) : end, end };
             return true;
         }
         at = end;

@@ -41,6 +41,7 @@ typedef struct {
     array_t offsets;    //  size_t: where each content lies in `bytes`
     trie_t raw;         //  Found in raw text
     trie_t normal;      //  Found in normalised text
+    bool of_ascii;      //  Blanks around tokens are those of ASCII, as llama.cpp takes them
 } added_t;
 
 //  A token in a text.

@@ -91,11 +91,32 @@ test_tokens_are_found_as_a_plain_search_finds_them (void **state)
     }
 }
 
+//  The library's blanks are Unicode's; llama.cpp's are those of ASCII.
+static void
+test_a_token_takes_the_blanks_that_its_reader_knows (void **state)
+{
+    for (int of_ascii = 0; of_ascii < 2; of_ascii++) {
+        added_t added;
+        added_match_t match;
+        span_t text = SPAN ("a \xe2\x80\xa8 <t> \xe2\x80\xa8 a");
+        added_init (&added);
+        added.of_ascii = of_ascii;
+        added_token_t token = { .lstrip = true, .rstrip = true, .content = SPAN ("<t>") };
+        assert_int_equal (added_put (&added, token, NULL), STATUS_OK);
+        added_seal (&added, false);
+        assert_true (added_next (&added, &added.raw, text, 0, 0, true, &match));
+        assert_int_equal (match.start, of_ascii ? 5 : 1);
+        assert_int_equal (match.end, of_ascii ? 10 : 14);
+        added_fini (&added);
+    }
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_tokens_are_found_as_a_plain_search_finds_them),
+        cmocka_unit_test (test_a_token_takes_the_blanks_that_its_reader_knows),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

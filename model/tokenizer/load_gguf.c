@@ -549,6 +549,7 @@ s_contains (const loading_t *self, const char *key, const char *words)
 static void
 s_find_strips (loading_t *self)
 {
+    self->tokenizer->added.of_ascii = true;
     if (s_contains (self, "tokenizer.ggml.pre", "jina-v2-de jina-v2-es jina-v2-code") ||
         s_contains (self, "general.architecture", "nomic-bert-moe jina-bert-v3"))
         self->strips_before = "<mask>";
