@@ -79,14 +79,6 @@ manifest_is_instance (const char *name)
     return s_is_name (name) && !strchr (name, '.');
 }
 
-static void
-s_check_name (check_t *self, place_t place, const char *path, const char *name)
-{
-    if (!s_is_name (name))
-        complaints_add (
-            self->complaints, place, "%s: '%.100s' is no name: up to 64 letters, digits, '.', '_' and '-'", path, name);
-}
-
 static bool
 s_model_answers_to (const manifest_model_t *model, const char *name)
 {
@@ -256,16 +248,14 @@ s_check_pair (check_t *self, size_t first, size_t second)
 static void
 s_check_workers (check_t *self)
 {
-    static const char *const engines [] = { [ENGINE_MOCK] = "mock", [ENGINE_LLAMACPP] = "llamacpp" };
     for (size_t i = 0; i < self->fleet->workers.count; i++) {
         manifest_worker_t *worker = s_worker (self->fleet, i);
-        char path [64];
-        snprintf (path, sizeof path, "workers[%zu].name", i);
         if (!*worker->name)
-            worker->name = engines [worker->engine];
+            worker->name = manifest_engines [worker->engine];
         if (!manifest_is_instance (worker->name))
             complaints_add (self->complaints, manifest_place (self->root, "workers", i, "name"),
-                "%s: '%.100s' is no name of actors: up to 64 letters, digits, '_' and '-'", path, worker->name);
+                "workers[%zu].name: '%.100s' is no name of actors: up to 64 letters, digits, '_' and '-'", i,
+                worker->name);
         s_settle_model (self, i);
         worker->place = manifest_place (self->root, "workers", i, "command");
         s_check_engine (self, i);
@@ -301,8 +291,9 @@ s_check (check_t *self)
         complaints_add (self->complaints, version ? version->place : (place_t){ 0 },
             "version %lld is not known here; this program reads version %d", (long long)self->fleet->version,
             MANIFEST_VERSION);
-    s_check_name (
-        self, manifest_section_place (self->root, "cluster", "name"), "cluster.name", self->fleet->cluster.name);
+    if (!s_is_name (self->fleet->cluster.name))
+        complaints_add (self->complaints, manifest_section_place (self->root, "cluster", "name"),
+            "cluster.name: '%.100s' is no name: up to 64 letters, digits, '.', '_' and '-'", self->fleet->cluster.name);
     s_check_models (self);
     s_check_workers (self);
     manifest_check_ports (self->fleet, self->root, self->complaints);

@@ -106,6 +106,9 @@ typedef struct {
     arena_t memory;                            //  What all of these point to
 } manifest_t;
 
+//  The names of engines, by manifest_engine_t.
+extern const char *const manifest_engines [];
+
 //  Every key of the file, for help and manual.
 extern const option_t manifest_table [];
 

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 
-static const char *const s_engines [] = { "mock", "llamacpp", NULL };
+const char *const manifest_engines [] = { [ENGINE_MOCK] = "mock", [ENGINE_LLAMACPP] = "llamacpp", NULL };
+
 static const char *const s_processes [] = { "core", "own", NULL };
 static const char *const s_levels [] = { "debug", "info", "warning", "error", NULL };
 static const char *const s_formats [] = { "auto", "human", "json", NULL };
@@ -112,7 +113,7 @@ static const option_t s_worker [] = {
     { .name = "engine",
         .type = OPTION_ENUM,
         .traits = OPTION_REQUIRED,
-        .words = s_engines,
+        .words = manifest_engines,
         .offset = offsetof (manifest_worker_t, engine),
         .example = "llamacpp",
         .doc = "Which adapter: mock makes its tokens up, llamacpp speaks to a llama-server." },
