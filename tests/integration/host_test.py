@@ -15,7 +15,7 @@ import time
 import unittest
 import urllib.request
 
-from support import STATOR, Fleet, Program, free_port, until
+from support import STATOR, Fleet, Program, free_port, has_ipv6, until
 
 FLEET = """
 version: 1
@@ -264,6 +264,14 @@ class HostTest(unittest.TestCase):
         self.assertEqual(question, "mock> Are you there?")
         self.assertGreater(len(answer), 10)
         self.assertLess(time.monotonic() - started, 30)
+
+    @unittest.skipUnless(has_ipv6(), "no ::1 here")
+    def test_run_asks_at_an_address_of_ipv6_too(self):
+        done = subprocess.run([STATOR, "run", "--once", "--frontend-host", "::1", "--port", "0",
+                               "--run-dir", self.folder / "run", "--state-dir", self.folder / "state"],
+                              capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertIn("mock> Say hello", done.stdout)
 
     def test_a_port_that_somebody_holds_ends_the_start(self):
         with socket.create_server(("127.0.0.1", 0)) as holder:

@@ -17,6 +17,16 @@ NOBODY = {"": {"state": "unknown", "restarts": 0, "pid": 0}}
 CLIENTS = pathlib.Path(os.environ.get("STATOR_CLIENTS", ROOT / "build/clients"))
 
 
+def has_ipv6():
+    """Whether something can listen on ::1."""
+    try:
+        with socket.socket(socket.AF_INET6) as listener:
+            listener.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
 def free_port():
     """A TCP port that nobody listens on now. The system does not give it out again soon."""
     with socket.socket() as listener:
