@@ -437,6 +437,14 @@ s_most (uint64_t a, uint64_t b)
     return a > b ? a : b;
 }
 
+static uint32_t
+s_requests (const rank_t *rank, bool fresh)
+{
+    uint64_t said = fresh ? (uint64_t)rank->load.running + rank->load.waiting : 0;
+    uint64_t requests = s_most (rank->active, said);
+    return requests < UINT32_MAX ? (uint32_t)requests : UINT32_MAX;
+}
+
 //  What was routed here since the last report is in our own count; what others routed there only in the report: the
 //  higher one is nearer to the truth.
 static void
@@ -454,7 +462,7 @@ s_add_candidates (const fleet_t *self, worker_t *worker, uint64_t now_ns, array_
         candidate->rank = i;
         candidate->prefill_blocks = s_most (rank->prefill_blocks, reported_blocks);
         candidate->active_blocks = s_most (rank->active_blocks, fresh ? rank->load.kv_used : 0);
-        candidate->active = (uint32_t)s_most (rank->active, fresh ? rank->load.running + rank->load.waiting : 0);
+        candidate->active = s_requests (rank, fresh);
         candidate->kv_used = fresh ? rank->load.kv_used : 0;
         candidate->kv_capacity = worker->card.capacity;
     }

@@ -90,6 +90,18 @@ test_active_requests_weigh_until_they_end (void **state)
     fleet_destroy (&fleet);
 }
 
+//  A worker that says it has more requests than there are numbers does not look idle.
+static void
+test_requests_beyond_all_numbers_are_many (void **state)
+{
+    fleet_t *fleet = s_fleet_of_one ();
+    worker_load_t load = { .running = UINT32_MAX, .waiting = 1 };
+    fleet_report (fleet, event_source (SPAN ("worker/a")), &load, 1);
+    assert_int_equal (s_candidate (fleet, 1).active, UINT32_MAX);
+    assert_int_equal (s_candidate (fleet, 2 * SECOND).active, 0);
+    fleet_destroy (&fleet);
+}
+
 static void
 test_what_is_not_heard_of_for_an_hour_is_dropped (void **state)
 {
@@ -223,6 +235,7 @@ main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_active_requests_weigh_until_they_end),
+        cmocka_unit_test (test_requests_beyond_all_numbers_are_many),
         cmocka_unit_test (test_what_is_not_heard_of_for_an_hour_is_dropped),
         cmocka_unit_test (test_beyond_the_bound_the_one_unheard_of_for_longest_goes),
         cmocka_unit_test (test_every_end_is_told_once),

@@ -11,8 +11,8 @@ static const uint64_t UNIT = 1000000;
 static uint64_t
 s_cost (const policy_request_t *request, const policy_weights_t *weights, const policy_candidate_t *candidate)
 {
-    uint64_t prefill = candidate->prefill_blocks + request->prompt_blocks - candidate->overlap_blocks;
-    uint64_t decode = candidate->active_blocks + request->prompt_blocks;
+    uint64_t prefill = policy_blocks (candidate->prefill_blocks) + request->prompt_blocks - candidate->overlap_blocks;
+    uint64_t decode = policy_blocks (candidate->active_blocks) + request->prompt_blocks;
     return prefill * weights->overlap_weight + decode * UNIT;
 }
 

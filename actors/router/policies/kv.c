@@ -34,7 +34,8 @@ static uint64_t
 s_owed (const policy_candidate_t *candidate)
 {
     uint64_t computed = candidate->pending_blocks - candidate->awaited_blocks;
-    return candidate->prefill_blocks > computed ? candidate->prefill_blocks - computed : 0;
+    uint64_t owed = policy_blocks (candidate->prefill_blocks);
+    return owed > computed ? owed - computed : 0;
 }
 
 //  The position of the home; POLICY_NONE where there is none.
@@ -60,7 +61,8 @@ s_home (const policy_request_t *request, const policy_weights_t *weights, const 
 static uint64_t
 s_wanted (const policy_candidate_t *candidate)
 {
-    return candidate->live_blocks > candidate->active_blocks ? candidate->live_blocks : candidate->active_blocks;
+    return policy_blocks (
+        candidate->live_blocks > candidate->active_blocks ? candidate->live_blocks : candidate->active_blocks);
 }
 
 //  What it would push out there, of that.
@@ -71,7 +73,7 @@ s_crowded_out (const policy_request_t *request, const policy_candidate_t *candid
     return candidate->kv_capacity && wanted > candidate->kv_capacity ? wanted - candidate->kv_capacity : 0;
 }
 
-//  A prompt has at most 2^20 blocks and a weight is at most 1000, so nothing overflows.
+//  A prompt has at most 2^20 blocks, a weight is at most 1000 and the rest is bounded (policy_blocks): nothing overflows.
 static uint64_t
 s_cost (const policy_request_t *request, const policy_weights_t *weights, const policy_candidate_t *candidate)
 {

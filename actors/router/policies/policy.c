@@ -21,6 +21,13 @@ policy_find (const char *name)
     return NULL;
 }
 
+uint64_t
+policy_blocks (uint64_t said)
+{
+    static const uint64_t MOST = UINT64_C (1) << 31;
+    return said < MOST ? said : MOST;
+}
+
 bool
 policy_is_better (const policy_candidate_t *a, const policy_candidate_t *b)
 {

@@ -75,6 +75,10 @@ extern const policy_t policy_sticky;
 //  NULL where none has this name.
 const policy_t *policy_find (const char *name);
 
+//  A number of blocks as costs count it.  Workers say such numbers, and none may win by saying what no product with a weight
+//  has room for: four times the bound with the highest weight, and once more, fit.
+uint64_t policy_blocks (uint64_t said);
+
 //  Whether the first has the lower cost, or the same and fewer active requests.
 bool policy_is_better (const policy_candidate_t *a, const policy_candidate_t *b);
 

@@ -55,6 +55,17 @@ s_choose_again (const policy_t *policy, uint32_t prompt_blocks, size_t last, con
     return s_ask (policy, request, rows, count);
 }
 
+//  2^58 blocks at a weight of 1 are 0 in 64 bits.
+static void
+test_nobody_wins_by_a_load_that_overflows (void **state)
+{
+    row_t rows [] = { { .prefill = 10, .active = 1 }, { .prefill = UINT64_C (1) << 58 } };
+    row_t at_home [] = { { .overlap = 90, .prefill = UINT64_C (1) << 58 }, { .prefill = 10, .active = 1 } };
+    assert_int_equal (s_choose (&policy_kv, 100, 0, rows, 2), 0);
+    assert_int_equal (s_choose (&policy_kv, 100, 0, at_home, 2), 1);
+    assert_int_equal (s_choose (&policy_dynamo, 100, 0, rows, 2), 0);
+}
+
 static void
 test_a_conversation_stays_where_its_cache_is (void **state)
 {
@@ -261,6 +272,7 @@ int
 main (void)
 {
     const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_nobody_wins_by_a_load_that_overflows),
         cmocka_unit_test (test_a_conversation_stays_where_its_cache_is),
         cmocka_unit_test (test_a_conversation_moves_when_that_clearly_wins),
         cmocka_unit_test (test_a_conversation_does_not_move_where_it_does_not_fit),
