@@ -118,6 +118,12 @@ holder_table_remove (holder_table_t *self, uint32_t id)
 }
 
 uint32_t
+holder_table_count (const holder_table_t *self)
+{
+    return self->entries.count;
+}
+
+uint32_t
 holder_table_bound (const holder_table_t *self)
 {
     uint32_t bound = table_bound (&self->entries);

@@ -61,6 +61,9 @@ const holder_t *holder_table_get (const holder_table_t *self, uint32_t id);
 //  Frees the number for somebody else.  False where there is no such holder.
 bool holder_table_remove (holder_table_t *self, uint32_t id);
 
+//  Holders that have a number.
+uint32_t holder_table_count (const holder_table_t *self);
+
 //  Numbers are below this.
 uint32_t holder_table_bound (const holder_table_t *self);
 

@@ -29,6 +29,13 @@ pile_at (const pile_t *self, size_t position)
     return chunk + (position & (PILE_CHUNK - 1)) * self->element_size;
 }
 
+//  The same of a pile of numbers.
+static inline uint32_t *
+pile_number_at (const pile_t *self, size_t position)
+{
+    return ((uint32_t **)self->chunks.data) [position >> PILE_BITS] + (position & (PILE_CHUNK - 1));
+}
+
 //  Appends a zeroed element and returns it.
 void *pile_add (pile_t *self);
 

@@ -19,6 +19,14 @@ enum {
     BLOCK_BYTES = 100,
     ROOM_UNSAID = 4096    //  Blocks that an engine is guessed to have room for where it does not say
 };
+
+//  A guess of a namespace.
+typedef struct {
+    node_t node;        //  Key: of the holder
+    uint64_t holder;    //  Packed
+    guess_t *guess;     //  Owned
+} guess_entry_t;
+
 static const uint64_t GUESSED_NS = (uint64_t)600 * 1000000000;
 
 catalog_t *
@@ -33,17 +41,15 @@ catalog_new (const catalog_options_t *options)
         self->options.guessed_ns = GUESSED_NS;
     array_init (&self->namespaces, sizeof (namespace_entry_t *));
     array_init (&self->by_slot, sizeof (namespace_entry_t *));
-    array_init (&self->sources, sizeof (source_entry_t));
+    table_init (&self->sources, sizeof (source_entry_t));
     pile_init (&self->claims, sizeof (claim_t));
-    array_init (&self->free_slots, sizeof (uint32_t));
     array_init (&self->spaces_left, sizeof (namespace_entry_t *));
-    array_init (&self->guesses_left, sizeof (guess_t *));
-    array_init (&self->learnings, sizeof (learning_t));
+    pile_init (&self->guesses_left, sizeof (guess_t *));
+    pile_init (&self->learnings, sizeof (learning_t));
     array_init (&self->hashes, sizeof (uint64_t));
     self->reach = reach_new ();
     index_match_init (&self->match);
     self->by_namespace = map_new (0);
-    self->by_source = map_new (0);
     list_init (&self->snapshots);
     return self;
 }
@@ -57,13 +63,12 @@ catalog_namespace_at (const catalog_t *self, size_t position)
 static void
 s_namespace_free (namespace_entry_t *space)
 {
-    size_t cursor = 0;
-    void *value;
-    while (map_next (space->guesses, &cursor, NULL, &value)) {
-        guess_t *guess = value;
-        guess_destroy (&guess);
+    for (uint32_t number = 1; number < table_bound (&space->guesses); number++) {
+        guess_entry_t *entry = table_at (&space->guesses, number);
+        if (entry->node.key)
+            guess_destroy (&entry->guess);
     }
-    map_destroy (&space->guesses);
+    table_fini (&space->guesses);
     pending_destroy (&space->pending);
     index_destroy (&space->index);
     memory_free (space);
@@ -75,14 +80,14 @@ s_shed (catalog_t *self)
 {
     size_t guesses = self->guesses_left.count, spaces = self->spaces_left.count;
     if (guesses) {
-        guess_t **guess = array_at (&self->guesses_left, guesses - 1);
+        guess_t **guess = pile_at (&self->guesses_left, guesses - 1);
         if (!guess_shed (*guess)) {
             guess_destroy (guess);
-            array_cut (&self->guesses_left, guesses - 1);
+            pile_cut (&self->guesses_left);
         }
     } else if (spaces) {
         namespace_entry_t *space = *(namespace_entry_t **)array_at (&self->spaces_left, spaces - 1);
-        if (!index_shed (space->index)) {
+        if (!index_shed (space->index) && !pending_shed (space->pending) && !table_shed (&space->guesses)) {
             self->sums.bytes -= space->bytes;
             s_namespace_free (space);
             array_cut (&self->spaces_left, spaces - 1);
@@ -105,16 +110,13 @@ catalog_destroy (catalog_t **self_p)
     catalog_claims_fini (self);
     array_fini (&self->namespaces);
     array_fini (&self->by_slot);
-    array_fini (&self->sources);
-    array_fini (&self->free_slots);
     array_fini (&self->spaces_left);
-    array_fini (&self->guesses_left);
-    array_fini (&self->learnings);
+    pile_fini (&self->guesses_left);
+    pile_fini (&self->learnings);
     array_fini (&self->hashes);
     reach_destroy (&self->reach);
     index_match_fini (&self->match);
     map_destroy (&self->by_namespace);
-    map_destroy (&self->by_source);
     memory_free (self);
     *self_p = NULL;
 }
@@ -179,7 +181,8 @@ s_namespace (catalog_t *self, uint64_t id)
     s_take_slot (self, space);
     space->index = index_new (NULL);
     space->pending = pending_new (space->index, UINT32_MAX);
-    space->guesses = map_new (0);
+    table_init (&space->guesses, sizeof (guess_entry_t));
+    space->guesses_at = 1;
     s_end_change (self, space);
     array_append (&self->namespaces, &space, 1);
     map_put_u64 (self->by_namespace, id, space);
@@ -313,25 +316,42 @@ catalog_cleared (catalog_t *self, uint64_t source, const kv_cleared_t *event)
     catalog_snapshots_cleared (self, source, event);
 }
 
-//  One that was taken out of its namespace, if there was one.
-static void
-s_forget_guess (catalog_t *self, guess_t *guess)
+static guess_entry_t *
+s_guess_at (const namespace_entry_t *space, uint32_t number)
 {
-    if (!guess)
-        return;
+    return table_at (&space->guesses, number);
+}
+
+//  The number of the guess about a holder; 0 where there is none.
+static uint32_t
+s_find_guess (const namespace_entry_t *space, const holder_t *holder)
+{
+    uint64_t packed = holder_pack (holder);
+    uint32_t number = table_find (&space->guesses, table_key_of_pair (0, packed));
+    while (number && s_guess_at (space, number)->holder != packed)
+        number = table_next_equal (&space->guesses, number);
+    return number;
+}
+
+//  Takes one out of its namespace.
+static void
+s_forget_guess (catalog_t *self, namespace_entry_t *space, uint32_t number)
+{
+    guess_t *guess = s_guess_at (space, number)->guess;
     guess_leave (guess);
-    *(guess_t **)array_add (&self->guesses_left) = guess;
+    *(guess_t **)pile_add (&self->guesses_left) = guess;
+    table_remove (&space->guesses, number);
 }
 
 void
 catalog_forget_holder (catalog_t *self, namespace_entry_t *space, const holder_t *holder)
 {
     s_begin_change (self, space);
-    uint32_t number = index_holder_find (space->index, holder);
+    uint32_t number = index_holder_find (space->index, holder), guess = s_find_guess (space, holder);
     if (holder->kind == HOLDER_PENDING)
         pending_forget (space->pending, holder);
-    else if (holder->kind == HOLDER_APPROXIMATE)
-        s_forget_guess (self, map_remove_u64 (space->guesses, holder_pack (holder)));
+    else if (guess)
+        s_forget_guess (self, space, guess);
     else if (number != HOLDER_NONE)
         index_retire (space->index, number, NULL);
     s_end_change (self, space);
@@ -432,15 +452,17 @@ catalog_settle (catalog_t *self, catalog_ticket_t ticket)
 static guess_t *
 s_guess (catalog_t *self, namespace_entry_t *space, const claim_t *pending, uint32_t capacity)
 {
-    uint64_t source = ((source_entry_t *)array_at (&self->sources, pending->slot))->source;
+    uint64_t source = catalog_source_at (self, pending->slot)->source;
     const holder_t *holder =
         &catalog_claim (self, space, source, pending->holder.rank, pending->holder.tier, HOLDER_APPROXIMATE)->holder;
-    guess_t *guess = map_get_u64 (space->guesses, holder_pack (holder));
-    if (guess)
-        return guess;
-    guess = guess_new (space->index, holder, capacity ? capacity : ROOM_UNSAID, self->options.guessed_ns);
-    map_put_u64 (space->guesses, holder_pack (holder), guess);
-    return guess;
+    uint32_t number = s_find_guess (space, holder);
+    if (number)
+        return s_guess_at (space, number)->guess;
+    uint64_t packed = holder_pack (holder);
+    guess_entry_t *entry = s_guess_at (space, table_add (&space->guesses, table_key_of_pair (0, packed)));
+    entry->holder = packed;
+    entry->guess = guess_new (space->index, holder, capacity ? capacity : ROOM_UNSAID, self->options.guessed_ns);
+    return entry->guess;
 }
 
 //  Learns the next piece of what became of a prefill, the end of the prompt first.  False where that was the last: then it is
@@ -474,8 +496,8 @@ static void
 s_learn_more (catalog_t *self)
 {
     size_t last = self->learnings.count;
-    if (last && !s_learn (self, array_at (&self->learnings, last - 1)))
-        array_cut (&self->learnings, last - 1);
+    if (last && !s_learn (self, pile_at (&self->learnings, last - 1)))
+        pile_cut (&self->learnings);
 }
 
 bool
@@ -487,7 +509,7 @@ catalog_guess (catalog_t *self, catalog_ticket_t ticket, const catalog_outcome_t
     if (!s_prefill (self, s_namespace_of (self, &ticket), ticket.id, &claim, &count))
         return false;
     if (s_learn (self, &learning))
-        array_append (&self->learnings, &learning, 1);
+        *(learning_t *)pile_add (&self->learnings) = learning;
     return true;
 }
 
@@ -496,17 +518,19 @@ catalog_guess (catalog_t *self, catalog_ticket_t ticket, const catalog_outcome_t
 static bool
 s_expire_guesses (catalog_t *self, namespace_entry_t *space, uint64_t now_ns, size_t *left, size_t *looks)
 {
-    void *value;
-    span_t key;
-    for (; *left && *looks && map_next (space->guesses, &space->guesses_at, &key, &value); --*looks) {
+    for (; *left && *looks && space->guesses_at < table_bound (&space->guesses); --*looks) {
+        uint32_t number = space->guesses_at++;
+        const guess_entry_t *entry = s_guess_at (space, number);
         guess_stats_t stats;
-        guess_expire (value, now_ns, left);
-        guess_stats (value, &stats);
+        if (!entry->node.key)
+            continue;
+        guess_expire (entry->guess, now_ns, left);
+        guess_stats (entry->guess, &stats);
         if (!stats.blocks)
-            s_forget_guess (self, map_remove (space->guesses, key));
+            s_forget_guess (self, space, number);
     }
     bool is_end = *left && *looks;
-    space->guesses_at = is_end ? 0 : space->guesses_at;
+    space->guesses_at = is_end ? 1 : space->guesses_at;
     return is_end;
 }
 
@@ -571,7 +595,7 @@ s_expected_ns (const catalog_t *self, const namespace_entry_t *space, const reac
 {
     if (!overlap->pending)
         return 0;
-    const source_entry_t *entry = array_at (&self->sources, overlap->owner);
+    const source_entry_t *entry = catalog_source_at (self, overlap->owner);
     const claim_t *claim = catalog_find_claim (self, entry, overlap->rank, TIER_DEVICE, HOLDER_PENDING);
     uint32_t number = index_holder_find (space->index, &claim->holder), position = overlap->pending_end - 1;
     return pending_expected (space->pending, number, position, *(uint64_t *)array_at (&self->hashes, position));
@@ -588,7 +612,7 @@ catalog_match (catalog_t *self, uint64_t namespace_id, column_t hashes, holder_k
     reach_overlaps (self->reach, space->index, &self->match, last, overlaps);
     for (size_t i = before; i < overlaps->count; i++) {
         catalog_overlap_t *overlap = array_at (overlaps, i);
-        overlap->source = ((source_entry_t *)array_at (&self->sources, overlap->reached.owner))->source;
+        overlap->source = catalog_source_at (self, overlap->reached.owner)->source;
         overlap->expected_ns = s_expected_ns (self, space, &overlap->reached);
     }
 }
@@ -637,5 +661,5 @@ catalog_stats (const catalog_t *self, catalog_stats_t *stats)
 {
     *stats = self->sums;
     stats->namespaces = self->namespaces.count;
-    stats->sources = map_count (self->by_source);
+    stats->sources = self->sources.count;
 }

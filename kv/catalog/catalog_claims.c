@@ -14,23 +14,18 @@ enum { WORD_BITS = 64 };
 //  ---- Sources ----
 
 source_entry_t *
-catalog_find_source (const catalog_t *self, uint64_t source)
+catalog_source_at (const catalog_t *self, uint32_t slot)
 {
-    uintptr_t slot = (uintptr_t)map_get_u64 (self->by_source, source);
-    return slot ? array_at (&self->sources, slot - 1) : NULL;
+    return table_at (&self->sources, slot);
 }
 
-static uint32_t
-s_free_slot (catalog_t *self)
+source_entry_t *
+catalog_find_source (const catalog_t *self, uint64_t source)
 {
-    size_t last = self->free_slots.count;
-    if (last) {
-        uint32_t slot = *(uint32_t *)array_at (&self->free_slots, last - 1);
-        array_cut (&self->free_slots, last - 1);
-        return slot;
-    }
-    array_add (&self->sources);
-    return (uint32_t)self->sources.count - 1;
+    uint32_t slot = table_find (&self->sources, table_key_of_pair (0, source));
+    while (slot && catalog_source_at (self, slot)->source != source)
+        slot = table_next_equal (&self->sources, slot);
+    return slot ? catalog_source_at (self, slot) : NULL;
 }
 
 source_entry_t *
@@ -39,11 +34,11 @@ catalog_source (catalog_t *self, uint64_t source)
     source_entry_t *entry = catalog_find_source (self, source);
     if (entry)
         return entry;
-    uint32_t slot = s_free_slot (self);
-    entry = array_at (&self->sources, slot);
-    *entry = (source_entry_t){ .source = source, .slot = slot };
+    uint32_t slot = table_add (&self->sources, table_key_of_pair (0, source));
+    entry = catalog_source_at (self, slot);
+    entry->source = source;
+    entry->slot = slot;
     array_init (&entry->claims, sizeof (uint32_t));
-    map_put_u64 (self->by_source, source, (void *)(uintptr_t)(slot + 1));
     return entry;
 }
 
@@ -51,10 +46,8 @@ void
 catalog_end_source (catalog_t *self, source_entry_t *entry)
 {
     reach_forget (self->reach, entry->slot);
-    map_remove_u64 (self->by_source, entry->source);
     array_fini (&entry->claims);
-    array_append (&self->free_slots, &entry->slot, 1);
-    *entry = (source_entry_t){ .source = 0 };
+    table_remove (&self->sources, entry->slot);
 }
 
 //  ---- Claims ----
@@ -170,7 +163,7 @@ void
 catalog_end_claim (catalog_t *self, claim_t *claim)
 {
     const holder_t *holder = &claim->holder;
-    source_entry_t *entry = array_at (&self->sources, claim->slot);
+    source_entry_t *entry = catalog_source_at (self, claim->slot);
     *(uint32_t *)array_at (&entry->claims, catalog_position (holder->rank, holder->tier, holder->kind)) = 0;
     reach_count_as (self->reach, holder->owner, REACH_NOBODY);
     claim->is_over = true;
@@ -219,8 +212,9 @@ catalog_claims_fini (catalog_t *self)
     for (uint32_t number = 1; number < self->claims.count; number++)
         array_fini (&s_claim (self, number)->spaces);
     pile_fini (&self->claims);
-    for (size_t i = 0; i < self->sources.count; i++)
-        array_fini (&((source_entry_t *)array_at (&self->sources, i))->claims);
+    for (uint32_t slot = 1; slot < table_bound (&self->sources); slot++)
+        array_fini (&catalog_source_at (self, slot)->claims);
+    table_fini (&self->sources);
 }
 
 //  ---- Check ----
@@ -259,13 +253,14 @@ catalog_check (const catalog_t *self)
         index_check (catalog_namespace_at (self, i)->index);
         s_check_holders (self, catalog_namespace_at (self, i));
     }
-    for (size_t i = 0; i < self->sources.count; i++) {
-        const source_entry_t *entry = array_at (&self->sources, i);
+    table_check (&self->sources);
+    for (uint32_t slot = 1; slot < table_bound (&self->sources); slot++) {
+        const source_entry_t *entry = catalog_source_at (self, slot);
         for (size_t k = 0; k < entry->claims.count; k++) {
             const claim_t *claim = catalog_claim_at (self, entry, k);
             if (!claim)
                 continue;
-            BUG_ON (claim->slot != i || claim->is_over);
+            BUG_ON (!entry->node.key || claim->slot != slot || claim->is_over);
             s_check_digest (self, claim);
             live++;
         }

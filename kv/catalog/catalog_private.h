@@ -8,7 +8,7 @@
 #include "kv/catalog/catalog.h"
 #include "kv/index/index.h"
 #include "kv/index/pending.h"
-#include "kv/pile.h"
+#include "kv/table.h"
 
 //  What a source has of one rank, tier and kind (catalog_claims.c).
 typedef struct {
@@ -24,20 +24,21 @@ typedef struct {
 
 //  Whoever sends events.
 typedef struct {
+    node_t node;        //  Key: of the source
+    uint32_t slot;      //  Its number in `sources`
     uint64_t source;    //  source id
-    uint32_t slot;      //  Position in `sources`
     array_t claims;     //  uint32_t by catalog_position: number of the claim; 0 for none
 } source_entry_t;
 
 typedef struct {
-    uint64_t id;           //  Public id of the namespace
-    uint64_t number;       //  How many were made before it, and itself
-    uint32_t slot;         //  Position in `by_slot`
-    index_t *index;        //  Its blocks
-    pending_t *pending;    //  Those that are being computed
-    map_t *guesses;        //  guess_t by its packed holder, owned: engines without events
-    size_t guesses_at;     //  Where catalog_expire is among them
-    uint64_t bytes;        //  It takes until it is freed, where it went
+    uint64_t id;            //  Public id of the namespace
+    uint64_t number;        //  How many were made before it, and itself
+    uint32_t slot;          //  Position in `by_slot`
+    index_t *index;         //  Its blocks
+    pending_t *pending;     //  Those that are being computed
+    table_t guesses;        //  guess_entry_t: engines without events
+    uint32_t guesses_at;    //  Where catalog_expire is among them
+    uint64_t bytes;         //  It takes until it is freed, where it went
 } namespace_entry_t;
 
 //  A prefill that is over, and is taken into a guess piece by piece.
@@ -60,14 +61,12 @@ struct catalog {
     map_t *by_namespace;          //  Namespace's id -> the same, borrowed
     array_t by_slot;              //  The same, borrowed; NULL where a slot is free
     uint64_t made;                //  Namespaces so far
-    array_t sources;              //  source_entry_t; forgotten ones keep their slot, source 0
-    array_t free_slots;           //  uint32_t, of those
-    map_t *by_source;             //  source -> slot + 1
+    table_t sources;              //  source_entry_t
     pile_t claims;                //  claim_t by number; the first is none
     uint32_t leaving;             //  The last of those that are over; 0 for none
     uint32_t free_claim;          //  One that is nobody's; 0 for none
     uint64_t unfinished;          //  Prefills that come or go step by step, in all namespaces
-    array_t learnings;            //  learning_t
+    pile_t learnings;             //  learning_t
     array_t hashes;               //  uint64_t, scratch
     reach_t *reach;               //  Who reaches whose holders, in all indexes
     index_match_t match;          //  Scratch
@@ -75,7 +74,7 @@ struct catalog {
     round_t sweep;                //  Of catalog_sweep
     round_t expiry;               //  Of catalog_expire
     array_t spaces_left;          //  namespace_entry_t *, owned: empty ones, whose memory is freed piece by piece
-    array_t guesses_left;         //  guess_t *, owned: those of workers that are gone, likewise
+    pile_t guesses_left;          //  guess_t *, owned: those of workers that are gone, likewise
     list_t snapshots;             //  catalog_snapshot_t: those under way
 };
 
@@ -85,6 +84,9 @@ namespace_entry_t *catalog_namespace_at (const catalog_t *self, size_t position)
 void catalog_forget_holder (catalog_t *self, namespace_entry_t *space, const holder_t *holder);
 
 //  ---- catalog_claims.c ----
+
+//  By its slot.
+source_entry_t *catalog_source_at (const catalog_t *self, uint32_t slot);
 
 //  NULL where nothing is known of it.
 source_entry_t *catalog_find_source (const catalog_t *self, uint64_t source);

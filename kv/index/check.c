@@ -36,21 +36,24 @@ s_check_stretch (const index_t *self, uint32_t run, uint32_t start, stretch_t st
     }
 }
 
-//  Seats that are nobody's, each in one list.  Returns how many.
+//  Seats that are nobody's, each in one row.  Returns how many.
 static size_t
-s_check_idle (const index_t *self, const array_t *seats, sums_t *sums)
+s_check_idle (const index_t *self, const seat_row_t *row, sums_t *sums)
 {
-    for (size_t i = 0; i < seats->count; i++) {
-        uint32_t number = *(uint32_t *)array_at (seats, i);
-        BUG_ON (number == 0 || index_holder_of (self, number) != HOLDER_NONE || sums [number].idle);
-        BUG_ON (seats == &self->free_seats && sums [number].blocks);
-        BUG_ON (seats == &self->dying && sums [number].swept);
+    size_t count = 0;
+    uint32_t last = 0;
+    for (uint32_t number = row->first; number; number = index_seat (self, number)->next, count++) {
+        BUG_ON (number >= self->seats.count || index_holder_of (self, number) != HOLDER_NONE || sums [number].idle);
+        BUG_ON (row == &self->free_seats && sums [number].blocks);
+        BUG_ON (row == &self->dying && sums [number].swept);
         sums [number].idle = true;
+        last = number;
     }
-    return seats->count;
+    BUG_ON (row->last != last);
+    return count;
 }
 
-//  Every holder has a seat, every other seat is in a list.
+//  Every holder has a seat, every other seat is in a row.
 static void
 s_check_seats (const index_t *self, sums_t *sums)
 {

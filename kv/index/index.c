@@ -34,6 +34,10 @@
 //  otherwise of any block of a run, each is compared.  Then it goes on in the next run.  The stretches it went along are the
 //  answer; holders are only counted when somebody asks (index_overlaps), with sets as bits.
 //
+//  Who uses it.  The catalog (kv/catalog) has one index a namespace.  Its holders name no worker but a claim: what a source has of
+//  a rank, tier and kind in all namespaces, so that one step clears it everywhere; reach.h knows whose a claim is.  What is being
+//  computed (pending.h) and guessed (guess.h) are holders like any other.
+//
 //  Everything grows by the piece (lines one at a time, rows in chunks) and nothing shrinks but runs: an index that was large
 //  keeps its lines, some 12 bytes for each block it once had, until it is destroyed.
 
@@ -55,14 +59,11 @@ index_new (const index_options_t *options)
     runs_init (&self->runs, self->sets);
     surplus_init (&self->surplus);
     self->holders = holder_table_new ();
-    array_init (&self->seat_of, sizeof (uint32_t));
+    pile_init (&self->seat_of, sizeof (uint32_t));
     pile_init (&self->seats, sizeof (seat_t));
-    array_init (&self->holder_of, sizeof (uint32_t));
-    array_init (&self->free_seats, sizeof (uint32_t));
-    array_init (&self->dying, sizeof (uint32_t));
-    array_init (&self->doomed, sizeof (uint32_t));
+    pile_init (&self->holder_of, sizeof (uint32_t));
     pile_add (&self->seats);
-    *(uint32_t *)array_add (&self->holder_of) = HOLDER_NONE;
+    *(uint32_t *)pile_add (&self->holder_of) = HOLDER_NONE;
     return self;
 }
 
@@ -72,12 +73,9 @@ index_destroy (index_t **self_p)
     index_t *self = *self_p;
     if (!self)
         return;
-    array_fini (&self->doomed);
-    array_fini (&self->dying);
-    array_fini (&self->free_seats);
-    array_fini (&self->holder_of);
+    pile_fini (&self->holder_of);
     pile_fini (&self->seats);
-    array_fini (&self->seat_of);
+    pile_fini (&self->seat_of);
     holder_table_destroy (&self->holders);
     surplus_fini (&self->surplus);
     runs_fini (&self->runs);
@@ -90,7 +88,8 @@ bool
 index_shed (index_t *self)
 {
     return runs_shed (&self->runs) || sets_shed (self->sets) || table_shed (&self->surplus.counts) ||
-           holder_table_shed (self->holders) || pile_shed (&self->seats);
+           holder_table_shed (self->holders) || pile_shed (&self->seats) || pile_shed (&self->seat_of) ||
+           pile_shed (&self->holder_of);
 }
 
 //  --- seats and holders
@@ -98,7 +97,7 @@ index_shed (index_t *self)
 uint32_t
 index_seat_of (const index_t *self, uint32_t holder)
 {
-    return holder < self->seat_of.count ? ((uint32_t *)self->seat_of.data) [holder] : 0;
+    return holder < self->seat_of.count ? *pile_number_at (&self->seat_of, holder) : 0;
 }
 
 seat_t *
@@ -110,21 +109,41 @@ index_seat (const index_t *self, uint32_t seat)
 static void
 s_set_holder (index_t *self, uint32_t seat, uint32_t holder)
 {
-    ((uint32_t *)self->holder_of.data) [seat] = holder;
+    *pile_number_at (&self->holder_of, seat) = holder;
+}
+
+static void
+s_put_seat (index_t *self, seat_row_t *row, uint32_t seat)
+{
+    index_seat (self, seat)->next = row->first;
+    row->first = seat;
+    row->last = row->last ? row->last : seat;
+}
+
+//  All of a row come before those of another.
+static void
+s_put_seats (index_t *self, seat_row_t *row, seat_row_t *others)
+{
+    if (!others->first)
+        return;
+    index_seat (self, others->last)->next = row->first;
+    row->first = others->first;
+    row->last = row->last ? row->last : others->last;
+    *others = (seat_row_t){ 0 };
 }
 
 static uint32_t
 s_take_seat (index_t *self, uint32_t holder)
 {
-    uint32_t seat;
-    if (self->free_seats.count) {
-        seat = *(uint32_t *)array_at (&self->free_seats, self->free_seats.count - 1);
-        array_cut (&self->free_seats, self->free_seats.count - 1);
+    uint32_t seat = self->free_seats.first;
+    if (seat) {
+        self->free_seats.first = index_seat (self, seat)->next;
+        self->free_seats.last = self->free_seats.first ? self->free_seats.last : 0;
     } else {
         seat = (uint32_t)self->seats.count;
         BUG_ON (seat > SETS_MEMBER_MAX);
         pile_add (&self->seats);
-        array_add (&self->holder_of);
+        pile_add (&self->holder_of);
     }
     *index_seat (self, seat) = (seat_t){ .change = ++self->change };
     s_set_holder (self, seat, holder);
@@ -149,9 +168,9 @@ index_holder_add (index_t *self, const holder_t *holder)
         return HOLDER_NONE;
     }
     uint32_t number = holder_table_add (self->holders, holder);
-    if (number >= self->seat_of.count)
-        array_append (&self->seat_of, NULL, number + 1 - self->seat_of.count);
-    uint32_t *seat = array_at (&self->seat_of, number);
+    if (number == self->seat_of.count)
+        pile_add (&self->seat_of);
+    uint32_t *seat = pile_number_at (&self->seat_of, number);
     if (!*seat)
         *seat = s_take_seat (self, number);
     return number;
@@ -188,7 +207,7 @@ s_refuse_stranger (index_t *self, uint32_t holder, error_t *error)
 static inline bool
 s_has_dead (const index_t *self)
 {
-    return self->dying.count || self->doomed.count;
+    return self->dying.first || self->doomed.first;
 }
 
 bool
@@ -508,7 +527,7 @@ s_vacate (index_t *self, uint32_t seat_number)
         return true;
     self->memberships -= seat->blocks;
     s_set_holder (self, seat_number, HOLDER_NONE);
-    *(uint32_t *)array_add (&self->doomed) = seat_number;
+    s_put_seat (self, &self->doomed, seat_number);
     self->clears++;
     return false;
 }
@@ -521,7 +540,7 @@ index_clear (index_t *self, uint32_t holder, error_t *error)
         return s_refuse_stranger (self, holder, error);
     if (!s_vacate (self, seat)) {
         uint32_t other = s_take_seat (self, holder);
-        ((uint32_t *)self->seat_of.data) [holder] = other;
+        *pile_number_at (&self->seat_of, holder) = other;
     }
     return STATUS_OK;
 }
@@ -534,9 +553,9 @@ index_retire (index_t *self, uint32_t holder, error_t *error)
         return s_refuse_stranger (self, holder, error);
     if (s_vacate (self, seat)) {
         s_set_holder (self, seat, HOLDER_NONE);
-        *(uint32_t *)array_add (&self->free_seats) = seat;
+        s_put_seat (self, &self->free_seats, seat);
     }
-    ((uint32_t *)self->seat_of.data) [holder] = 0;
+    *pile_number_at (&self->seat_of, holder) = 0;
     holder_table_remove (self->holders, holder);
     return STATUS_OK;
 }
@@ -594,11 +613,8 @@ s_sweep_stretch (index_t *self)
 static void
 s_end_pass (index_t *self)
 {
-    array_append (&self->free_seats, self->dying.data, self->dying.count);
-    array_cut (&self->dying, 0);
-    array_t spare = self->dying;
-    self->dying = self->doomed;
-    self->doomed = spare;
+    s_put_seats (self, &self->free_seats, &self->dying);
+    s_put_seats (self, &self->dying, &self->doomed);
     self->sweep_at = (place_t){ 1, 0 };
     self->sweep_end = runs_bound (&self->runs);
 }
@@ -609,9 +625,9 @@ index_sweep (index_t *self, size_t steps)
     if (!s_has_dead (self))
         return false;
     for (size_t left = steps * PARTS_A_STEP, cost; left; left -= cost < left ? cost : left) {
-        if (self->sweep_at.run >= self->sweep_end || !self->dying.count)
+        if (self->sweep_at.run >= self->sweep_end || !self->dying.first)
             s_end_pass (self);
-        if (!self->dying.count)
+        if (!self->dying.first)
             return false;
         cost = s_sweep_stretch (self);
     }
@@ -656,7 +672,7 @@ index_stats (const index_t *self, index_stats_t *stats)
     stats->blocks = self->runs.blocks.count;
     stats->memberships = self->memberships;
     stats->sets = sets_count (self->sets);
-    stats->holders = self->seats.count - 1 - self->free_seats.count - self->dying.count - self->doomed.count;
+    stats->holders = holder_table_count (self->holders);
     stats->bytes = runs_bytes (&self->runs) + sets_bytes (self->sets) + table_bytes (&self->surplus.counts) +
                    holder_table_bytes (self->holders) + self->seats.count * (sizeof (seat_t) + 2 * sizeof (uint32_t));
 }

@@ -10,10 +10,17 @@
 //  A holder between two clears: sets name seats, so that a clear only has to give the holder another one.
 typedef struct {
     uint32_t blocks;    //  Held
+    uint32_t next;      //  In the row of those that are nobody's
     uint64_t digest;    //  Sum of the mixed hashes of all references
     uint64_t change;    //  Number of its last change
     place_t removed;    //  Where the last block was that it removed: the one before is often the next
 } seat_t;
+
+//  Seats that are nobody's, the last that came first.
+typedef struct {
+    uint32_t first;    //  0 where there is none
+    uint32_t last;     //  Likewise
+} seat_row_t;
 
 enum { EXPECTED = 4 };
 
@@ -23,12 +30,12 @@ struct index {
     runs_t runs;                //  Blocks and who has them; seats of cleared holders until they are swept out
     surplus_t surplus;          //  Further references
     holder_table_t *holders;    //  Their numbers
-    array_t seat_of;            //  uint32_t by holder; 0 for none
+    pile_t seat_of;             //  uint32_t by holder; 0 for none
     pile_t seats;               //  seat_t; the first is nobody's
-    array_t holder_of;          //  uint32_t by seat: whose it is; HOLDER_NONE once cleared, and for seats nobody has
-    array_t free_seats;         //  uint32_t: in no set
-    array_t dying;              //  uint32_t: cleared before this pass of the sweep began
-    array_t doomed;             //  uint32_t: cleared since
+    pile_t holder_of;           //  uint32_t by seat: whose it is; HOLDER_NONE once cleared, and for seats nobody has
+    seat_row_t free_seats;      //  In no set
+    seat_row_t dying;           //  Cleared before this pass of the sweep began
+    seat_row_t doomed;          //  Cleared since
     place_t sweep_at;           //  Where this pass is
     uint32_t sweep_end;         //  Runs of this pass are below it
     uint64_t clears;            //  Mark of sets seen without a cleared seat since the last clear
@@ -75,7 +82,7 @@ seat_t *index_seat (const index_t *self, uint32_t seat);
 static inline uint32_t
 index_holder_of (const index_t *self, uint32_t seat)
 {
-    return ((uint32_t *)self->holder_of.data) [seat];
+    return *pile_number_at (&self->holder_of, seat);
 }
 
 //  Whether a seat has a block; its place, where anybody has it.

@@ -14,10 +14,12 @@ enum {
     PREFILL_BLOCKS = 8        //  What forgetting a prefill costs beside its blocks, in blocks
 };
 
-//  What a worker has pending.
+//  What a worker has pending, as long as that is something.
 typedef struct {
     list_link_t in_gone;    //  Among those of workers that are gone; first, so that the link is the work
     list_t prefills;        //  prefill_t, oldest first
+    uint32_t holder;        //  Number
+    uint32_t number;        //  Its node in `works`, until it is gone
     uint64_t blocks;        //  Of them
     bool is_gone;           //  The index has nothing of it any more, and nobody is told of it
 } work_t;
@@ -42,9 +44,14 @@ typedef struct {
     prefill_t *prefill;    //  Owned
 } entry_t;
 
+typedef struct {
+    node_t node;     //  Key: of the holder's number
+    work_t *work;    //  Owned
+} work_entry_t;
+
 struct pending {
     index_t *index;              //  Borrowed
-    array_t work_of;             //  work_t * by holder; NULL for none
+    table_t works;               //  work_entry_t by holder
     list_t gone;                 //  work_t of workers that are gone, freed step by step
     list_t unfinished;           //  prefill_t whose blocks come and go step by step
     table_t prefills;            //  entry_t by id
@@ -59,7 +66,7 @@ pending_new (index_t *index, uint32_t limit)
 {
     pending_t *self = memory_new (sizeof *self);
     self->index = index;
-    array_init (&self->work_of, sizeof (work_t *));
+    table_init (&self->works, sizeof (work_entry_t));
     list_init (&self->gone);
     list_init (&self->unfinished);
     table_init (&self->prefills, sizeof (entry_t));
@@ -68,24 +75,34 @@ pending_new (index_t *index, uint32_t limit)
     return self;
 }
 
-//  What a holder has pending; NULL where it never had anything.
+static work_t *
+s_work_at (const pending_t *self, uint32_t number)
+{
+    return ((work_entry_t *)table_at (&self->works, number))->work;
+}
+
+//  What a holder has pending; NULL for nothing.
 static work_t *
 s_work (const pending_t *self, uint32_t holder)
 {
-    return holder < self->work_of.count ? *(work_t **)array_at (&self->work_of, holder) : NULL;
+    uint32_t number = table_find (&self->works, table_key_of_pair (0, holder));
+    while (number && s_work_at (self, number)->holder != holder)
+        number = table_next_equal (&self->works, number);
+    return number ? s_work_at (self, number) : NULL;
 }
 
 static work_t *
 s_make_work (pending_t *self, uint32_t holder)
 {
-    if (holder >= self->work_of.count)
-        array_append (&self->work_of, NULL, holder + 1 - self->work_of.count);
-    work_t **work = array_at (&self->work_of, holder);
-    if (!*work) {
-        *work = memory_new (sizeof **work);
-        list_init (&(*work)->prefills);
-    }
-    return *work;
+    work_t *work = s_work (self, holder);
+    if (work)
+        return work;
+    work = memory_new (sizeof *work);
+    list_init (&work->prefills);
+    work->holder = holder;
+    work->number = table_add (&self->works, table_key_of_pair (0, holder));
+    ((work_entry_t *)table_at (&self->works, work->number))->work = work;
+    return work;
 }
 
 static entry_t *
@@ -140,10 +157,13 @@ s_free (pending_t *self, prefill_t *prefill)
     if (list_link_is_linked (&prefill->unfinished))
         list_remove (&self->unfinished, &prefill->unfinished);
     memory_free (prefill);
-    if (work->is_gone && !list_first (&work->prefills)) {
+    if (list_first (&work->prefills))
+        return;
+    if (work->is_gone)
         list_remove (&self->gone, &work->in_gone);
-        memory_free (work);
-    }
+    else
+        table_remove (&self->works, work->number);
+    memory_free (work);
 }
 
 //  Takes what a call did from what it may do.
@@ -213,11 +233,9 @@ pending_destroy (pending_t **self_p)
         return;
     size_t left = SIZE_MAX;
     pending_expire (self, UINT64_MAX, &left);
-    for (uint32_t holder = 0; holder < self->work_of.count; holder++)
-        memory_free (s_work (self, holder));
     heap_fini (&self->expiries);
     table_fini (&self->prefills);
-    array_fini (&self->work_of);
+    table_fini (&self->works);
     memory_free (self);
     *self_p = NULL;
 }
@@ -372,13 +390,19 @@ pending_forget (pending_t *self, const holder_t *worker)
     work_t *work = s_work (self, holder);
     if (holder == HOLDER_NONE)
         return;
-    if (work && list_first (&work->prefills)) {
+    if (work) {
         work->is_gone = true;
         self->counters.blocks -= work->blocks;
         list_append (&self->gone, &work->in_gone);
-        *(work_t **)array_at (&self->work_of, holder) = NULL;
+        table_remove (&self->works, work->number);
     }
     index_retire (self->index, holder, NULL);
+}
+
+bool
+pending_shed (pending_t *self)
+{
+    return table_shed (&self->prefills) || table_shed (&self->works);
 }
 
 bool

@@ -31,6 +31,10 @@ pending_t *pending_new (index_t *index, uint32_t limit);
 //  Takes what is pending out of the index, but not its holders.
 void pending_destroy (pending_t **self_p);
 
+//  Frees a piece of the memory of one that is idle and about to be destroyed: only this and pending_destroy may follow.  False
+//  where little is left.
+bool pending_shed (pending_t *self);
+
 //  A worker computes a prompt: `count` blocks from its first on, those it has included (borrowed).  Those beyond the first 512
 //  come with later calls of pending_expire, and go likewise; where the index has no room for them then, the prompt is taken to
 //  end before them.  It is done at about

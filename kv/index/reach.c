@@ -16,19 +16,21 @@ typedef struct {
 
 //  Who reaches what another has.
 typedef struct {
-    uint32_t owner;    //  Whose worker
-    uint16_t rank;     //  And which
-    tier_t nearest;    //  In this tier and those below it
+    uint32_t owner;         //  Whose worker
+    uint32_t generation;    //  Of the owner: it is gone where it has another one by now
+    uint16_t rank;          //  Which of its workers
+    tier_t nearest;         //  In this tier and those below it
 } sharer_t;
 
 typedef struct {
-    array_t workers;    //  worker_t by rank
-    array_t sharers;    //  sharer_t
+    array_t workers;        //  worker_t by rank
+    array_t sharers;        //  sharer_t, some of whom may be gone
+    uint32_t generation;    //  How many owners had this number before
 } owner_t;
 
 struct reach {
-    array_t owners;       //  owner_t by number
-    array_t counts_as;    //  uint32_t by the owner that a holder names: whose it is; those beyond stand for themselves
+    pile_t owners;        //  owner_t by number
+    pile_t counts_as;     //  uint32_t by the owner that a holder names: whose it is; those beyond stand for themselves
     uint64_t question;    //  Number of the last one
     array_t room;         //  uint64_t, scratch: sets as bits
 };
@@ -37,8 +39,8 @@ reach_t *
 reach_new (void)
 {
     reach_t *self = memory_new (sizeof *self);
-    array_init (&self->owners, sizeof (owner_t));
-    array_init (&self->counts_as, sizeof (uint32_t));
+    pile_init (&self->owners, sizeof (owner_t));
+    pile_init (&self->counts_as, sizeof (uint32_t));
     array_init (&self->room, sizeof (uint64_t));
     return self;
 }
@@ -46,7 +48,7 @@ reach_new (void)
 static owner_t *
 s_owner_at (const reach_t *self, uint32_t owner)
 {
-    return (owner_t *)self->owners.data + owner;
+    return pile_at (&self->owners, owner);
 }
 
 void
@@ -60,8 +62,8 @@ reach_destroy (reach_t **self_p)
         array_fini (&s_owner_at (self, owner)->sharers);
     }
     array_fini (&self->room);
-    array_fini (&self->counts_as);
-    array_fini (&self->owners);
+    pile_fini (&self->counts_as);
+    pile_fini (&self->owners);
     memory_free (self);
     *self_p = NULL;
 }
@@ -72,7 +74,7 @@ static owner_t *
 s_owner (reach_t *self, uint32_t number)
 {
     while (self->owners.count <= number) {
-        owner_t *owner = array_add (&self->owners);
+        owner_t *owner = pile_add (&self->owners);
         array_init (&owner->workers, sizeof (worker_t));
         array_init (&owner->sharers, sizeof (sharer_t));
     }
@@ -88,44 +90,59 @@ s_worker (reach_t *self, uint32_t owner, uint16_t rank)
     return (worker_t *)workers->data + rank;
 }
 
+static bool
+s_is_gone (const reach_t *self, const sharer_t *sharer)
+{
+    return s_owner_at (self, sharer->owner)->generation != sharer->generation;
+}
+
+//  Drops those that are gone, and this worker.
+static void
+s_drop_sharers (const reach_t *self, array_t *sharers, uint32_t owner, uint16_t rank)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < sharers->count; i++) {
+        const sharer_t *sharer = array_at (sharers, i);
+        bool is_it = sharer->owner == owner && sharer->rank == rank;
+        if (!is_it && !s_is_gone (self, sharer))
+            *(sharer_t *)array_at (sharers, kept++) = *sharer;
+    }
+    array_cut (sharers, kept);
+}
+
 void
 reach_add (reach_t *self, uint32_t owner, uint16_t rank, uint32_t other, tier_t nearest)
 {
     array_t *sharers = &s_owner (self, other)->sharers;
-    for (size_t i = 0; i < sharers->count; i++) {
-        sharer_t *sharer = array_at (sharers, i);
-        if (sharer->owner == owner && sharer->rank == rank) {
-            sharer->nearest = nearest;
-            return;
-        }
-    }
-    array_append (sharers, &(sharer_t){ owner, rank, nearest }, 1);
+    uint32_t generation = s_owner (self, owner)->generation;
+    s_drop_sharers (self, sharers, owner, rank);
+    array_append (sharers, &(sharer_t){ owner, generation, rank, nearest }, 1);
 }
 
+//  Whoever it shared something with finds out.
 void
 reach_forget (reach_t *self, uint32_t owner)
 {
-    for (uint32_t other = 0; other < self->owners.count; other++) {
-        array_t *sharers = &s_owner_at (self, other)->sharers;
-        for (size_t i = sharers->count; i--;)
-            if (other == owner || ((sharer_t *)array_at (sharers, i))->owner == owner)
-                array_remove (sharers, i);
-    }
-    array_cut (&s_owner (self, owner)->workers, 0);
+    owner_t *gone = s_owner (self, owner);
+    gone->generation++;
+    array_cut (&gone->workers, 0);
+    array_cut (&gone->sharers, 0);
 }
 
 void
 reach_count_as (reach_t *self, uint32_t named, uint32_t owner)
 {
-    while (self->counts_as.count <= named)
-        array_append (&self->counts_as, &(uint32_t){ (uint32_t)self->counts_as.count }, 1);
-    *(uint32_t *)array_at (&self->counts_as, named) = owner;
+    for (size_t next; (next = self->counts_as.count) <= named;)
+        *(uint32_t *)pile_add (&self->counts_as) = (uint32_t)next;
+    *pile_number_at (&self->counts_as, named) = owner;
+    if (owner != REACH_NOBODY)
+        s_owner (self, owner);
 }
 
 static uint32_t
 s_owner_of (const reach_t *self, const holder_t *holder)
 {
-    return holder->owner < self->counts_as.count ? ((uint32_t *)self->counts_as.data) [holder->owner] : holder->owner;
+    return holder->owner < self->counts_as.count ? *pile_number_at (&self->counts_as, holder->owner) : holder->owner;
 }
 
 //  ---- Overlaps ----
@@ -214,7 +231,7 @@ s_change_seat (race_t *race, uint32_t seat, bool has)
     const array_t *sharers = &s_owner_at (race->reach, owner)->sharers;
     for (size_t i = 0; i < sharers->count && holder->kind == HOLDER_EXACT; i++) {
         const sharer_t *sharer = array_at (sharers, i);
-        if (holder->tier >= sharer->nearest)
+        if (holder->tier >= sharer->nearest && !s_is_gone (race->reach, sharer))
             s_change_worker (race, sharer->owner, sharer->rank, holder->tier, has);
     }
 }
