@@ -8,6 +8,8 @@
 #include "kv/table.h"
 #include "schemas/kv.h"
 
+enum { BLOCKS_A_PIECE = PILE_CHUNK / 4, PIECES_A_CLEAR = 4, PIECES = 12 };
+
 typedef struct {
     node_t node;         //  Key: of the first 64 bits of its hash
     uint32_t copies;     //  How often the engine has it
@@ -24,6 +26,7 @@ struct holdings {
     uint32_t newest;    //  TABLE_NONE while there is none
     uint64_t came;      //  Blocks so far
     list_t walks;       //  holdings_walk_t, under way
+    array_t cleared;    //  table_t: what is left of what was cleared
 };
 
 //  Collects what follows each other.
@@ -40,7 +43,28 @@ holdings_new (void)
     holdings_t *self = memory_new (sizeof *self);
     table_init (&self->blocks, sizeof (held_t));
     list_init (&self->walks);
+    array_init (&self->cleared, sizeof (table_t));
     return self;
+}
+
+//  Frees pieces of what was cleared.
+static void
+s_shed (holdings_t *self, size_t pieces)
+{
+    for (size_t count; pieces && (count = self->cleared.count); pieces--) {
+        table_t *last = array_at (&self->cleared, count - 1);
+        if (table_shed (last))
+            continue;
+        table_fini (last);
+        array_cut (&self->cleared, count - 1);
+    }
+}
+
+bool
+holdings_shed (holdings_t *self)
+{
+    s_shed (self, PIECES);
+    return self->cleared.count != 0;
 }
 
 void
@@ -51,6 +75,8 @@ holdings_destroy (holdings_t **self_p)
         return;
     for (list_link_t *link; (link = list_take_first (&self->walks));)
         LIST_ENTRY (link, holdings_walk_t, sibling)->holdings = NULL;
+    s_shed (self, SIZE_MAX);
+    array_fini (&self->cleared);
     table_fini (&self->blocks);
     memory_free (self);
     *self_p = NULL;
@@ -128,6 +154,7 @@ holdings_add (
 {
     run_t run = { .on_run = on_run, .arg = arg };
     array_init (&run.hashes, sizeof (hash128_t));
+    s_shed (self, 1 + count / BLOCKS_A_PIECE);
     for (size_t i = 0; i < count; i++) {
         uint32_t number = table_find (&self->blocks, s_key (hashes [i].high));
         if (!number) {
@@ -184,9 +211,10 @@ holdings_clear (holdings_t *self)
         walk->on_gone (walk->arg, NULL);
         walk->next = TABLE_NONE;
     }
-    table_fini (&self->blocks);
+    array_append (&self->cleared, &self->blocks, 1);
     table_init (&self->blocks, sizeof (held_t));
     self->oldest = self->newest = TABLE_NONE;
+    s_shed (self, PIECES_A_CLEAR);
 }
 
 size_t

@@ -9,6 +9,7 @@
 
 #include <cmocka.h>
 
+#include "base/hash.h"
 #include "base/random.h"
 #include "schemas/kv.h"
 
@@ -150,6 +151,50 @@ test_a_walk_is_cut_into_steps (void **state)
 }
 
 static void
+s_ignore_run (void *arg, hash128_t parent, const hash128_t *hashes, size_t count)
+{
+}
+
+//  Blocks in rows of an event's length.
+static void
+s_add_many (holdings_t *holdings, uint64_t first, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i += KV_STORED_HASHES_MAX) {
+        hash128_t hashes [KV_STORED_HASHES_MAX];
+        for (uint64_t k = 0; k < KV_STORED_HASHES_MAX; k++)
+            hashes [k] = (hash128_t){ hash_u64 (first + i + k), 0 };
+        holdings_add (holdings, SEQUENCE_ROOT, hashes, KV_STORED_HASHES_MAX, s_ignore_run, NULL);
+    }
+}
+
+//  No clear has to free all that there was, and nothing of it is left when there is as much again, or after many small ones.
+static void
+test_what_was_cleared_goes_piece_by_piece (void **state)
+{
+    enum { MANY = 100000, CLEARS = 1000 };
+    holdings_t *holdings = holdings_new ();
+    s_add_many (holdings, 0, MANY);
+    holdings_clear (holdings);
+    assert_int_equal (holdings_count (holdings), 0);
+    assert_true (holdings_shed (holdings));
+    s_add_many (holdings, MANY, MANY);
+    assert_false (holdings_shed (holdings));
+    holdings_clear (holdings);
+    size_t calls = 1;
+    while (holdings_shed (holdings))
+        calls++;
+    assert_in_range (calls, 10, 100);
+    for (uint64_t i = 0; i < CLEARS; i++) {
+        s_add_many (holdings, i * KV_STORED_HASHES_MAX, 1);
+        holdings_clear (holdings);
+    }
+    assert_false (holdings_shed (holdings));
+    s_add_many (holdings, 0, MANY);
+    holdings_clear (holdings);
+    holdings_destroy (&holdings);    //  With what is left
+}
+
+static void
 test_random_copies_come_and_go (void **state)
 {
     uint64_t ended = 0;
@@ -202,6 +247,7 @@ main (void)
         cmocka_unit_test (test_the_first_copy_and_the_last_are_told),
         cmocka_unit_test (test_a_row_is_no_longer_than_an_event),
         cmocka_unit_test (test_a_walk_is_cut_into_steps),
+        cmocka_unit_test (test_what_was_cleared_goes_piece_by_piece),
         cmocka_unit_test (test_random_copies_come_and_go),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

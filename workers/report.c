@@ -305,6 +305,7 @@ s_on_beat (void *self_, actor_t *actor, void *arg)
     if (self->known)
         s_publish_load (self);
     s_wait_heartbeat (self);
+    holdings_shed (self->holdings);
     generation_check_readers (self);
 }
 
