@@ -8,7 +8,7 @@
 
 #include "base/hash.h"
 #include "base/random.h"
-#include "kv/index/snapshot.h"
+#include "kv/index/answer_test.h"
 
 enum { HONEST = 3, LIAR = HONEST, BLOCKS = 60, PATH = BLOCKS, ROUNDS = 3000, CHANGES = 20 };
 
@@ -80,32 +80,13 @@ s_change (world_t *world)
         world->held [holder][path [i]] = dice < 75;
 }
 
-//  How many leading blocks each holder is said to have, by its owner.
-static void
-s_overlaps (const index_t *index, const uint64_t *hashes, size_t count, uint32_t said [HONEST + 1])
-{
-    index_match_t match;
-    array_t overlaps;
-    index_match_init (&match);
-    array_init (&overlaps, sizeof (index_overlap_t));
-    index_match (index, hashes, count, &match);
-    index_overlaps (index, &match, &overlaps);
-    memset (said, 0, (HONEST + 1) * sizeof *said);
-    for (size_t i = 0; i < overlaps.count; i++) {
-        const index_overlap_t *each = array_at (&overlaps, i);
-        said [index_holder (index, each->holder)->owner] = each->blocks;
-    }
-    array_fini (&overlaps);
-    index_match_fini (&match);
-}
-
 static void
 s_assert_overlaps (world_t *world, const index_t *index)
 {
     uint32_t path [PATH], said [HONEST + 1];
     uint64_t hashes [PATH];
     size_t count = s_path (world, path, hashes);
-    s_overlaps (index, hashes, count, said);
+    answer_by_owner (index, hashes, count, said, HONEST + 1);
     for (uint32_t holder = 0; holder < HONEST; holder++) {
         uint32_t expected = 0;
         while (expected < count && world->held [holder][path [expected]])
@@ -113,25 +94,6 @@ s_assert_overlaps (world_t *world, const index_t *index)
         assert_int_equal (said [holder], expected);
     }
     world->tempted += said [LIAR] != 0;
-}
-
-//  A copy by the bytes of a snapshot.
-static index_t *
-s_copy_bytes (const index_t *index)
-{
-    buffer_t bytes = { 0 };
-    index_t *copy = index_new (NULL);
-    index_load_t load;
-    index_snapshot_t *snapshot = index_snapshot_new (index, 0);
-    for (bool ended = false; !ended;)
-        assert_int_equal (index_snapshot_next (snapshot, &bytes, 64, &ended), STATUS_OK);
-    index_snapshot_destroy (&snapshot);
-    assert_int_equal (index_load_init (&load, copy, buffer_span (&bytes), NULL), STATUS_OK);
-    while (!load.ended)
-        assert_int_equal (index_load_next (&load, 64, NULL), STATUS_OK);
-    index_load_fini (&load);
-    buffer_fini (&bytes);
-    return copy;
 }
 
 //  A copy of one that joins late, holder by holder: rows of blocks, each behind what the walk says.
@@ -156,7 +118,7 @@ s_copy_walk (const index_t *index)
 static void
 s_look_at_copies (world_t *world)
 {
-    index_t *bytes = s_copy_bytes (world->index), *walked = s_copy_walk (world->index);
+    index_t *bytes = answer_copy (world->index, 64), *walked = s_copy_walk (world->index);
     for (int i = 0; i < 5 * CHANGES; i++) {
         s_assert_overlaps (world, bytes);
         s_assert_overlaps (world, walked);
@@ -217,9 +179,9 @@ test_a_copy_knows_what_is_disputed (void **state)
     index_store (index, 0, INDEX_ROOT, said, 2, NULL);
     index_store (index, 0, asked [0], asked + 1, 2, NULL);
     index_remove (index, 0, asked + 1, 1, NULL);
-    index_t *all [] = { index, s_copy_bytes (index), s_copy_walk (index) };
+    index_t *all [] = { index, answer_copy (index, 64), s_copy_walk (index) };
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        s_overlaps (all [i], asked, 3, overlaps);
+        answer_by_owner (all [i], asked, 3, overlaps, HONEST + 1);
         assert_int_equal (overlaps [0], 1);
         index_check (all [i]);
         index_destroy (&all [i]);
