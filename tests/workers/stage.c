@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "broker/broker.h"
 #include "runtime/directory.h"
+#include "schemas/batch.h"
 #include "schemas/event.h"
 #include "schemas/kv.h"
 #include "schemas/status.h"
@@ -280,6 +281,8 @@ s_on_item (void *self, void *arg, uint64_t position, const void *message)
     uint64_t now = actor_now (s_client.actor);
     if (!talk->first_ns)
         talk->first_ns = now;
+    if (talk->last_ns && now - talk->last_ns > talk->gap_ns)
+        talk->gap_ns = now - talk->last_ns;
     talk->last_ns = now;
     for (size_t i = 0; i < item->tokens.count; i++)
         array_append (&talk->tokens, &(uint32_t){ column_u32 (item->tokens, i) }, 1);
@@ -433,6 +436,50 @@ stage_fetch_fini (fetching_t *fetching)
 {
     for (size_t i = 0; i < BUNDLE_FILES; i++)
         buffer_fini (&fetching->files [i]);
+}
+
+//  ---- Snapshots ---------------------------------------------------------------------------------------------------------
+
+static uint64_t
+s_on_snapshot_part (void *self, void *arg, uint64_t position, const void *message)
+{
+    taking_t *taking = arg;
+    batch_reader_t reader;
+    const message_type_t *type;
+    span_t bytes;
+    if (!taking->parts++)
+        taking->tokens = taking->beside->tokens.count - taking->tokens;
+    batch_reader_init (&reader, STREAM_KV, ((const snapshot_part_t *)message)->payload);
+    while (batch_reader_next (&reader, &type, &bytes, NULL)) {
+        kv_stored_t stored;
+        if (type == &kv_cleared_message) {
+            taking->cleared += taking->blocks;
+            taking->blocks = 0;
+        }
+        if (type != &kv_stored_message)
+            continue;
+        assert_int_equal (kv_stored_decode (&stored, bytes, &s_memory, NULL), STATUS_OK);
+        taking->blocks += stored.hashes.count;
+    }
+    assert_int_equal (reader.status, STATUS_OK);
+    return 1;
+}
+
+static void
+s_on_taken (void *self, void *arg, call_result_t result, const void *message)
+{
+    taking_t *taking = arg;
+    taking->ended = true;
+    taking->result = result;
+}
+
+void
+stage_take (taking_t *taking, const talk_t *beside)
+{
+    stream_options_t options = { .on_item = s_on_snapshot_part, .on_end = s_on_taken, .credit = UINT32_MAX };
+    *taking = (taking_t){ .beside = beside, .tokens = beside->tokens.count };
+    stream_open (&taking->stream, s_client.actor, SPAN ("worker/0"), &take_snapshot_message,
+        &(take_snapshot_t){ .source = actor_source (s_worker.actor), .stream = STREAM_KV }, &options, taking);
 }
 
 const observed_t *

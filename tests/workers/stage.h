@@ -18,6 +18,7 @@ typedef struct {
     uint64_t started_ns;     //  When it was opened
     uint64_t first_ns;       //  When the first token came; 0: none yet
     uint64_t last_ns;        //  When the last one came
+    uint64_t gap_ns;         //  The longest time between two messages
     array_t tokens;          //  uint32_t
     buffer_t text;           //  Their bytes
     size_t items;            //  Messages they came in
@@ -50,6 +51,18 @@ typedef struct {
     call_result_t result;             //  How
     status_t status;                  //  Of the error
 } fetching_t;
+
+//  A snapshot of what the worker holds, on its way to the client as to a late joiner.
+typedef struct {
+    stream_t stream;         //  From the worker
+    const talk_t *beside;    //  A talk that goes on meanwhile
+    size_t tokens;           //  That came of it until the first part did, from the asking on
+    size_t parts;            //  Messages that the snapshot came in
+    size_t blocks;           //  Held, by what came so far
+    size_t cleared;          //  Blocks that had come when all were said to be gone
+    bool ended;              //  The end is here:
+    call_result_t result;    //  How
+} taking_t;
 
 typedef struct {
     map_t *blocks;         //  Blocks held, by the first 64 bits; values are not to be used
@@ -102,6 +115,9 @@ void stage_fetch_finish (fetching_t *fetching);
 
 //  Frees what came.
 void stage_fetch_fini (fetching_t *fetching);
+
+//  Asks the worker for a snapshot of what it holds, beside a talk.  taking: until it has ended.
+void stage_take (taking_t *taking, const talk_t *beside);
 
 //  Restarts the client's view from nothing, as a late joiner.
 void stage_restart_client (void);

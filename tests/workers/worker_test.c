@@ -15,7 +15,7 @@
 
 //  ---- An engine without a will of its own ---------------------------------------------------------------------------------
 
-enum { RUNS_MAX = 4 };
+enum { RUNS_MAX = 4, MANY = 100000, TOKEN_NS = 10000, CLEAR_NS = 300000 };
 
 struct engine_run {
     void *arg;                   //  The worker's
@@ -32,6 +32,8 @@ struct engine {
     size_t cancelled;                 //  So many were
     actor_timer_t timer;              //  For what the test asks, on the engine's own thread
     void (*act) (void);               //  What it asks
+    actor_timer_t restart;            //  For when it becomes another one by itself
+    size_t said;                      //  Tokens, where it says them by itself
 };
 
 static engine_t *s_engine;
@@ -62,6 +64,7 @@ static void
 s_close (engine_t *self)
 {
     timer_stop (&self->timer);
+    timer_stop (&self->restart);
     assert_int_equal (self->run_count, 0);
     memory_free (self);
 }
@@ -307,7 +310,7 @@ static void
 s_become_another (void)
 {
     uint64_t before = s_engine->space->id;
-    s_engine->card.fingerprint = 2;
+    s_engine->card.fingerprint++;
     s_engine->card.context = 2000;
     s_engine->space = s_engine->watch.on_ready (s_engine->watch.arg, &s_engine->card);
     assert_true (s_engine->space->id != before);
@@ -327,6 +330,67 @@ test_blocks_are_told_once_and_go_with_the_engine (void **state)
     assert_int_equal (stage_observed ()->card.context, 2000);
     assert_int_equal (stage_observed ()->strays, 0);
     stage_end ();
+}
+
+//  A hundred thousand blocks, in prompts of a thousand.
+static void
+s_store_many (void)
+{
+    enum { PROMPT = 1000 };
+    static hash128_t prompt [PROMPT];
+    for (uint64_t i = 0; i < MANY; i += PROMPT) {
+        for (uint64_t k = 0; k < PROMPT; k++)
+            prompt [k] = (hash128_t){ 1 + i + k, 7 };
+        s_engine->watch.on_stored (s_engine->watch.arg, SEQUENCE_ROOT, prompt, PROMPT);
+    }
+}
+
+//  Says a token every ten microseconds, until it has said 900.
+static void
+s_talk (void)
+{
+    s_say (1);
+    if (++s_engine->said < 900)
+        timer_start (&s_engine->timer, s_engine->actor, TOKEN_NS, s_on_act, NULL);
+}
+
+static void
+s_on_restart (void *state, actor_t *actor, void *arg)
+{
+    s_become_another ();
+}
+
+//  A late joiner is told of all of it, and all of it is cleared meanwhile or after that: a token every ten microseconds comes as it
+//  does without.
+static void
+test_tokens_flow_while_much_is_told_and_cleared (void **state)
+{
+    for (int clears = 0; clears < 2; clears++) {
+        taking_t taking;
+        s_begin ();
+        s_act (s_store_many);
+        assert_int_equal (stage_metric ("stator_kv_blocks_held"), MANY);
+        generate_t request = stage_request ("hello", 1000);
+        talk_t *talk = stage_generate (&request, 2000, 0);
+        stage_run_ms (50);
+        s_engine->act = s_talk;
+        timer_start (&s_engine->timer, s_engine->actor, 1, s_on_act, NULL);
+        stage_take (&taking, talk);
+        if (clears)
+            timer_start (&s_engine->restart, s_engine->actor, CLEAR_NS, s_on_restart, NULL);
+        stage_run_ms (100);
+        assert_true (taking.ended);
+        assert_int_equal (taking.result, CALL_REPLIED);
+        assert_int_equal (taking.blocks, clears ? 0 : MANY);
+        assert_in_range (taking.cleared, clears ? 1 : 0, clears ? MANY - 1 : 0);
+        assert_in_range (taking.tokens, clears ? 5 : 30, 900);
+        s_act (s_become_another);
+        assert_int_equal (stage_metric ("stator_kv_blocks_held"), 0);
+        s_act (s_end_well);
+        assert_int_equal (talk->tokens.count, 900);
+        assert_in_range (talk->gap_ns, TOKEN_NS, 20 * TOKEN_NS);
+        stage_end ();
+    }
 }
 
 static void
@@ -561,6 +625,7 @@ main (void)
         cmocka_unit_test (test_an_engine_that_was_restarted_is_not_suspect),
         cmocka_unit_test (test_a_hint_the_engine_acts_on_is_accepted),
         cmocka_unit_test (test_too_many_at_once_are_refused),
+        cmocka_unit_test (test_tokens_flow_while_much_is_told_and_cleared),
         cmocka_unit_test (test_a_bad_setup_is_no_worker),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
