@@ -1,9 +1,9 @@
-//  One call of each kind, on an index and a catalog that hold much and have met what is worst for the call.
+//  One call of each kind, on an index, a catalog and a worker's holdings that hold much and have met what is worst for the call.
 //
 //      bench_calm BLOCKS
 //
-//  BLOCKS is what the largest worker has; others have some of them too.  Prints a JSON object a kind of call: the processor
-//  time of the longest of several.  tests/bench/calm counts instructions instead.
+//  BLOCKS is what the largest worker has; others have some of them too, and there are crowds of small ones.  Prints a JSON object a
+//  kind of call: the processor time of the longest of several.  tests/bench/calm counts instructions instead.
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,6 +14,7 @@
 #include "base/hash.h"
 #include "kv/catalog/catalog.h"
 #include "kv/index/snapshot.h"
+#include "workers/holdings.h"
 
 enum {
     WORKERS = 1000,                     //  In the index
@@ -26,10 +27,16 @@ enum {
     PREFILLS = 1000,                    //  Pending at once
     SLICE = 4096,                       //  Bytes of a slice
     SWEEP_STEPS = 16,                   //  Of a sweep
-    WORKER = 1,                         //  Source of the largest worker
-    MEMO_SPACE = 1,                     //  Namespace that most is in
-    SILENT = 2                          //  Source of a worker of which much is guessed
+    CROWDED = 64,                       //  A worker of a crowd for so many blocks of the largest
+    NEAR = 4,                  //  So many of a crowd come just before a power of two is full, and as many after
+    WORKER = 1,                //  Source of the largest worker
+    MEMO_SPACE = 1,            //  Namespace that most is in
+    SILENT = 2,                //  Source of a worker of which much is guessed
+    CROWD_SOURCES = 1000000    //  More than any crowd has
 };
+
+//  Of many small workers, who come one by one.
+typedef enum { HOLDERS, SPEAKING, COMPUTING, GUESSED, CROWDS } crowd_t;
 
 typedef struct {
     uint64_t blocks;                           //  Of the largest worker
@@ -51,6 +58,10 @@ typedef struct {
     uint64_t now_ns;                           //  By the clock of prefills
     uint64_t calls;                            //  Made so far
     catalog_ticket_t ticket;                   //  Of the last one
+    catalog_t *fleet;                          //  Another one, of the crowds
+    uint64_t came [CROWDS];                    //  So many of each crowd
+    uint64_t left;                             //  And so many of those that speak are gone
+    holdings_t *holdings;                      //  Of the largest worker
 } world_t;
 
 typedef void (step_fn) (world_t *self);
@@ -225,7 +236,32 @@ s_read (world_t *self)
 static void
 s_add_holder (world_t *self)
 {
-    index_holder_add (self->index, &(holder_t){ .owner = (uint32_t)(WORKERS + self->next++) });
+    index_holder_add (self->index, &(holder_t){ .owner = (uint32_t)(WORKERS + self->came [HOLDERS]++) });
+}
+
+//  How many more there are before a row is full that doubles, or a table that does so at three quarters.
+static uint64_t
+s_until_full (uint64_t count)
+{
+    uint64_t full = 1;
+    while (full < count)
+        full *= 2;
+    return full / 4 * 3 >= count ? full / 4 * 3 - count : full - count;
+}
+
+//  Many come, until the next ones may meet what is full.
+static void
+s_let_come (world_t *self, crowd_t crowd, step_fn *come)
+{
+    const uint64_t *came = &self->came [crowd];
+    while (*came < self->blocks / CROWDED || (s_until_full (*came) > NEAR && s_until_full (*came - NEAR) > NEAR))
+        come (self);
+}
+
+static void
+s_let_add (world_t *self)
+{
+    s_let_come (self, HOLDERS, s_add_holder);
 }
 
 static void
@@ -405,6 +441,96 @@ s_learn_more (world_t *self)
     catalog_expire (self->catalog, 0, &more);
 }
 
+//  Of a long prompt the silent worker has every other block already.
+static void
+s_finish_alternating (world_t *self)
+{
+    catalog_outcome_t outcome = { .computed = true, .capacity = 4 * PROMPT };
+    uint64_t first = self->next;
+    self->next += PROMPT;
+    for (uint64_t i = 0; i < PROMPT / 2; i++)
+        hash128_to_bytes ((hash128_t){ s_name (first + 2 * i), 0 }, self->packed + i * HASH128_SIZE);
+    s_begin_prefill (self, SILENT, PROMPT / 2);
+    catalog_guess (self->catalog, self->ticket, &outcome, self->now_ns);
+    s_name_blocks (self, first, PROMPT);
+    s_begin_prefill (self, SILENT, PROMPT);
+    for (bool more = true; more;)
+        catalog_expire (self->catalog, 0, &more);
+}
+
+static void
+s_learn_alternating (world_t *self)
+{
+    catalog_outcome_t outcome = { .computed = true, .capacity = 4 * PROMPT };
+    catalog_guess (self->catalog, self->ticket, &outcome, self->now_ns);
+}
+
+//  The next of a crowd.
+static uint64_t
+s_next_of (world_t *self, crowd_t crowd)
+{
+    return crowd * CROWD_SOURCES + self->came [crowd]++;
+}
+
+//  Somebody whom nobody knew says a first word.
+static void
+s_come_speaking (world_t *self)
+{
+    kv_stored_t event = { .namespace_id = MEMO_SPACE, .hashes = s_column (self, 1) };
+    catalog_stored (self->fleet, s_next_of (self, SPEAKING), &event);
+}
+
+static void
+s_let_speak (world_t *self)
+{
+    s_name_new (self, 1);
+    s_let_come (self, SPEAKING, s_come_speaking);
+}
+
+static void
+s_forget_speaking (world_t *self)
+{
+    catalog_forget (self->fleet, SPEAKING * CROWD_SOURCES + self->left++);
+}
+
+//  Another one is sent a prompt of a block that nobody has.
+static void
+s_compute (world_t *self, crowd_t crowd)
+{
+    s_name_new (self, 1);
+    catalog_prefill_t prefill = { .source = s_next_of (self, crowd),
+        .namespace_id = MEMO_SPACE,
+        .hashes = s_column (self, 1),
+        .expiry_ns = UINT64_MAX };
+    self->ticket = catalog_begin_prefill (self->fleet, &prefill);
+}
+
+static void
+s_come_computing (world_t *self)
+{
+    s_compute (self, COMPUTING);
+}
+
+static void
+s_let_compute (world_t *self)
+{
+    s_let_come (self, COMPUTING, s_come_computing);
+}
+
+//  The same, and it is silent about what it has from then on.
+static void
+s_come_guessed (world_t *self)
+{
+    s_compute (self, GUESSED);
+    catalog_guess (self->fleet, self->ticket, &(catalog_outcome_t){ .computed = true, .capacity = 1 }, self->now_ns);
+}
+
+static void
+s_let_learn (world_t *self)
+{
+    s_let_come (self, GUESSED, s_come_guessed);
+}
+
 static void
 s_settle (world_t *self)
 {
@@ -469,6 +595,7 @@ static void
 s_fill_catalog (world_t *self)
 {
     self->catalog = catalog_new (NULL);
+    self->fleet = catalog_new (NULL);
     for (uint64_t i = 0; i < self->blocks; i += EVENT) {
         s_name_event (self);
         s_say_stored (self);
@@ -484,6 +611,44 @@ s_fill_catalog (world_t *self)
     }
 }
 
+//  ---- Holdings ----
+
+static void
+s_ignore_run (void *arg, hash128_t parent, const hash128_t *hashes, size_t count)
+{
+}
+
+static void
+s_hold (world_t *self)
+{
+    hash128_t hashes [EVENT];
+    for (int i = 0; i < EVENT; i++)
+        hashes [i] = (hash128_t){ self->hashes [i], 0 };
+    holdings_add (self->holdings, SEQUENCE_ROOT, hashes, EVENT, s_ignore_run, NULL);
+}
+
+static void
+s_let_hold (world_t *self)
+{
+    self->holdings = holdings_new ();
+    for (uint64_t i = 0; i < self->blocks; i += EVENT) {
+        s_name_event (self);
+        s_hold (self);
+    }
+}
+
+static void
+s_clear_holdings (world_t *self)
+{
+    holdings_clear (self->holdings);
+}
+
+static void
+s_shed_holdings (world_t *self)
+{
+    holdings_shed (self->holdings);
+}
+
 //  ---- What is measured ----
 
 static const case_t s_cases [] = {
@@ -497,7 +662,7 @@ static const case_t s_cases [] = {
     { "walk", NULL, s_walk, 40 },
     { "snapshot", s_begin_writing, s_write, 40 },
     { "load", s_begin_reading, s_read, 100 },
-    { "holder_add", NULL, s_add_holder, 100 },
+    { "holder_add", s_let_add, s_add_holder, 4 * NEAR },
     { "digest", NULL, s_digest, 1 },
     { "clear", NULL, s_clear, 1 },
     { "retire", NULL, s_retire, 1 },
@@ -518,9 +683,18 @@ static const case_t s_cases [] = {
     { "catalog_step_prompt", NULL, s_learn_more, 20 },
     { "catalog_learn_prompt", s_finish_prompt, s_learn_prompt, 1 },
     { "catalog_learn_more", NULL, s_learn_more, 20 },
+    { "catalog_learn_alternating", s_finish_alternating, s_learn_alternating, 1 },
+    { "catalog_learn_more_of_it", NULL, s_learn_more, 20 },
     { "catalog_cleared", NULL, s_say_cleared, 1 },
     { "catalog_forget", NULL, s_forget, 1 },
     { "catalog_sweep", NULL, s_catalog_sweep, 300 },
+    { "catalog_first_stored", s_let_speak, s_come_speaking, 4 * NEAR },
+    { "catalog_first_prefill", s_let_compute, s_come_computing, 4 * NEAR },
+    { "catalog_first_guess", s_let_learn, s_come_guessed, 4 * NEAR },
+    { "catalog_forget_of_many", NULL, s_forget_speaking, 4 },
+    { "holdings_clear", s_let_hold, s_clear_holdings, 1 },
+    { "holdings_add", s_name_event, s_hold, 20 },
+    { "holdings_shed", NULL, s_shed_holdings, 10 },
 };
 
 static double
@@ -563,6 +737,8 @@ s_measure (const case_t *each, world_t *self)
 static void
 s_release (world_t *self)
 {
+    holdings_destroy (&self->holdings);
+    catalog_destroy (&self->fleet);
     index_load_fini (&self->reading);
     index_destroy (&self->copy);
     index_snapshot_destroy (&self->writing);
