@@ -149,7 +149,7 @@ s_store_missing (guess_t *self, const uint64_t *hashes, size_t first, size_t end
         if (behind == first)
             continue;
         uint64_t parent = first ? hashes [first - 1] : INDEX_ROOT;
-        status_t status = index_store (self->index, self->holder, parent, hashes + first, behind - first, NULL);
+        status_t status = index_store_part (self->index, self->holder, parent, hashes + first, behind - first, NULL);
         if (status != STATUS_OK && status != STATUS_INVALID) {
             self->counters.refused += end - first;
             return first;
@@ -172,6 +172,7 @@ void
 guess_computed (guess_t *self, const uint64_t *hashes, size_t first, size_t end, uint64_t now_ns)
 {
     end = s_store_missing (self, hashes, first, s_valid_end (self, hashes, first, end), now_ns);
+    index_sweep_beside (self->index, end - first);
     for (size_t i = end; i-- > first;) {
         uint32_t number = table_find (&self->blocks, hashes [i]);
         s_unlink (self, number);

@@ -389,24 +389,39 @@ s_store (
         return error_set (error, STATUS_GAP, "the parent of %zu blocks is unknown", count);
     index_seat (self, seat)->change = ++self->change;
     size_t stored = s_store_all (self, seat, parent, at, hashes, count);
-    if (s_has_dead (self))
-        index_sweep (self, SWEEP_STEPS + count / 8);
     if (stored < count)
         return error_set (error, STATUS_INVALID, "block %zu of a store has hash %llx, which is no block's", stored,
             (unsigned long long)hashes [stored]);
     return STATUS_OK;
 }
 
+void
+index_sweep_beside (index_t *self, size_t count)
+{
+    if (s_has_dead (self))
+        index_sweep (self, SWEEP_STEPS + count / 8);
+}
+
 status_t
-index_store (index_t *self, uint32_t holder, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error)
+index_store_part (index_t *self, uint32_t holder, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error)
 {
     return s_store (self, holder, self->options.rooted, parent, hashes, count, error);
 }
 
 status_t
+index_store (index_t *self, uint32_t holder, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error)
+{
+    status_t status = index_store_part (self, holder, parent, hashes, count, error);
+    index_sweep_beside (self, count);
+    return status;
+}
+
+status_t
 index_restore (index_t *self, uint32_t holder, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error)
 {
-    return s_store (self, holder, false, parent, hashes, count, error);
+    status_t status = s_store (self, holder, false, parent, hashes, count, error);
+    index_sweep_beside (self, count);
+    return status;
 }
 
 //  --- remove and clear
@@ -510,8 +525,7 @@ index_remove (index_t *self, uint32_t holder, const uint64_t *hashes, size_t cou
     s_load_removed (self, hashes, count);
     for (size_t i = 0; i < count;)
         i += s_remove_some (self, seat, hashes + i, count - i);
-    if (s_has_dead (self))
-        index_sweep (self, SWEEP_STEPS + count / 8);
+    index_sweep_beside (self, count);
     return STATUS_OK;
 }
 

@@ -88,6 +88,14 @@ index_holder_of (const index_t *self, uint32_t seat)
 //  Whether a seat has a block; its place, where anybody has it.
 bool index_seat_has (const index_t *self, uint32_t seat, uint64_t hash, place_t *place);
 
+//  As index_store, for whoever stores many short rows in a call: it sweeps once for all of them (index_sweep_beside), not beside
+//  each.
+status_t index_store_part (
+    index_t *self, uint32_t holder, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error);
+
+//  Sweeps what is due beside so many blocks, where there is anything to sweep.
+void index_sweep_beside (index_t *self, size_t count);
+
 //  As index_store, whatever the options say of blocks without their parent.
 status_t index_restore (
     index_t *self, uint32_t holder, uint64_t parent, const uint64_t *hashes, size_t count, error_t *error);
