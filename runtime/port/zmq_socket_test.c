@@ -230,6 +230,45 @@ test_a_full_queue_says_again_and_sends_nothing (void **state)
     fixture_fini (&fixture);
 }
 
+//  Sends as much as the other side, which reads nothing, will take, and leaves.
+static void
+s_fill_and_leave (const char *endpoint)
+{
+    void *context = zmq_ctx_new (), *dealer = zmq_socket (context, ZMQ_DEALER);
+    uint8_t bytes [10000] = { 0 };
+    int none = 0, patience_ms = 200;
+    zmq_setsockopt (dealer, ZMQ_LINGER, &none, sizeof none);
+    zmq_setsockopt (dealer, ZMQ_SNDTIMEO, &patience_ms, sizeof patience_ms);
+    assert_int_equal (zmq_connect (dealer, endpoint), 0);
+    while (zmq_send (dealer, bytes, sizeof bytes, 0) >= 0)
+        ;
+    assert_int_equal (errno, EAGAIN);
+    assert_int_equal (zmq_close (dealer), 0);
+    assert_int_equal (zmq_ctx_term (context), 0);
+}
+
+//  Long enough for whatever the library does on its own, which would end this process.
+static void
+test_a_peer_that_fills_the_queue_and_leaves_ends_nobody (void **state)
+{
+    enum { LONG_ENOUGH_MS = 2500 };
+    fixture_t fixture;
+    fixture_init (&fixture);
+    const port_table_t *table = fixture.port->table;
+    inbox_t inbox = { .fixture = &fixture, .wanted = 10 };
+    socket_options_t options = { .kind = SOCKET_ROUTER, .receive_queue = 10, .on_message = s_collect, .arg = &inbox };
+    port_socket_t *router = table->socket_open (fixture.port, &options, NULL);
+    char endpoint [64];
+    snprintf (endpoint, sizeof endpoint, "ipc:///tmp/stator-full-%d", (int)getpid ());
+    assert_int_equal (table->socket_bind (router, endpoint, NULL), STATUS_OK);
+    s_fill_and_leave (endpoint);
+    zmq_poll (NULL, 0, LONG_ENOUGH_MS);
+    fixture_run (&fixture, 10 * SECOND);
+    assert_true (inbox.count >= 10);
+    table->socket_close (router);
+    fixture_fini (&fixture);
+}
+
 //  Whoever reads would hang up on it, and everything behind it would be lost: it is not sent, what comes behind it is.
 static void
 test_a_message_that_is_too_large_is_not_sent (void **state)
@@ -648,6 +687,7 @@ main (int argc, char **argv)
         cmocka_unit_test (test_bursts_and_a_timer_do_not_stall_over_ipc),
         cmocka_unit_test (test_a_router_says_that_a_peer_is_not_there),
         cmocka_unit_test (test_a_full_queue_says_again_and_sends_nothing),
+        cmocka_unit_test (test_a_peer_that_fills_the_queue_and_leaves_ends_nobody),
         cmocka_unit_test (test_a_message_that_is_too_large_is_not_sent),
         cmocka_unit_test (test_subscriptions_filter_by_prefix_and_reach_the_publisher),
         cmocka_unit_test (test_a_follower_that_is_too_far_behind_is_noticed),
