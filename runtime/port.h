@@ -58,6 +58,7 @@ typedef void (socket_message_fn) (void *arg, const span_t *frames, size_t count)
 //  borrowed: of a ROUTER the peer.
 typedef void (socket_dropped_fn) (void *arg, span_t first);
 
+//  What comes to an XPUB is subscriptions: whoever sends one of more than 4 KiB is hung up on.
 typedef struct {
     socket_kind_t kind;        //  What it is
     uint32_t send_queue;       //  Messages a peer may be behind before sends say AGAIN (XPUB: are dropped); 0: 1000

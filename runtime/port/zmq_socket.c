@@ -39,10 +39,11 @@ __tsan_default_suppressions (void)
 #endif
 
 enum {
-    READ_SHARE = 256,         //  Messages a round
-    READ_BYTES = 64 << 10,    //  The same in bytes, the message that passes it included
-    QUEUE_DEFAULT = 1000,     //  Messages
-    ENDPOINT_SIZE = 256,      //  Of an endpoint, with its NUL
+    READ_SHARE = 256,           //  Messages a round
+    READ_BYTES = 64 << 10,      //  The same in bytes, the message that passes it included
+    QUEUE_DEFAULT = 1000,       //  Messages
+    SUBSCRIPTION_MAX = 4096,    //  Bytes, of a handshake too
+    ENDPOINT_SIZE = 256,        //  Of an endpoint, with its NUL
 };
 
 //  Whoever was turned away comes again after this long.
@@ -497,7 +498,7 @@ s_configure (port_socket_t *self)
         s_set (self, ZMQ_ROUTER_MANDATORY, 1);
     if (self->options.kind == SOCKET_XPUB)
         s_set (self, ZMQ_XPUB_NODROP, 1);
-    int64_t message_max = (int64_t)self->options.message_max;
+    int64_t message_max = self->options.kind == SOCKET_XPUB ? SUBSCRIPTION_MAX : (int64_t)self->options.message_max;
     BUG_ON (zmq_setsockopt (self->socket, ZMQ_MAXMSGSIZE, &message_max, sizeof message_max) != 0);
 }
 

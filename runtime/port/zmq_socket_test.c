@@ -269,6 +269,36 @@ test_a_peer_that_fills_the_queue_and_leaves_ends_nobody (void **state)
     fixture_fini (&fixture);
 }
 
+//  A subscription takes some twenty times its size at the publisher for as long as it lasts.
+static void
+test_a_subscription_as_large_as_a_message_is_hung_up_on (void **state)
+{
+    enum { LARGE = 5000 };
+    fixture_t fixture;
+    fixture_init (&fixture);
+    const port_table_t *table = fixture.port->table;
+    inbox_t inbox = { .fixture = &fixture, .wanted = 1 };
+    socket_options_t options = { .kind = SOCKET_XPUB, .on_message = s_collect, .arg = &inbox };
+    port_socket_t *publisher = table->socket_open (fixture.port, &options, NULL);
+    assert_int_equal (table->socket_bind (publisher, "tcp://127.0.0.1:*", NULL), STATUS_OK);
+    void *context = zmq_ctx_new (), *follower = zmq_socket (context, ZMQ_XSUB);
+    int none = 0;
+    uint8_t large [LARGE] = { 1 };
+    zmq_setsockopt (follower, ZMQ_LINGER, &none, sizeof none);
+    assert_int_equal (zmq_connect (follower, table->socket_endpoint (publisher)), 0);
+    assert_int_equal (zmq_send (follower, "\1kv.", 4, 0), 4);
+    fixture_run (&fixture, 10 * SECOND);
+    assert_string_equal (inbox.text, "\1kv.");
+    inbox.wanted = 2;
+    assert_int_equal (zmq_send (follower, large, LARGE, 0), LARGE);
+    fixture_run (&fixture, 10 * SECOND);
+    assert_int_equal (inbox.text [0], 0);    //  The end of the first one: whoever subscribed is gone
+    assert_int_equal (zmq_close (follower), 0);
+    assert_int_equal (zmq_ctx_term (context), 0);
+    table->socket_close (publisher);
+    fixture_fini (&fixture);
+}
+
 //  Whoever reads would hang up on it, and everything behind it would be lost: it is not sent, what comes behind it is.
 static void
 test_a_message_that_is_too_large_is_not_sent (void **state)
@@ -688,6 +718,7 @@ main (int argc, char **argv)
         cmocka_unit_test (test_a_router_says_that_a_peer_is_not_there),
         cmocka_unit_test (test_a_full_queue_says_again_and_sends_nothing),
         cmocka_unit_test (test_a_peer_that_fills_the_queue_and_leaves_ends_nobody),
+        cmocka_unit_test (test_a_subscription_as_large_as_a_message_is_hung_up_on),
         cmocka_unit_test (test_a_message_that_is_too_large_is_not_sent),
         cmocka_unit_test (test_subscriptions_filter_by_prefix_and_reach_the_publisher),
         cmocka_unit_test (test_a_follower_that_is_too_far_behind_is_noticed),
