@@ -68,24 +68,47 @@ s_class_character (const words_t *words, const uint8_t *bytes, unsigned at, clas
     return true;
 }
 
+//  Whether a character is a letter or a mark of a script without case; such letters are added to others, by the bit of their first
+//  byte. row: of 64 code points, the last byte says which.
+static inline bool
+s_class_mixed (const words_t *words, unsigned row, uint8_t last, unsigned at, uint64_t *letters)
+{
+    const letters_mixed_t *mixed = &letters_mixed [row - LETTERS_MIXED_FROM / 64];
+    uint64_t marks = words->word == WORD_MARKED ? mixed->marks : 0;
+    *letters |= ((mixed->letters | marks) >> (last & 0x3f) & 1) << at;
+    return (mixed->letters | mixed->marks) >> (last & 0x3f) & 1;
+}
+
+//  The same for the character that begins with a byte, if it is of such a script.
+static inline bool
+s_class_caseless (const words_t *words, const uint8_t *bytes, unsigned at, classes_rows_t *rows)
+{
+    const uint8_t *here = bytes + at;
+    if (here [0] == 0xe0)
+        return s_class_mixed (words, here [1] & 0x3f, here [2], at, &rows->threes);
+    return here [0] >= LETTERS_MIXED_TWOS && here [0] < 0xe0 &&
+           s_class_mixed (words, here [0] & 0x1f, here [1], at, &rows->twos);
+}
+
 //  The same for all characters beyond ASCII, most of which are in rows of one class. Returns how many bytes have a class.
 static size_t
 s_class_beyond (const words_t *words, const uint8_t *bytes, classes_t *block, classes_t *spilt)
 {
+    size_t size = CLASSES_BYTES;
     block->goes_on = classes_below (bytes, CLASSES_GOES_ON);
     block->letters |= spilt->letters;
     block->digits |= spilt->digits;
     *spilt = (classes_t){ 0 };
     classes_rows_t rows = classes_rows (bytes);
-    block->letters |= rows.twos | rows.twos << 1 | rows.threes | rows.threes << 1 | rows.threes << 2;
-    spilt->letters = rows.twos >> 63 | rows.threes >> 63 | rows.threes >> 62;
     uint64_t known = block->goes_on | rows.twos | rows.threes | rows.signs;
-    for (uint64_t left = block->beyond & ~known; left; left &= left - 1) {
+    for (uint64_t left = block->beyond & ~known; left && size == CLASSES_BYTES; left &= left - 1) {
         unsigned at = (unsigned)__builtin_ctzll (left);
-        if (!s_class_character (words, bytes + at, at, block, spilt))
-            return at;
+        if (!s_class_caseless (words, bytes, at, &rows) && !s_class_character (words, bytes + at, at, block, spilt))
+            size = at;
     }
-    return CLASSES_BYTES;
+    block->letters |= rows.twos | rows.twos << 1 | rows.threes | rows.threes << 1 | rows.threes << 2;
+    spilt->letters |= rows.twos >> 63 | rows.threes >> 63 | rows.threes >> 62;
+    return size;
 }
 
 //  A block's classes and how many of its bytes have one. spilt: those of its first bytes, from the block before; then the next

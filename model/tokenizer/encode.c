@@ -409,10 +409,9 @@ s_look_at_runs (const tokenizer_t *self, span_t text, size_t at, size_t end, str
 {
     size_t count = 0;
     while (end - at > CUTS_STRETCH_MAX && count < STRETCHES) {
-        uint64_t places = parts_places (&self->parts, text, at + RUN_MIN);
-        if (!places)
+        size_t last = parts_last (&self->parts, text, at + RUN_MIN), run_end = at + RUN_MIN + last;
+        if (last == PARTS_PLACES)
             break;
-        size_t run_end = at + CUTS_STRETCH_MAX - (size_t)__builtin_clzll (places);
         ahead [count++] = s_stretch (&self->cache, text, CACHE_RUN, at, run_end);
         at = run_end;
     }

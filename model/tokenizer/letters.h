@@ -38,7 +38,11 @@ typedef struct {
     uint64_t letters;    //  Letters, and nothing else
     uint64_t marks;      //  Marks
 } letters_mixed_t;
-enum { LETTERS_MIXED_FROM = 0x580, LETTERS_MIXED_TO = 0x1000 };
+enum {
+    LETTERS_MIXED_FROM = 0x580,    //  Code points from
+    LETTERS_MIXED_TO = 0x1000,     //  to below this
+    LETTERS_MIXED_TWOS = 0xd6      //  The first byte of those of two bytes is not below this, that of others is E0
+};
 extern const letters_mixed_t letters_mixed [(LETTERS_MIXED_TO - LETTERS_MIXED_FROM) / 64];
 
 //  The bits of any code point; 0 for one that is none of it.

@@ -18,10 +18,8 @@
 #include "model/tokenizer/vocabulary.h"
 
 enum {
-    PARTS_PLACES = 64,         //  Bytes that are looked at at once
-    PARTS_ASCII = 1 << 7,      //  Characters that are a block of their own, in front of all others:
-    PARTS_BLOCKS = 1 << 10,    //  blocks of characters: see parts_block
-    PARTS_WIDE = 0x3000        //  Characters from here on are wide
+    PARTS_PLACES = 64,     //  Bytes that are looked at at once
+    PARTS_STAY_LOG = 16    //  Two to this power are the bits of stay
 };
 
 typedef struct {
@@ -30,11 +28,11 @@ typedef struct {
     uint64_t *pairs;     //  A bit by hash: characters, not both of ASCII, side by side in some token; NULL: not asked
     unsigned log;        //  Two to this power are the bits of pairs
     uint64_t *halves;    //  A bit by two bytes: they stand where characters meet in some token that lacks a part of one
-    uint8_t *stay;       //  By parts_block: STAY_ bits; NULL: none are
+    uint64_t *stay;      //  A bit by hash: on this side no part has the character; NULL: all may
 } parts_t;
 
-//  No part begins with the character; none ends with it.
-enum { STAY_BEGIN = 1, STAY_END = 2 };
+//  Sides of a part.
+typedef enum { PARTS_BEGIN, PARTS_END } parts_side_t;
 
 //  Looks through a vocabulary, for marks or for characters.
 void parts_init (parts_t *self, const vocabulary_t *vocabulary);
@@ -54,36 +52,54 @@ size_t parts_first (const parts_t *self, span_t piece);
 //  from `at` on, the first one lowest; there may also be bits where pieces end.
 uint64_t parts_places (const parts_t *self, span_t text, size_t at);
 
+//  The last of these places, as bytes from `at` on; PARTS_PLACES where there is none.
+size_t parts_last (const parts_t *self, span_t text, size_t at);
+
+//  A character as it is known here: its bytes, of which there are so many. readable: bytes that may be read, which saves a copy
+//  when they are 4.
+static inline uint32_t
+parts_character (const uint8_t *bytes, size_t size, size_t readable)
+{
+    static const uint32_t masks [] = { 0, 0xff, 0xffff, 0xffffff, 0xffffffff };
+    uint32_t character = 0;
+    memcpy (&character, bytes, readable < sizeof character ? size : sizeof character);
+    return character & masks [size];
+}
+
 //  The bit of two characters among the pairs.
 static inline uint64_t
 parts_pair (const parts_t *self, uint32_t left, uint32_t right)
 {
-    return ((uint64_t)left << 21 | right) * 0x9e3779b97f4a7c15u >> (64 - self->log);
+    return ((uint64_t)left << 32 | right) * 0x9e3779b97f4a7c15u >> (64 - self->log);
 }
 
 //  The bit of the bytes on both sides of a place among the halves.
 static inline uint64_t
 parts_half (const uint8_t *at)
 {
-    return (uint64_t)at [-1] << 8 | at [0];
+    uint16_t both;
+    memcpy (&both, at - 1, sizeof both);
+    return both;
 }
 
-//  Neighbouring characters beyond ASCII share a block; some others do too.
-static inline size_t
-parts_block (uint32_t code)
+//  The bit of a character among those that stay on one side.
+static inline uint32_t
+parts_stay (uint32_t character, parts_side_t side)
 {
-    return code < PARTS_ASCII ? code : PARTS_ASCII + (code >> 6 & (PARTS_BLOCKS - 1));
+    return (character * 0x9e3779b1u >> (33 - PARTS_STAY_LOG)) << 1 | side;
 }
 
 //  Whether two characters that meet in a text, not both of ASCII, stay together: a token may have both, or parts of both. at: where
 //  the second begins.
 static inline bool
-parts_join (const parts_t *self, uint32_t before, uint32_t code, const uint8_t *at)
+parts_join (const parts_t *self, uint32_t left, uint32_t right, const uint8_t *at)
 {
-    uint64_t pair = parts_pair (self, before, code), half = parts_half (at);
+    uint64_t pair = parts_pair (self, left, right), half = parts_half (at);
     uint64_t joined = self->pairs [pair / 64] >> (pair % 64) | self->halves [half / 64] >> (half % 64);
-    if (self->stay)
-        joined |= self->stay [parts_block (before)] / STAY_END | self->stay [parts_block (code)];
+    if (self->stay) {
+        uint32_t one = parts_stay (left, PARTS_END), other = parts_stay (right, PARTS_BEGIN);
+        joined |= self->stay [one / 64] >> (one % 64) | self->stay [other / 64] >> (other % 64);
+    }
     return joined & 1;
 }
 

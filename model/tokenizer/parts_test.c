@@ -55,7 +55,7 @@ s_is_wide (const uint8_t *first)
 static void
 s_check_bits (const parts_t *parts, span_t text, size_t from, uint64_t seed)
 {
-    uint64_t expected = 0, places = parts_places (parts, text, from) & ~(from ? 0ull : 1ull);
+    uint64_t expected = 0, all = parts_places (parts, text, from), places = all & ~(from ? 0ull : 1ull);
     size_t rest = text.size - from, shown = rest < PARTS_PLACES ? rest : PARTS_PLACES;
     for (size_t at = 0; (at += parts_first (parts, span_slice (text, at, text.size))) < text.size;) {
         const uint8_t *left = text.data + at - 1;
@@ -64,6 +64,8 @@ s_check_bits (const parts_t *parts, span_t text, size_t from, uint64_t seed)
         if (at >= from && at - from < PARTS_PLACES && (s_is_wide (left) || s_is_wide (text.data + at)))
             expected |= 1ull << (at - from);
     }
+    if (parts_last (parts, text, from) != (all ? 63 - (size_t)__builtin_clzll (all) : PARTS_PLACES))
+        fail_msg ("seed %llu: the last place from %zu of %.*s", (unsigned long long)seed, from, SPAN_ARG (text));
     if (shown < PARTS_PLACES)
         places &= (1ull << shown) - 1;
     if (places != expected)

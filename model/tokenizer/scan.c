@@ -261,9 +261,9 @@ s_pass_string (scan_t *self)
 
 //  What passing over 64 bytes must know: a bit for each.
 typedef struct {
-    uint64_t quotes;
-    uint64_t opens;    //  Brackets, in strings too
-    uint64_t closes;
+    uint64_t quotes;      //  Those of strings
+    uint64_t opens;       //  Brackets that open, in strings too
+    uint64_t closes;      //  And those that close
     uint64_t controls;    //  What must not stand in a string
     uint64_t escapes;     //  Backslashes
 } marks_t;
