@@ -6,15 +6,27 @@
 #include "model/parser/text.h"
 
 #define REST SIZE_MAX
+#define AGAIN (SIZE_MAX - 1)
 
-enum { QUOTE_OWN = 1 };
+enum { QUOTE_OWN = 1, QUOTE_NONE = 2 };
 
 void
 literal_init (literal_t *self, const char *quote, bool arguments)
 {
     memset (self, 0, offsetof (literal_t, word));
     self->quote = quote;
+    self->has_markers = quote;
     self->depth = self->objects = self->in_key = arguments;
+}
+
+void
+literal_end_at (literal_t *self, const char *a, const char *b)
+{
+    self->has_markers = self->quote || a || b;
+    self->ends [0] = a;
+    self->ends [1] = b;
+    self->stops [0] = a ? (uint8_t)*a : 0;
+    self->stops [1] = b ? (uint8_t)*b : 0;
 }
 
 //  ---- Levels ----------------------------------------------------------------------------------------------------------
@@ -46,12 +58,12 @@ s_ended (literal_t *self)
     self->done = self->depth == 0;
 }
 
-//  A key that got no value gets null.
+//  A key that got no value gets null; in the own notation, a bare value without bytes, which is a string.
 static void
 s_settle (literal_t *self, buffer_t *out)
 {
     if (self->keyed)
-        buffer_append_string (out, ": null");
+        buffer_append_string (out, self->quote ? ": \"\"" : ": null");
     self->keyed = false;
 }
 
@@ -149,9 +161,10 @@ s_end_word (literal_t *self, buffer_t *out)
     self->word_size = 0;
 }
 
-enum { ENDS_WORD = 1, ENDS_KEY = 2, ENDS_VALUE = 4 };
+enum { ENDS_WORD = 1, ENDS_KEY = 2, ENDS_VALUE = 4, ENDS_PREFIX = 8 };
 
-//  Bytes that end a word; in the own notation, a bare key and a bare value, which may have blanks and quotes in them.
+//  Bytes that end a word, or only the prefix of a string; in the own notation, a bare key and a bare value, which may have blanks
+//  and quotes in them.
 static const uint8_t s_ends [UINT8_MAX + 1] = { ['['] = ENDS_WORD,
     [']'] = ENDS_WORD | ENDS_VALUE,
     ['('] = ENDS_WORD,
@@ -161,51 +174,74 @@ static const uint8_t s_ends [UINT8_MAX + 1] = { ['['] = ENDS_WORD,
     [','] = ENDS_WORD | ENDS_VALUE,
     [':'] = ENDS_WORD | ENDS_KEY,
     ['='] = ENDS_WORD,
-    ['\''] = ENDS_WORD,
-    ['"'] = ENDS_WORD,
+    ['\''] = ENDS_WORD | ENDS_PREFIX,
+    ['"'] = ENDS_WORD | ENDS_PREFIX,
     [' '] = ENDS_WORD,
     ['\t'] = ENDS_WORD,
     ['\r'] = ENDS_WORD,
     ['\n'] = ENDS_WORD };
 
-static bool
-s_ends_word (const literal_t *self, uint8_t byte)
+//  Where we are: what ends a word here.
+static uint8_t
+s_where (const literal_t *self)
 {
-    uint8_t where = !self->quote ? ENDS_WORD : self->in_key ? ENDS_KEY : ENDS_VALUE;
-    return s_ends [byte] & where;
+    return !self->quote ? ENDS_WORD : self->in_key ? ENDS_KEY : ENDS_VALUE;
 }
 
 //  Whether this byte begins a word, or goes on in one.
 static bool
 s_in_word (const literal_t *self, uint8_t byte)
 {
-    bool bare_key = self->quote && self->in_key && byte != ',' && !text_is_blank (byte);
-    return self->word_size || bare_key ? !s_ends_word (self, byte) : !s_ends [byte];
+    if (!self->quote)
+        return !s_ends [byte];
+    bool bare_key = self->in_key && byte != ',' && !text_is_blank (byte);
+    bool bare = self->word_size || bare_key || byte == '(' || byte == ')';
+    return bare ? !(s_ends [byte] & s_where (self)) : !s_ends [byte];
 }
 
-//  Whether a string may begin with this byte: a word before it is its prefix.
-static bool
-s_may_quote (const literal_t *self, uint8_t byte)
+//  Bytes of a word: the first, which is one, and those behind it that end none.
+static size_t
+s_word_size (const literal_t *self, span_t text)
 {
-    return !self->quote && (byte == '\'' || byte == '"');
+    uint8_t where = s_where (self), stop = self->stops [0], other = self->stops [1];
+    size_t size = 1;
+    while (size < text.size) {
+        uint8_t byte = text.data [size];
+        if (s_ends [byte] & where || byte == stop || byte == other)
+            break;
+        size++;
+    }
+    return size;
 }
 
-//  Takes bytes of a word: the first, which is one, and those behind it that end none and begin no quote.  Returns how many; 0
-//  where the word becomes too long.  A whole one is written at once.
+//  A word that became too long to be kept is a string, which goes out as it comes.
+static void
+s_begin_long_word (literal_t *self, buffer_t *out)
+{
+    s_separate (self, out);
+    buffer_append_byte (out, '"');
+    json_escape_bytes (out, span_of (self->word, self->word_size));
+    self->word_size = 0;
+    self->open_quote = QUOTE_NONE;
+}
+
+//  Takes bytes of a word.  Returns how many.  A whole one, but for the prefix of a string, is written at once; not before ']', with
+//  which a key would begin.
 static size_t
 s_add_to_word (literal_t *self, span_t text, buffer_t *out)
 {
-    size_t room = LITERAL_WORD_MAX - self->word_size, size = 1;
-    while (size < text.size && !s_ends_word (self, text.data [size]))
-        size++;
-    bool whole = size < text.size && !s_may_quote (self, text.data [size]);
-    if (whole && self->depth && !self->word_size && size <= room) {
+    size_t size = s_word_size (self, text);
+    uint8_t next = size < text.size ? text.data [size] : 0;
+    bool whole = self->quote ? s_ends [next] & s_where (self) && next != ']' : s_ends [next] == ENDS_WORD;
+    if (self->word_size + size > LITERAL_WORD_MAX) {
+        s_begin_long_word (self, out);
+        json_escape_bytes (out, span_slice (text, 0, size));
+    } else if (whole && self->depth && !self->word_size)
         s_put_word (self, span_slice (text, 0, size), out);
-        return size;
+    else {
+        memcpy (self->word + self->word_size, text.data, size);
+        self->word_size += (uint32_t)size;
     }
-    size = size < room ? size : room;
-    memcpy (self->word + self->word_size, text.data, size);
-    self->word_size += (uint32_t)size;
     return size;
 }
 
@@ -302,10 +338,16 @@ s_digit (literal_t *self, uint8_t byte, buffer_t *out)
     return is_digit;
 }
 
+bool
+literal_in_string (const literal_t *self)
+{
+    return self->open_quote && self->open_quote != QUOTE_NONE;
+}
+
 uint8_t
 literal_string_end (const literal_t *self)
 {
-    if (self->escaped || self->digits_want)
+    if (self->escaped || self->digits_want || !literal_in_string (self))
         return 0;
     return self->open_quote == QUOTE_OWN ? (uint8_t)*self->quote : self->open_quote;
 }
@@ -395,20 +437,62 @@ s_structure (literal_t *self, uint8_t byte, buffer_t *out)
     }
 }
 
-//  Goes on outside strings.  Returns the bytes taken; REST where a quote may be unfinished, 0 where nothing can be made of it.
-static size_t
-s_between (literal_t *self, span_t text, bool last, buffer_t *out)
+//  What ends it all, or the own quote, at the start of a text outside strings.  *which: the quote is 2.
+static text_match_t
+s_match_marker (const literal_t *self, span_t text, bool last, size_t *which)
 {
-    text_match_t own = self->word_size ? TEXT_DIFFERS : text_match (text, self->quote, last);
-    if (own == TEXT_PARTIAL)
+    const char *quote = self->word_size ? NULL : self->quote;
+    const char *const markers [] = { self->ends [0], self->ends [1], quote };
+    uint8_t byte = text.data [0];
+    bool none = byte != self->stops [0] && byte != self->stops [1] && (!quote || byte != (uint8_t)*quote);
+    return none ? TEXT_DIFFERS : text_match_any (text, markers, 3, last, which);
+}
+
+//  Where a marker may stand.  Returns as s_between does, AGAIN where none stands.
+static size_t
+s_marker (literal_t *self, span_t text, bool last, buffer_t *out)
+{
+    size_t which = 0;
+    text_match_t match = s_match_marker (self, text, last, &which);
+    if (match == TEXT_PARTIAL)
         return REST;
-    if (own == TEXT_WHOLE) {
+    if (match == TEXT_WHOLE && which == 2) {
         s_open_string (self, QUOTE_OWN, out);
         return strlen (self->quote);
     }
-    if (last && self->quote && !self->word_size && text_is_cut (text, span_from_string (self->quote)))
-        return text.size;
+    if (match == TEXT_WHOLE)
+        return 0;
+    bool cut = last && self->quote && !self->word_size && text_is_cut (text, span_from_string (self->quote));
+    return cut ? text.size : AGAIN;
+}
+
+//  Goes on outside strings.  Returns the bytes taken; REST where a marker may be unfinished, 0 where one ends it all or nothing
+//  can be made of it.
+static size_t
+s_between (literal_t *self, span_t text, bool last, buffer_t *out)
+{
+    size_t marker = self->has_markers ? s_marker (self, text, last, out) : AGAIN;
+    if (marker != AGAIN)
+        return marker;
     return s_in_word (self, text.data [0]) ? s_add_to_word (self, text, out) : s_structure (self, text.data [0], out);
+}
+
+//  Goes on in a word that is a string.  Returns the bytes taken; REST where a marker may be unfinished, AGAIN where the word ended.
+static size_t
+s_long_word (literal_t *self, span_t text, bool last, buffer_t *out)
+{
+    size_t which;
+    bool ends = s_ends [text.data [0]] & s_where (self);
+    text_match_t match = ends ? TEXT_WHOLE : s_match_marker (self, text, last, &which);
+    if (match == TEXT_PARTIAL)
+        return REST;
+    if (match == TEXT_WHOLE) {
+        s_close_string (self, out);
+        return AGAIN;
+    }
+    size_t size = s_word_size (self, text);
+    json_escape_bytes (out, span_slice (text, 0, size));
+    return size;
 }
 
 size_t
@@ -417,10 +501,12 @@ literal_feed (literal_t *self, span_t text, bool last, buffer_t *out, bool *brok
     size_t at = 0, taken = 1;
     while (at < text.size && taken && !self->done) {
         span_t rest = span_of (text.data + at, text.size - at);
-        taken = self->open_quote ? s_string (self, rest, last, out) : s_between (self, rest, last, out);
+        taken = !self->open_quote                ? s_between (self, rest, last, out)
+                : self->open_quote == QUOTE_NONE ? s_long_word (self, rest, last, out)
+                                                 : s_string (self, rest, last, out);
         if (taken == REST)
             break;
-        at += taken;
+        at += taken == AGAIN ? 0 : taken;
     }
     *broken = !taken;
     return at;

@@ -2,8 +2,8 @@
 //
 //  a=1, b='x' inside f(...) becomes "a": 1, "b": "x"; True, None, tuples, both quotes and their escapes as Python has them.
 //  Gemma's {k:<|"|>v<|"|>} has a quote of its own, between which nothing is an escape, and bare keys up to ':' and bare values up
-//  to ',' or a closing bracket, in which blanks and other quotes mean nothing.  Incremental; whatever comes in, what comes out
-//  is JSON.
+//  to ',' or a closing bracket, in which blanks and other quotes mean nothing.  A word of more than LITERAL_WORD_MAX bytes is a
+//  string.  Incremental; whatever comes in, what comes out is JSON.
 
 #ifndef MODEL_PARSER_LITERAL_H
 #define MODEL_PARSER_LITERAL_H
@@ -14,12 +14,15 @@ enum { LITERAL_DEPTH_MAX = 64, LITERAL_WORD_MAX = 256 };
 
 typedef struct {
     const char *quote;               //  A quote beside ' and "; NULL: none
+    const char *ends [2];            //  What ends it outside strings, whatever is open; NULL: nothing
+    uint8_t stops [2];               //  Their first bytes
+    bool has_markers;                //  There is a quote or an end
     uint64_t objects;                //  A bit a level: it is an object
     uint32_t depth;                  //  Open brackets
     bool started;                    //  Something stands before the next element of the level
     bool in_key;                     //  A key comes next, or is being read
     bool keyed;                      //  A key came, its value has not
-    uint8_t open_quote;              //  The string being read ends so; 1: at `quote`; 0: no string
+    uint8_t open_quote;              //  The string being read ends so; 1: at `quote`; 2: as a word does; 0: no string
     bool escaped;                    //  Behind a backslash
     char digits [8];                 //  Of a numeric escape
     uint8_t digits_size;             //  How many came
@@ -33,9 +36,15 @@ typedef struct {
 //  arguments: start inside the brackets of a call, whose arguments become an object ("{" is written with the first byte).
 void literal_init (literal_t *self, const char *quote, bool arguments);
 
-//  Goes on; appends JSON.  Returns the bytes that were read: fewer than there are where it is done, where a quote may
-//  be unfinished (not with `last`), or where the input is too deep or a word too long, which *broken says.
+//  Outside strings each of two markers (NULL: none) ends it, too, whatever is open.
+void literal_end_at (literal_t *self, const char *a, const char *b);
+
+//  Goes on; appends JSON.  Returns the bytes that were read: fewer than there are where it is done, where a quote or an end
+//  marker may be unfinished (not with `last`), or where an end marker stands or the input is too deep, which *broken says.
 size_t literal_feed (literal_t *self, span_t text, bool last, buffer_t *out, bool *broken);
+
+//  Whether a string is open that a quote ends.
+bool literal_in_string (const literal_t *self);
 
 //  In the middle of a string: the byte that may end it.  Until that comes, JSON has the string's bytes as they are, but for
 //  those that it writes with a backslash.  0: not in the middle of one.

@@ -55,6 +55,9 @@ typedef enum {
     RUN_STRING = 2,    //  A string of arguments: goes on with what stands for itself in JSON
 } run_t;
 
+//  A byte that may begin what tail.c looks for.
+enum { ENDS_TAIL = 4 };
+
 typedef struct {
     span_t text;                   //  What is looked for
     mark_kind_t kind;              //  What it does
@@ -73,7 +76,7 @@ struct parser {
     size_t mark_count;                  //  How many
     uint8_t firsts [UINT8_MAX + 1];     //  Bytes that begin a mark, a bit for each; the last bit for all beyond
     uint8_t seconds [UINT8_MAX + 1];    //  Bytes that go on with one: the bits of what they may follow
-    uint8_t ends [UINT8_MAX + 1];       //  Runs that a byte may end: bits of run_t
+    uint8_t ends [UINT8_MAX + 1];       //  Runs that a byte may end: bits of run_t; ENDS_TAIL
     int only_first;                     //  The only byte that begins one; -1: there are several
 
     place_t place;         //  Where we are
@@ -192,12 +195,24 @@ void marks_learn (parser_t *self);
 //  Where text up to a mark ends.  *match: what is behind; with the *mark, but NULL where the text ends before one may begin.
 size_t marks_find (parser_t *self, span_t text, bool last, text_match_t *match, const mark_t **mark);
 
+//  ---- tail.c ----------------------------------------------------------------------------------------------------------
+
+//  Notes which bytes begin closers.
+void tail_learn (parser_t *self);
+
+//  Bytes at the end, of what is held and this text behind it, that are or begin the closers with which an answer may end; 0 where
+//  there are none.  *ends: they are whole and end a call.
+size_t tail_size (const parser_t *self, span_t text, bool *ends);
+
 //  ---- One machine a file ------------------------------------------------------------------------------------------------
 
 typedef struct {
     void (*begin) (parser_t *self);                             //  Behind CALL_START
     size_t (*step) (parser_t *self, span_t text, bool last);    //  Goes on
-    void (*close) (parser_t *self);    //  Delivers what makes the arguments of an open call whole
+    void (*close) (parser_t *self);           //  Delivers what makes the arguments of an open call whole
+    bool (*inside) (const parser_t *self);    //  In a string or a value of an open call, where closers are text
+    void (*salvage) (
+        parser_t *self);    //  The answer ends before a call's arguments: begins it where its name is whole; NULL
 } machine_t;
 
 extern const machine_t machine_json;

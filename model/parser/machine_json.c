@@ -184,7 +184,8 @@ s_deliver (parser_t *self, span_t piece)
         machine_arguments (self, buffer_span (&self->word));
 }
 
-static size_t
+//  False where it is no name of a call.
+static bool
 s_end_name (parser_t *self)
 {
     s_unquote (&self->word);
@@ -197,8 +198,8 @@ s_end_name (parser_t *self)
         s_deliver (self, buffer_span (&arguments));
     }
     buffer_fini (&arguments);
-    self->phase = KEY;
-    return begun ? 0 : machine_release (self);
+    self->phase = begun ? KEY : READ_NAME;
+    return begun;
 }
 
 static void
@@ -216,7 +217,7 @@ static size_t
 s_end_value (parser_t *self, size_t taken)
 {
     if (self->phase == READ_NAME)
-        return s_end_name (self);
+        return s_end_name (self) ? taken : machine_release (self);
     if (self->phase == READ_ID) {
         s_unquote (&self->word);
         buffer_clear (&self->id);
@@ -232,6 +233,8 @@ s_read (parser_t *self, span_t text, bool last)
     bool odd;
     size_t taken = extent_feed (&self->extent, text, &odd);
     s_take (self, span_slice (text, 0, taken));
+    if (taken && self->extent.done && self->phase == READ_NAME)
+        s_end_name (self);
     if (taken || self->extent.done)
         return taken;
     if (!self->open)
@@ -270,4 +273,10 @@ s_step (parser_t *self, span_t text, bool last)
     return s_read (self, span_slice (text, 0, NAME_MAX_BYTES + 1 - self->word.size), last);
 }
 
-const machine_t machine_json = { .begin = s_begin, .step = s_step, .close = s_close };
+static bool
+s_inside (const parser_t *self)
+{
+    return self->phase == READ_ARGUMENTS && self->extent.in_string;
+}
+
+const machine_t machine_json = { .begin = s_begin, .step = s_step, .close = s_close, .inside = s_inside };

@@ -11,10 +11,23 @@ s_begin (parser_t *self)
     buffer_clear (&self->word);
 }
 
+//  Behind a name without brackets: a call without arguments, where a marker ends it.
+static size_t
+s_end_bare (parser_t *self, span_t text, bool last)
+{
+    text_match_t end = self->word.size ? machine_match_end (self, text, last) : TEXT_DIFFERS;
+    if (end == TEXT_PARTIAL)
+        return MACHINE_WAIT;
+    if (end == TEXT_DIFFERS || !machine_begin_call (self, buffer_span (&self->word), (span_t){ 0 }))
+        return machine_release (self);
+    machine_end_call (self);
+    return 0;
+}
+
 //  Goes on in the name.  With it the bracket behind it is taken, but for one that opens no call: that is looked at again, for
 //  what came before must be kept to be released.
 static size_t
-s_name (parser_t *self, span_t text)
+s_name (parser_t *self, span_t text, bool last)
 {
     size_t size = machine_name_size (span_slice (text, 0, NAME_MAX_BYTES - self->word.size));
     bool opens = size < text.size && (text.data [size] == '(' || text.data [size] == '{');
@@ -23,10 +36,13 @@ s_name (parser_t *self, span_t text)
         buffer_append (&self->word, name);
         name = buffer_span (&self->word);
     }
-    if (!opens || !machine_begin_call (self, name, (span_t){ 0 }))
+    if (!opens)
+        return size ? size : s_end_bare (self, text, last);
+    if (!machine_begin_call (self, name, (span_t){ 0 }))
         return size ? size : machine_release (self);
     machine_arguments (self, SPAN ("{"));
     literal_init (&self->literal, self->row->quote, true);
+    literal_end_at (&self->literal, self->row->section_end, self->row->call_end);
     self->phase = ARGUMENTS;
     return size + 1;
 }
@@ -36,7 +52,7 @@ s_step (parser_t *self, span_t text, bool last)
 {
     bool broken;
     if (self->phase == NAME)
-        return s_name (self, text);
+        return s_name (self, text, last);
     size_t taken = literal_feed (&self->literal, text, last, &self->out, &broken);
     bool done = self->literal.done;
     if (broken)
@@ -56,4 +72,10 @@ s_close (parser_t *self)
     machine_flush (self);
 }
 
-const machine_t machine_literal = { .begin = s_begin, .step = s_step, .close = s_close };
+static bool
+s_inside (const parser_t *self)
+{
+    return self->phase == ARGUMENTS && literal_in_string (&self->literal);
+}
+
+const machine_t machine_literal = { .begin = s_begin, .step = s_step, .close = s_close, .inside = s_inside };

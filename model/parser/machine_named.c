@@ -104,4 +104,23 @@ s_step (parser_t *self, span_t text, bool last)
     return self->phase == HEADER ? s_header (self, text, last) : s_arguments (self, text, last);
 }
 
-const machine_t machine_named = { .begin = s_begin, .step = s_step, .close = machine_close_object };
+static bool
+s_inside (const parser_t *self)
+{
+    return self->phase == ARGUMENTS && self->extent.in_string;
+}
+
+//  A name is whole where what separates it from the arguments has begun.
+static void
+s_salvage (parser_t *self)
+{
+    span_t header = span_trim (buffer_span (&self->word)), name = s_name_of (self, header);
+    span_t start = span_from_string (self->row->header_start);
+    bool begins = start.size && text_match_span (header, start, false) == TEXT_PARTIAL;
+    if (name.size && !begins && name.data + name.size < header.data + header.size)
+        s_begin_call (self);
+}
+
+const machine_t machine_named = {
+    .begin = s_begin, .step = s_step, .close = machine_close_object, .inside = s_inside, .salvage = s_salvage
+};

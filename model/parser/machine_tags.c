@@ -162,7 +162,8 @@ s_types (const parser_t *self, span_t attributes)
     schema_types_t types;
     if (s_types_by_attribute (attributes, &types))
         return types;
-    return self->schema.schema || self->row->guess_types ? schema_types (self->schema) : SCHEMA_STRING;
+    types = schema_types (self->schema);
+    return types || self->row->guess_types ? types : SCHEMA_STRING;
 }
 
 //  What ends a nested value has its key in it.  False where that is too long to be looked for.
@@ -312,6 +313,24 @@ s_inner_tag (parser_t *self, span_t text, bool last)
     return opens == TEXT_WHOLE ? self->opener.size : closes == TEXT_WHOLE ? self->closer.size : 0;
 }
 
+//  A tag at the beginning of a line that opens another argument of the tool: the model forgot to close this one.
+static text_match_t
+s_match_next_key (const parser_t *self, span_t text, bool last)
+{
+    const parser_format_t *row = self->row;
+    text_match_t match = text_match (text, row->key_start, last);
+    if (match != TEXT_WHOLE)
+        return match;
+    span_t rest = span_slice (text, strlen (row->key_start), NAME_MAX_BYTES / 2);
+    size_t size = text_find (rest, row->key_end);
+    if (size == SIZE_MAX)
+        return last || rest.size == NAME_MAX_BYTES / 2 ? TEXT_DIFFERS : TEXT_PARTIAL;
+    span_t key = span_slice (rest, 0, size);
+    span_t this = span_slice (buffer_span (&self->word), 0, self->early_size);
+    bool other = !span_equal (key, this) && schema_has_member (self->tool_schema, key);
+    return other ? TEXT_WHOLE : TEXT_DIFFERS;
+}
+
 //  Bytes up to what may be the value's end.
 static size_t
 s_value_run (const parser_t *self, span_t text)
@@ -380,6 +399,13 @@ s_value (parser_t *self, span_t text, bool last)
         s_value_end (self);
         return newline + self->closer.size;
     }
+    text_match_t next = newline ? s_match_next_key (self, span_slice (text, 1, text.size), last) : TEXT_DIFFERS;
+    if (next == TEXT_PARTIAL)
+        return MACHINE_WAIT;
+    if (next == TEXT_WHOLE) {
+        s_value_end (self);
+        return newline;
+    }
     if (last && s_is_cut_end (self, span_slice (text, newline, text.size), newline))
         return text.size;
     s_value_piece (self, span_slice (text, 0, 1));
@@ -415,4 +441,16 @@ s_close (parser_t *self)
         machine_arguments (self, SPAN ("}"));
 }
 
-const machine_t machine_tags = { .begin = s_begin, .step = s_step, .close = s_close };
+//  A value whose own end waits for proof is not open any more.
+static bool
+s_inside (const parser_t *self)
+{
+    span_t held = buffer_span (&self->held);
+    if (self->phase == OBJECT)
+        return self->extent.in_string;
+    if (self->row->trim_newline && held.size && held.data [0] == '\n')
+        held = span_slice (held, 1, held.size);
+    return self->phase == VALUE && text_match_span (held, buffer_span (&self->closer), true) != TEXT_WHOLE;
+}
+
+const machine_t machine_tags = { .begin = s_begin, .step = s_step, .close = s_close, .inside = s_inside };

@@ -102,6 +102,7 @@ marks_learn (parser_t *self)
         s_add_mark (self, ends [i], MARK_MESSAGE_END, self->format);
     s_learn_firsts (self);
     s_learn_ends (self);
+    tail_learn (self);
 }
 
 //  ---- At a place --------------------------------------------------------------------------------------------------------

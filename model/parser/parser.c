@@ -346,10 +346,14 @@ s_no_more_calls (parser_t *self)
     return 0;
 }
 
-//  Brackets and separators of an array of calls; 0: none of them.
+//  Brackets and separators of an array of calls, and a brace too many behind one; 0: none of them.
 static size_t
 s_punctuation (parser_t *self, uint8_t byte)
 {
+    if (byte == '}' && self->section_calls && self->row->section_end) {
+        self->counts.dropped++;
+        return 1;
+    }
     if (byte == '[' && !self->array && self->opened)
         self->array = true;
     else if (byte == ']' && self->array && self->section_calls)
@@ -511,26 +515,86 @@ s_goes_on (const parser_t *self, span_t text)
     return true;
 }
 
+//  Whether closers are text here unless the answer ends with them.
+static bool
+s_is_inside (const parser_t *self)
+{
+    return self->open && self->place == IN_CALL && s_machine (self)->inside (self);
+}
+
+//  Whether a piece may have in it what tail_size looks for.
+static bool
+s_may_end (const parser_t *self, span_t text)
+{
+    uint8_t seen = self->held.size || text.size > RUN_PIECE_MAX ? ENDS_TAIL : 0;
+    for (size_t i = 0; i < text.size && !(seen & ENDS_TAIL); i++)
+        seen |= self->ends [text.data [i]];
+    return seen & ENDS_TAIL && (text.size > 1 || s_is_inside (self));
+}
+
+//  Steps through what is held and a text behind it, and holds what is left.
+static void
+s_take (parser_t *self, span_t text)
+{
+    size_t at = self->held.size ? s_steps_from_held (self, text) : 0;
+    at += s_steps (self, span_slice (text, at, text.size), false);
+    buffer_append (&self->held, span_slice (text, at, text.size));
+}
+
+static void
+s_hold (parser_t *self, span_t text)
+{
+    self->awaited.size = 0;
+    buffer_append (&self->held, text);
+}
+
+//  Takes a text but for its closers with which the answer may end, which wait where they would be text.
+static void
+s_take_but_tail (parser_t *self, span_t text)
+{
+    bool ends;
+    size_t tail = tail_size (self, text, &ends);
+    if (tail > text.size)
+        tail = s_is_inside (self) ? text.size : 0;
+    size_t front = text.size - tail;
+    if (front)
+        s_take (self, span_slice (text, 0, front));
+    span_t rest = span_slice (text, front, tail);
+    if (tail && s_is_inside (self))
+        s_hold (self, rest);
+    else if (tail && (self->place != IN_CALL || rest.size == 1))
+        s_take (self, rest);
+    else
+        for (size_t at = 0; at < rest.size; at++)    //  A value may begin, or prove to go on, among them
+            parser_feed (self, span_slice (rest, at, 1));
+}
+
+//  Not inlined: short pieces that go on with a run should not pay for it.
+__attribute__ ((noinline)) static void
+s_feed (parser_t *self, span_t text)
+{
+    if (s_may_end (self, text))
+        s_take_but_tail (self, text);
+    else
+        s_take (self, text);
+}
+
 void
 parser_feed (parser_t *self, span_t text)
 {
-    size_t at = 0;
     if (s_is_awaited (self, text)) {
         self->awaited = span_slice (self->awaited, text.size, self->awaited.size);
         buffer_append (&self->held, text);
         return;
     }
-    if (self->held.size)
-        at = s_steps_from_held (self, text);
-    else if (s_goes_on (self, text)) {
+    if (!self->held.size && s_goes_on (self, text)) {
         if (self->run == RUN_TEXT)
             machine_say (self, text);
         else
             machine_arguments (self, text);
         return;
     }
-    at += s_steps (self, span_slice (text, at, text.size), false);
-    buffer_append (&self->held, span_slice (text, at, text.size));
+    s_feed (self, text);
 }
 
 //  Completes the arguments of an open call as far as what is there allows.
@@ -555,11 +619,28 @@ s_finish_call (parser_t *self, bool cut)
     self->open = false;
 }
 
+//  What is held are its last bytes.  Closers among them end what they stand in.
+static void
+s_finish_held (parser_t *self, bool cut)
+{
+    bool ends;
+    span_t held = buffer_span (&self->held);
+    size_t tail = tail_size (self, (span_t){ 0 }, &ends);
+    if (cut || !ends || !s_is_inside (self))
+        tail = 0;
+    s_steps (self, span_slice (held, 0, held.size - tail), true);
+    if (tail && s_is_inside (self))
+        s_finish_call (self, false);
+    s_steps (self, span_slice (held, held.size - tail, tail), true);
+    buffer_clear (&self->held);
+}
+
 void
 parser_finish (parser_t *self, bool cut)
 {
-    s_steps (self, buffer_span (&self->held), true);
-    buffer_clear (&self->held);
+    s_finish_held (self, cut);
+    if (self->place == IN_CALL && !self->open && s_machine (self)->salvage)
+        s_machine (self)->salvage (self);
     bool only_opener = self->place == IN_SECTION && !cut;
     if (self->open)
         s_finish_call (self, cut);

@@ -1,9 +1,9 @@
 //  Parsers against texts of every format (tests/data/streams), however they are cut, and against what models do when they
 //  err.
 
+#include <stdio.h>
 #include <string.h>
 
-#include "base/random.h"
 #include "tests/parsers/said.h"
 
 #define FOLDER "tests/data/streams/"
@@ -208,6 +208,7 @@ test_a_false_marker_is_text (void **state)
             "The tag <tool_call> opens a call, <tool_cal too, <", "", "") },
         { SAYS ("hermes", "<tool_call>\n{\"title\": \"no name\"}\n</tool_call>",
             "<tool_call>\n{\"title\": \"no name\"}\n</tool_call>", "", "") },
+        { SAYS ("hermes", "<tool_call>{\"name\": \"<tool_call>\"}", "<tool_call>{\"name\": \"<tool_call>\"}", "", "") },
         { SAYS ("llama3_json", "{\"name\": \"nobody\"} {\"a\": {\"b\": 1}}",
             "{\"name\": \"nobody\"} {\"a\": {\"b\": 1}}", "", "") },
         { SAYS ("pythonic", "[1] and [link](url) and [nobody(x=1)]", "[1] and [link](url) and [nobody(x=1)]", "", "") },
@@ -281,6 +282,117 @@ test_an_interrupted_call_is_closed (void **state)
             "qwen3_coder", "<tool_call><function=bash><parameter=timeout>\n7", "", "", "bash(){\"timeout\": 7}\n") },
         { SAYS ("pythonic", "[bash(command='ls", "", "", "bash(){\"command\": \"ls\"}\n") },
         { SAYS ("harmony", "<|channel|>commentary to=functions.f<|message|>{\"a\":\"", "", "", "f(){\"a\":\"\"}\n") },
+    };
+    RUN (examples);
+}
+
+//  A string or a value that the model did not close ends where the answer ends with the closers of its call, however many; where
+//  anything follows them, or where it was cut at a limit, they are text.
+static void
+test_an_answer_ends_with_closers (void **state)
+{
+    static const example_t examples [] = {
+        { SAYS ("hermes", "<tool_call>\n{\"name\": \"f\", \"arguments\": {\"a\": \"x\n</tool_call>", "", "",
+            "f(){\"a\": \"x\"}\n") },
+        { SAYS ("hermes", "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"x</tool_call>.", "", "",
+            "f(){\"a\": \"x</tool_call>.\"}\n") },
+        { SAYS ("hermes", "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"x</tool_cal", "", "",
+            "f(){\"a\": \"x</tool_cal\"}\n") },
+        { SAYS ("hermes", "<tool_call>{\"name\": \"f\", \"arguments\": {\"a\": \"x</tool_call>", "", "",
+              "f(){\"a\": \"x</tool_call>\n"),
+            .cut = true },
+        { SAYS ("kimi_k2",
+            "<|tool_calls_section_begin|><|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{\"a\": "
+            "\"x<|tool_call_end|><|tool_calls_section_end|>\n",
+            "", "", "f(functions.f:0){\"a\": \"x\"}\n") },
+        { SAYS ("qwen3_coder", "<tool_call>\n<function=bash>\n<parameter=command>\nls\n</function>\n</tool_call>", "",
+            "", "bash(){\"command\": \"ls\"}\n") },
+        { SAYS ("qwen3_coder", "<function=bash>\n<parameter=timeout>\n5\n</function>", "", "",
+            "bash(){\"timeout\": 5}\n") },
+        { SAYS ("qwen3_coder", "<function=bash>\n<parameter=command>\nls\n</function>\n", "", "",
+            "bash(){\"command\": \"ls\"}\n") },
+        { SAYS ("qwen3_coder", "<function=bash>\n<parameter=command>\nls </function> .\n</parameter>\n</function>", "",
+            "", "bash(){\"command\": \"ls </function> .\"}\n") },
+        { SAYS ("qwen3_coder", "<function=f>\n{\"a\": \"b</function>", "", "", "f(){\"a\": \"b\"}\n") },
+        { SAYS (
+            "glm45", "<tool_call>f\n<arg_key>k</arg_key>\n<arg_value>v</tool_call>", "", "", "f(){\"k\": \"v\"}\n") },
+        { SAYS ("gemma4", "<|tool_call>call:f{k:<|\"|>v<tool_call|>", "", "", "f(){\"k\": \"v\"}\n") },
+        { SAYS ("gemma4", "<|tool_call>call:f{k:<|\"|>v<tool_call|>!", "", "", "f(){\"k\": \"v<tool_call|>!\"}\n") },
+        { SAYS ("llama4", "<|python_start|>[git_status(a='v<|python_end|>", "", "", "git_status(){\"a\": \"v\"}\n") },
+        { SAYS ("lfm2", "<|tool_call_start|>[f(a='v<|tool_call_end|>", "", "", "f(){\"a\": \"v\"}\n") },
+    };
+    RUN (examples);
+}
+
+//  Outside strings a closer ends a call expression, whatever brackets are open; a word that is longer than what is kept is a string
+//  like any other.
+static void
+test_a_closer_ends_a_call_expression (void **state)
+{
+    static const example_t examples [] = {
+        { SAYS ("gemma4", "<|tool_call>call:f{a:5<tool_call|>.", ".", "", "f(){\"a\": 5}\n") },
+        { SAYS ("gemma4", "<|tool_call>call:f{a:[1,{b:x <tool_call|><|tool_call>call:g{}<tool_call|>", "", "",
+            "f(){\"a\": [1, {\"b\": \"x\"}]}\ng(){}\n") },
+        { SAYS ("gemma4", "<|tool_call>call:f{a:<tool_call|>", "", "", "f(){\"a\": \"\"}\n") },
+        { SAYS ("gemma4", "<|tool_call>call:f{a:x<y,b:<,c:<tool>}<tool_call|>", "", "",
+            "f(){\"a\": \"x<y\", \"b\": \"<\", \"c\": \"<tool>\"}\n") },
+        { SAYS ("gemma4", "<|tool_call>call:f{a:S]}<tool_call|>", "", "", "f(){\"a\": \"S\"}\n") },
+        { SAYS ("gemma4", "<|tool_call>call:f{a:(1)}}<tool_call|>.", ".", "", "f(){\"a\": \"(1)\"}\n") },
+        { SAYS ("gemma4", "<|tool_call>call:f<tool_call|><|tool_call>:g{a:1}<tool_call|>", "", "",
+            "f(){}\ng(){\"a\": 1}\n") },
+        { SAYS ("functiongemma", "<start_function_call>call:f{a:5<end_function_call>", "", "", "f(){\"a\": 5}\n") },
+        { SAYS ("lfm2", "<|tool_call_start|>[f(a=1, b=[2<|tool_call_end|>.", ".", "", "f(){\"a\": 1, \"b\": [2]}\n") },
+        { SAYS ("olmo3", "<function_calls>\nf(a=1\n</function_calls>", "", "", "f(){\"a\": 1}\n") },
+        { SAYS ("hermes", "<tool_call>{\"name\": \"f\", \"arguments\": {}}}</tool_call>.", ".", "", "f(){}\n") },
+    };
+    RUN (examples);
+    static const char *const forms [][3] = { { "gemma4", "<|tool_call>call:f{a:%s,b:{%s:1}}<tool_call|>",
+                                                 "f(){\"a\": \"%s\", \"b\": {\"%s\": 1}}\n" },
+        { "gemma4", "<|tool_call>call:f{a:%s<tool_call|><|tool_call>call:g{b:%s",
+            "f(){\"a\": \"%s\"}\ng(){\"b\": \"%s\"}\n" },
+        { "lfm2", "<|tool_call_start|>[f(a=%s), g(b=[%s])]<|tool_call_end|>",
+            "f(){\"a\": \"%s\"}\ng(){\"b\": [\"%s\"]}\n" } };
+    for (size_t i = 0; i < sizeof forms / sizeof *forms; i++)
+        for (size_t size = 254; size < 260; size++) {
+            char word [300] = "", text [1024], calls [1024];
+            memset (word, 'x', size);
+            snprintf (text, sizeof text, forms [i][1], word, word);
+            snprintf (calls, sizeof calls, forms [i][2], word, word);
+            example_t example = { SAYS (forms [i][0], text, "", "", calls) };
+            s_run_example (&example, NULL);
+        }
+}
+
+//  A value that the model did not close ends where another argument of the tool begins at the start of a line.
+static void
+test_another_argument_ends_a_value (void **state)
+{
+    static const example_t examples [] = {
+        { SAYS ("qwen3_coder",
+            "<function=edit>\n<parameter=path>\na\n<parameter=old>\nb\n<parameter=opts>\n{}\n</parameter>\n</function>",
+            "", "", "edit(){\"path\": \"a\", \"old\": \"b\", \"opts\": {}}\n") },
+        { SAYS ("qwen3_coder",
+            "<function=edit>\n<parameter=old>\n<parameter=x>\n<parameter=old>\n "
+            "<parameter=path>\n<parameter=\n</parameter>"
+            "\n</function>",
+            "", "", "edit(){\"old\": \"<parameter=x>\\n<parameter=old>\\n <parameter=path>\\n<parameter=\"}\n") },
+    };
+    RUN (examples);
+}
+
+//  A call whose name is whole is one, also where the answer ends before its arguments.
+static void
+test_a_name_is_enough (void **state)
+{
+    static const example_t examples [] = {
+        { SAYS ("hermes", "<tool_call>{\"name\": \"f\"", "", "", "f(){}\n") },
+        { SAYS ("kimi_k2", "<|tool_call_begin|>functions.f:0<|tool_call_argument", "", "", "f(functions.f:0){}\n") },
+        { SAYS ("kimi_k2", "<|tool_call_begin|>functions.f:0", "", "", "") },
+        { SAYS ("mistral", "[TOOL_CALLS]f[ARGS]", "", "", "f(){}\n") },
+        { SAYS ("deepseek_v3",
+            "<" BAR "tool" LOW "calls" LOW "begin" BAR "><" BAR "tool" LOW "call" LOW "begin" BAR ">function<" BAR
+            "tool" LOW "s",
+            "", "", "") },
     };
     RUN (examples);
 }
@@ -444,6 +556,10 @@ test_reasoning_begins_where_the_prompt_left_it (void **state)
         { SAYS ("hermes", "say <think> here", "say <think> here", "", "") },
         { SAYS ("hermes", "<think>x<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call></think>y", "y", "x",
             "f(){}\n") },
+        { SAYS ("gemma4", "<|channel>thought\nx<|tool_call>call:f{}<tool_call|><channel|>y", "y", "x", "f(){}\n") },
+        { SAYS ("minimax_m2", "x<minimax:tool_call><invoke name=\"f\"></invoke></minimax:tool_call></think>y", "y", "x",
+              "f(){}\n"),
+            .prompt = "<think>\n" },
         { SAYS ("hermes", "<think>the <tool_call> tag</think>y", "y", "the <tool_call> tag", "") },
         { SAYS ("mistral", "a [TOOL_CALLS]f{} b[/THINK]c", "c", "a [TOOL_CALLS]f{} b", ""), .prompt = "[THINK]" },
         { SAYS ("deepseek_r1", "so</think>yes", "yes", "so", "") },
@@ -495,11 +611,15 @@ test_values_have_the_type_of_the_schema (void **state)
         "\"m\":{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"null\"}]},\"r\":{\"$ref\":\"#/$defs/n\"},"
         "\"u\":{\"type\":[\"integer\",\"string\"]},\"loop\":{\"$ref\":\"#/properties/loop\"}}}}}]";
     static const char *const values [][3] = { { "s", "02134", "\"02134\"" }, { "s", "", "\"\"" },
-        { "s", "\na\n", "\"\\na\\n\"" }, { "i", "20", "20" }, { "i", "x", "\"x\"" },
+        { "s", "\na\n", "\"\\na\\n\"" }, { "i", "20", "20" }, { "i", "x", "\"x\"" }, { "i", "+5", "5" },
+        { "i", "-007", "-7" }, { "i", "0", "0" }, { "i", ".5", "0.5" }, { "i", "5.", "5" }, { "i", "1e3", "1e3" },
+        { "i", "+", "\"+\"" }, { "i", ".", "\".\"" }, { "i", "1.2.3", "\"1.2.3\"" }, { "i", "5 6", "\"5 6\"" },
         { "i", "123456789012345678901234567890", "123456789012345678901234567890" }, { "b", "True", "true" },
-        { "o", "{'a': (1, None)}", "{\"a\": [1, null]}" }, { "m", "null", "null" }, { "m", "nullify", "\"nullify\"" },
-        { "m", "a longer one", "\"a longer one\"" }, { "r", "7", "7" }, { "u", "7", "7" }, { "u", "7x", "\"7x\"" },
-        { "loop", "1", "1" }, { "unknown", "7", "\"7\"" } };
+        { "b", "FALSE", "false" }, { "b", "1", "true" }, { "b", "0", "false" }, { "b", "yes", "\"yes\"" },
+        { "o", "{'a': (1, None)}", "{\"a\": [1, null]}" }, { "m", "null", "null" }, { "m", "None", "\"None\"" },
+        { "m", "nullify", "\"nullify\"" }, { "m", "a longer one", "\"a longer one\"" }, { "r", "7", "7" },
+        { "u", "7", "7" }, { "u", "7x", "\"7x\"" }, { "u", "007", "\"007\"" }, { "loop", "1", "\"1\"" },
+        { "unknown", "7", "\"7\"" } };
     json_t *tools = said_parse_json (span_from_string (schema));
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         buffer_t text = { 0 };
@@ -518,174 +638,6 @@ test_values_have_the_type_of_the_schema (void **state)
     json_destroy (&tools);
 }
 
-//  ---- Properties --------------------------------------------------------------------------------------------------------
-
-//  Words that formats are made of, so that what is drawn looks like calls that went wrong.
-static void
-s_draw_text (random_t *random, const parser_format_t *format, buffer_t *out)
-{
-    const char *const words [] = { format->think_start [0], format->think_end [0], format->section_start,
-        format->section_end, format->call_start, format->call_end, format->name_end, format->key_start, format->key_end,
-        format->value_start, format->value_end, format->quote,
-        "{\"name\": \"f\", \"arguments\": ", "{\"a\": [1, \"x\\\"\"]}", "{", "}", "[", "]", "f(", "a=", "'b'", ")",
-        "\"", "\\", ",", ":", "\n", " ", "<", "word", "\xe6\xbc\xa2", "null", "<|channel|>", "<|message|>", "<|end|>",
-        "f" };
-    for (uint64_t left = 1 + random_below (random, 24); left; left--) {
-        const char *word = words [random_below (random, sizeof words / sizeof *words)];
-        size_t size = word ? strlen (word) : 0;
-        if (size && random_below (random, 12) == 0)
-            size = random_below (random, size);
-        buffer_append (out, span_of (word, size));
-    }
-}
-
-//  Whatever a model says, in every format: the cut of the bytes changes nothing, calls begin and end, nothing more comes out
-//  than went in, and without markers all of it does.
-static void
-test_any_text_gives_one_result (void **state)
-{
-    size_t count;
-    const uint64_t seed = 20261129;
-    const parser_format_t *formats = parser_formats (&count);
-    json_t *tools = said_parse_json (SPAN ("[{\"name\": \"f\"}, {\"name\": \"word\"}]"));
-    random_t random;
-    random_init (&random, seed);
-    print_message ("seed %llu\n", (unsigned long long)seed);
-    for (uint32_t round = 0; round < 6000; round++) {
-        const parser_format_t *format = &formats [random_below (&random, count)];
-        parser_options_t options = { .no_calls = random_below (&random, 8) == 0,
-            .prompted = random_below (&random, 2),
-            .tools = random_below (&random, 2) ? tools : NULL };
-        buffer_t text = { 0 };
-        said_t said;
-        s_draw_text (&random, format, &text);
-        said_parse_all_ways (format, &options, buffer_span (&text), random_below (&random, 2), &said);
-        assert_true (said.content.size + said.reasoning.size <= text.size);
-        assert_true (!options.no_calls || said.count == 0);
-        said_fini (&said);
-        buffer_fini (&text);
-    }
-    json_destroy (&tools);
-}
-
-//  What has come out, as a line each.
-static void
-s_so_far (const said_t *said, buffer_t *out)
-{
-    buffer_print (out, "%u%d %.*s\n%.*s\n", said->count, said->open, SPAN_ARG (buffer_span (&said->content)),
-        SPAN_ARG (buffer_span (&said->reasoning)));
-    buffer_append (out, buffer_span (&said->calls));
-}
-
-//  Behind every byte of a text.
-static void
-s_assert_same_so_far (const parser_format_t *format, const parser_options_t *options, span_t text)
-{
-    said_t bytes = { 0 };
-    parser_sink_t sink = said_sink (&bytes);
-    parser_t *parser = parser_new (format, options, &sink);
-    for (size_t at = 0; at < text.size; at++) {
-        said_t whole = { 0 };
-        buffer_t expected = { 0 }, got = { 0 };
-        parser_sink_t whole_sink = said_sink (&whole);
-        parser_t *fresh = parser_new (format, options, &whole_sink);
-        parser_feed (fresh, span_slice (text, 0, at + 1));
-        parser_feed (parser, span_slice (text, at, 1));
-        s_so_far (&whole, &expected);
-        s_so_far (&bytes, &got);
-        said_assert_text (format->name, buffer_span (&got), buffer_span (&expected), false);
-        parser_destroy (&fresh);
-        said_fini (&whole);
-        buffer_fini (&expected);
-        buffer_fini (&got);
-    }
-    parser_destroy (&parser);
-    said_fini (&bytes);
-}
-
-//  Byte by byte, as much has come out behind each as if all before it had come at once: nothing waits for the next piece.
-static void
-test_nothing_waits_for_the_next_piece (void **state)
-{
-    size_t count;
-    const parser_format_t *formats = parser_formats (&count);
-    random_t random;
-    random_init (&random, 11);
-    for (uint32_t round = 0; round < 1500; round++) {
-        const parser_format_t *format = &formats [random_below (&random, count)];
-        const parser_options_t options = { .prompted = random_below (&random, 2) };
-        buffer_t text = { 0 };
-        s_draw_text (&random, format, &text);
-        s_assert_same_so_far (format, &options, buffer_span (&text));
-        buffer_fini (&text);
-    }
-}
-
-//  Of plain text no more than a marker waits, also where it is full of beginnings of markers.
-static void
-test_what_waits_is_bounded (void **state)
-{
-    size_t count;
-    const parser_format_t *formats = parser_formats (&count);
-    random_t random;
-    random_init (&random, 7);
-    for (size_t i = 0; i < count; i++) {
-        said_t said = { 0 };
-        parser_sink_t sink = said_sink (&said);
-        parser_options_t options = { .prompted = true };
-        parser_t *parser = parser_new (&formats [i], &options, &sink);
-        span_t opener =
-            span_from_string (formats [i].section_start ? formats [i].section_start : formats [i].call_start);
-        size_t fed = 0;
-        for (uint32_t piece = 0; piece < 2000; piece++) {
-            span_t text = random_below (&random, 2) && opener.size > 1 ? span_slice (opener, 0, opener.size - 1)
-                                                                       : SPAN ("a < b\n");
-            parser_feed (parser, text);
-            parser_feed (parser, SPAN ("!"));
-            fed += text.size + 1;
-            assert_true (fed - said.content.size - said.reasoning.size <= PARSER_HOLD_MARKER);
-        }
-        parser_finish (parser, false);
-        assert_int_equal (said.content.size, fed);
-        parser_destroy (&parser);
-        said_fini (&said);
-    }
-}
-
-//  Ten megabytes in one string, in a name, in a key, before a name, without an end: nothing is kept beyond the bound, and arguments
-//  go out whole.
-static void
-test_endless_input_is_bounded (void **state)
-{
-    static const char *const openers [][2] = { { "hermes", "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":\"" },
-        { "hermes", "<tool_call>{\"arguments\":{\"a\":\"" }, { "hermes", "<tool_call>{\"name\":\"" },
-        { "hermes", "<tool_call>{\"" }, { "hermes", "<tool_call>" },
-        { "qwen3_coder", "<function=bash><parameter=command>" }, { "qwen3_coder", "<function=" },
-        { "qwen3_coder", "<function=f><parameter=" }, { "qwen3_coder", "<function=edit><parameter=opts>" },
-        { "kimi_k2", "<|tool_call_begin|>" }, { "pythonic", "[f(a='" }, { "pythonic", "[f(a=" },
-        { "gemma4", "<|tool_call>call:f{k:<|\"|>" }, { "harmony", "<|channel|>" },
-        { "harmony", "<|channel|>commentary to=functions.f<|message|>" }, { "glm45", "<tool_call>" },
-        { "granite", "Here is my thought process:" } };
-    enum { SIZE = 10 << 20 };
-    buffer_t text = { 0 };
-    memset (buffer_reserve (&text, SIZE), 'x', SIZE);
-    buffer_commit (&text, SIZE);
-    for (size_t i = 0; i < sizeof openers / sizeof *openers; i++) {
-        said_t said = { 0 };
-        parser_sink_t sink = said_sink (&said);
-        parser_options_t options = { 0 };
-        parser_t *parser = parser_new (parser_find (span_from_string (openers [i][0])), &options, &sink);
-        parser_feed (parser, span_from_string (openers [i][1]));
-        parser_feed (parser, buffer_span (&text));
-        size_t out = said.content.size + said.reasoning.size + said.calls.size;
-        assert_true (said.count || out + PARSER_HOLD_MAX + PARSER_HOLD_MARKER >= SIZE || i == 7);
-        parser_finish (parser, false);
-        parser_destroy (&parser);
-        said_fini (&said);
-    }
-    buffer_fini (&text);
-}
-
 int
 main (void)
 {
@@ -696,15 +648,15 @@ main (void)
         cmocka_unit_test (test_a_false_marker_is_text),
         cmocka_unit_test (test_markers_in_arguments_stay),
         cmocka_unit_test (test_an_interrupted_call_is_closed),
+        cmocka_unit_test (test_an_answer_ends_with_closers),
+        cmocka_unit_test (test_a_closer_ends_a_call_expression),
+        cmocka_unit_test (test_another_argument_ends_a_value),
+        cmocka_unit_test (test_a_name_is_enough),
         cmocka_unit_test (test_formats_beyond_the_golden_rows),
         cmocka_unit_test (test_members_in_any_order),
         cmocka_unit_test (test_reasoning_begins_where_the_prompt_left_it),
         cmocka_unit_test (test_without_tools_calls_are_text),
         cmocka_unit_test (test_values_have_the_type_of_the_schema),
-        cmocka_unit_test (test_any_text_gives_one_result),
-        cmocka_unit_test (test_nothing_waits_for_the_next_piece),
-        cmocka_unit_test (test_what_waits_is_bounded),
-        cmocka_unit_test (test_endless_input_is_bounded),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

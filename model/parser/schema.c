@@ -161,6 +161,12 @@ s_member_place (const json_t *schema, span_t name)
 }
 
 static const json_t *
+s_named_place (const json_t *schema, span_t name)
+{
+    return s_member (json_get (schema, "properties"), name);
+}
+
+static const json_t *
 s_element_place (const json_t *schema, span_t name)
 {
     return json_get (schema, "items");
@@ -170,6 +176,12 @@ schema_t
 schema_of_member (schema_t object, span_t name)
 {
     return (schema_t){ object.root, s_search (object.root, object.schema, s_member_place, name, 0) };
+}
+
+bool
+schema_has_member (schema_t object, span_t name)
+{
+    return s_search (object.root, object.schema, s_named_place, name, 0) != NULL;
 }
 
 schema_t
@@ -213,8 +225,8 @@ s_render_json (buffer_t *out, span_t text, schema_types_t types)
 static bool
 s_render_literal (buffer_t *out, span_t text, schema_types_t types)
 {
-    bool word =
-        span_equal_string (text, "True") || span_equal_string (text, "False") || span_equal_string (text, "None");
+    bool none = !(types & SCHEMA_STRING) && span_equal_string (text, "None");
+    bool word = none || span_equal_string (text, "True") || span_equal_string (text, "False");
     if (!word && (!text.size || (text.data [0] != '[' && text.data [0] != '{')))
         return false;
     bool broken;
@@ -230,22 +242,74 @@ s_render_literal (buffer_t *out, span_t text, schema_types_t types)
     return whole;
 }
 
+static size_t
+s_count_digits (span_t text)
+{
+    size_t at = 0;
+    while (at < text.size && text.data [at] >= '0' && text.data [at] <= '9')
+        at++;
+    return at;
+}
+
 //  A whole number beyond 64 bits, which the tree would not keep.
 static bool
 s_is_big_integer (span_t text)
 {
-    size_t at = text.size && text.data [0] == '-';
-    size_t first = at;
-    while (at < text.size && text.data [at] >= '0' && text.data [at] <= '9')
-        at++;
-    return at == text.size && at - first > 1 && text.data [first] != '0';
+    span_t digits = span_slice (text, text.size && text.data [0] == '-', text.size);
+    return digits.size > 1 && digits.data [0] != '0' && s_count_digits (digits) == digits.size;
+}
+
+//  A number that JSON does not write so: +5, 007, .5, 5.  False: it is none.
+static bool
+s_render_number (buffer_t *out, span_t text)
+{
+    bool minus = text.size && text.data [0] == '-', sign = minus || (text.size && text.data [0] == '+');
+    text = span_slice (text, sign, text.size);
+    span_t whole = span_slice (text, 0, s_count_digits (text));
+    bool point = whole.size < text.size && text.data [whole.size] == '.';
+    span_t part = span_slice (text, whole.size + point, text.size);
+    if (!(whole.size + part.size) || s_count_digits (part) != part.size || whole.size + point + part.size != text.size)
+        return false;
+    while (whole.size > 1 && whole.data [0] == '0')
+        whole = span_slice (whole, 1, whole.size);
+    buffer_append_string (out, minus ? "-" : "");
+    buffer_append (out, whole.size ? whole : SPAN ("0"));
+    buffer_append_string (out, part.size ? "." : "");
+    buffer_append (out, part);
+    return true;
+}
+
+//  true and false in letters of any size, and 1 and 0 where no number may stand.
+static bool
+s_render_boolean (buffer_t *out, span_t text, schema_types_t types)
+{
+    static const char *const words [][2] = { { "true", "1" }, { "false", "0" } };
+    bool digit = !(types & (SCHEMA_INTEGER | SCHEMA_NUMBER));
+    for (size_t i = 0; i < 2; i++)
+        if (span_equal_nocase (text, span_from_string (words [i][0])) ||
+            (digit && span_equal_string (text, words [i][1]))) {
+            buffer_append_string (out, words [i][0]);
+            return true;
+        }
+    return false;
+}
+
+//  What the types permit in another spelling than JSON's.  A string has only its own.
+static bool
+s_render_loosely (buffer_t *out, span_t text, schema_types_t types)
+{
+    if (types & SCHEMA_STRING)
+        return false;
+    return (types & SCHEMA_BOOLEAN && s_render_boolean (out, text, types)) ||
+           (types & (SCHEMA_INTEGER | SCHEMA_NUMBER) && s_render_number (out, text));
 }
 
 void
 schema_render (buffer_t *out, span_t text, schema_types_t types)
 {
     span_t value = span_trim (text);
-    if (s_render_json (out, value, types) || s_render_literal (out, value, types))
+    if (s_render_loosely (out, value, types) || s_render_json (out, value, types) ||
+        s_render_literal (out, value, types))
         return;
     if (!(types & SCHEMA_STRING) && s_is_big_integer (value)) {
         buffer_append (out, value);

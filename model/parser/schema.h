@@ -36,6 +36,9 @@ schema_t schema_of_arguments (const json_t *tool);
 schema_t schema_of_member (schema_t object, span_t name);
 schema_t schema_of_element (schema_t array);
 
+//  Whether an object's schema names a member.
+bool schema_has_member (schema_t object, span_t name);
+
 //  The types it permits; through enum and const, too.
 schema_types_t schema_types (schema_t self);
 

@@ -15,6 +15,8 @@ text_match_any (span_t text, const char *const markers [], size_t count, bool la
 {
     text_match_t found = TEXT_DIFFERS;
     for (size_t i = 0; i < count; i++) {
+        if (!markers [i] || (text.size && text.data [0] != (uint8_t)*markers [i] && *markers [i]))
+            continue;
         text_match_t match = text_match (text, markers [i], last);
         if (match == TEXT_PARTIAL) {
             *which = i;
