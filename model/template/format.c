@@ -194,6 +194,20 @@ s_print_big (render_t *render, buffer_t *out, const spec_t *spec, value_t value)
         value_too_large (&render->heap);
 }
 
+static void
+s_print_character (render_t *render, buffer_t *out, const spec_t *spec, int64_t point)
+{
+    buffer_t text = { 0 };
+    if (spec->sign != '-')
+        value_fail (&render->heap, "ValueError: Sign not allowed with integer format specifier 'c'");
+    else if (point < 0 || point > 0x10ffff)
+        value_fail (&render->heap, "OverflowError: %%c arg not in range(0x110000)");
+    else
+        unicode_append (&text, (uint32_t)point);
+    s_print_filled (out, spec, spec->align ? spec->align : '>', SPAN (""), buffer_span (&text));
+    buffer_fini (&text);
+}
+
 //  A number or a text; everything else takes no specification.
 static void
 s_print_value (render_t *render, buffer_t *out, const spec_t *spec, value_t value)
@@ -210,6 +224,8 @@ s_print_value (render_t *render, buffer_t *out, const spec_t *spec, value_t valu
         s_print_text (out, spec, value.as.text);
     else if (whole && (!spec->type || s_is (spec->type, "dnboxX")))
         s_print_whole (out, spec, negative, magnitude);
+    else if (whole && spec->type == 'c')
+        s_print_character (render, out, spec, integer);
     else if (whole && s_is (spec->type, "eEfFgG%"))
         s_print_real (render, out, spec, (double)integer);
     else if (value.kind == VALUE_FLOAT && (!spec->type || s_is (spec->type, "eEfFgGn%")))

@@ -415,8 +415,7 @@ s_lower (render_t *render, value_t self, const args_t *args)
 static value_t
 s_casefold (render_t *render, value_t self, const args_t *args)
 {
-    value_t lower = s_convert (render, self, unicode_append_lower);
-    return filters_replace (render, lower.as.text, SPAN ("\xc3\x9f"), SPAN ("ss"), -1);
+    return s_convert (render, self, unicode_append_folded);
 }
 
 static value_t

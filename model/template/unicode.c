@@ -220,6 +220,20 @@ unicode_append_lower (buffer_t *out, span_t text)
     s_convert (out, text, utf8proc_tolower);
 }
 
+void
+unicode_append_folded (buffer_t *out, span_t text)
+{
+    enum { FOLDED_MAX = 8 };
+    for (size_t at = 0, size; at < text.size; at += size) {
+        utf8proc_int32_t folded [FOLDED_MAX];
+        uint32_t point = unicode_decode (span_slice (text, at, 4), &size);
+        utf8proc_ssize_t count =
+            utf8proc_decompose_char ((utf8proc_int32_t)point, folded, FOLDED_MAX, UTF8PROC_CASEFOLD, NULL);
+        for (utf8proc_ssize_t i = 0; i < count && i < FOLDED_MAX; i++)
+            unicode_append (out, (uint32_t)folded [i]);
+    }
+}
+
 //  The first character of a text as it begins a word; its size.
 static size_t
 s_append_first (buffer_t *out, span_t text)

@@ -44,6 +44,9 @@ void unicode_append_capital (buffer_t *out, span_t text);    //  The first lette
 void unicode_append_swapped (buffer_t *out, span_t text);
 void unicode_append_title (buffer_t *out, span_t text);
 
+//  Appends without the differences of case: some become more than one.
+void unicode_append_folded (buffer_t *out, span_t text);
+
 //  Without leading or trailing characters that are in `set`; where set is NULL, without whitespace.
 span_t unicode_strip (span_t text, const span_t *set, bool left, bool right);
 

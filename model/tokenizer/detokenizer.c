@@ -52,7 +52,9 @@ s_say (detokenizer_t *self, uint32_t id, buffer_t *bytes)
         return said;
     if (self->held)
         buffer_append_byte (bytes, ' ');
-    self->held = s_ends_in_space (said) && !s_ends_in_space (vocabulary_bytes (self->tokenizer->vocabulary, id));
+    const vocabulary_t *vocabulary = self->tokenizer->vocabulary;
+    self->held = s_ends_in_space (said) && vocabulary_has (vocabulary, id) &&
+                 !s_ends_in_space (vocabulary_bytes (vocabulary, id));
     return span_slice (said, 0, said.size - self->held);
 }
 

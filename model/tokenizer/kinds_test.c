@@ -417,6 +417,55 @@ test_a_gguf_file_is_read_as_llama_cpp_reads_it (void **state)
     s_check_gguf (&s_parsed_kind, true);
 }
 
+//  A vocabulary with scores: `<pad> </s> <unk> _ x \n`, where _ is the mark.
+static void
+s_put_unigrams (buffer_t *file, bool joins, bool prefixes)
+{
+    static const char *const texts [] = { "<pad>", "</s>", "<unk>", "\xe2\x96\x81", "x", "\n" };
+    enum { COUNT = sizeof texts / sizeof *texts };
+    buffer_append_string (file, "GGUF");
+    buffer_append_u32_le (file, 3);
+    buffer_append_u64_le (file, 0);
+    buffer_append_u64_le (file, 5);
+    s_put_member (file, "tokenizer.ggml.model", "t5");
+    s_put_string (file, "tokenizer.ggml.add_space_prefix");
+    buffer_append_u32_le (file, GGUF_BOOL);
+    buffer_append_byte (file, prefixes);
+    s_put_string (file, "tokenizer.ggml.remove_extra_whitespaces");
+    buffer_append_u32_le (file, GGUF_BOOL);
+    buffer_append_byte (file, joins);
+    s_put_row (file, "tokenizer.ggml.tokens", GGUF_STRING, COUNT);
+    for (size_t i = 0; i < COUNT; i++)
+        s_put_string (file, texts [i]);
+    s_put_row (file, "tokenizer.ggml.token_type", GGUF_I32, COUNT);
+    for (size_t i = 0; i < COUNT; i++)
+        buffer_append_u32_le (file, i < 3 ? 3 : 1);
+}
+
+//  Expected: llama.cpp's. A line end is no space, and the end of no text; of nothing but spaces no word begins.
+static void
+test_spaces_of_unigrams_are_those_of_llama_cpp (void **state)
+{
+    static const struct {
+        bool joins;          //  Spaces in a row are one
+        bool prefixes;       //  One comes before the text
+        const char *text;    //  Encoded
+        const char *ids;     //  To these
+    } rows [] = { { true, true, "\n  x", "3 5 3 4" }, { true, false, "  x \n", "3 4 3 5" },
+        { false, true, "  ", "3 3" }, { false, true, " x", "3 3 4" }, { false, false, " x", "3 4" } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        buffer_t file = { 0 }, printed = { 0 };
+        tokenizer_t *tokenizer;
+        s_put_unigrams (&file, rows [i].joins, rows [i].prefixes);
+        assert_int_equal (tokenizer_load_gguf (buffer_span (&file), &tokenizer, NULL), STATUS_OK);
+        s_print_ids (tokenizer, rows [i].text, (tokenizer_flags_t){ 0 }, &printed);
+        assert_string_equal (buffer_string (&printed), rows [i].ids);
+        tokenizer_destroy (&tokenizer);
+        buffer_fini (&file);
+        buffer_fini (&printed);
+    }
+}
+
 //  ---- Refused ---------------------------------------------------------------------------------------------------------
 
 typedef struct {
@@ -459,6 +508,7 @@ main (void)
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_every_kind_gives_the_ids_of_the_reference),
         cmocka_unit_test (test_a_gguf_file_is_read_as_llama_cpp_reads_it),
+        cmocka_unit_test (test_spaces_of_unigrams_are_those_of_llama_cpp),
         cmocka_unit_test (test_what_cannot_be_done_is_refused_when_the_file_is_loaded),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -421,12 +421,20 @@ static status_t
 s_normalize_unigrams (loading_t *self)
 {
     status_t status = s_add_charsmap (self);
-    if (!status && gguf_flag (&self->gguf, "tokenizer.ggml.remove_extra_whitespaces", false)) {
-        status = s_add_replacement (self, "^ +| +$", "");
+    bool joins = gguf_flag (&self->gguf, "tokenizer.ggml.remove_extra_whitespaces", false);
+    if (!status && joins) {
+        status = s_add_replacement (self, "\\A +| +\\z", "");
         if (!status)
             status = s_add_replacement (self, " {2,}", " ");
     }
-    return status ? status : s_mark_spaces (self, gguf_flag (&self->gguf, "tokenizer.ggml.add_space_prefix", true));
+    if (status)
+        return status;
+    if (!gguf_flag (&self->gguf, "tokenizer.ggml.add_space_prefix", true))
+        return s_mark_spaces (self, joins);
+    //  Of nothing but spaces no word begins.
+    self->tokenizer->strip = 1;
+    status = s_add_replacement (self, "\\A(?= *[^ ])", " ");
+    return status ? status : s_mark_spaces (self, false);
 }
 
 static status_t

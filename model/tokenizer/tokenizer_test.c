@@ -571,6 +571,11 @@ static const struct {
       "\"\\u2581\": 2, \"##\": 3, \"##a\": 4, \" \": 5, \"|\": 6, \"b\": 7, \"\\u2581\\u2581a\": 8}}, \"decoder\": "
       "null}",
         " -a-b", { 5, 1, 7 }, 3, "  a b" },
+    { "{\"added_tokens\": [{\"id\": 9, \"content\": \"  \", \"single_word\": false, \"lstrip\": false, \"rstrip\": "
+      "false, \"normalized\": false, \"special\": false}], \"model\": {\"type\": \"BPE\", \"vocab\": {\"a</w>\": 0, "
+      "\"a\": 1}, \"merges\": [], \"end_of_word_suffix\": \"</w>\"}, \"decoder\": {\"type\": \"BPEDecoder\", "
+      "\"suffix\": \"</w>\"}}",
+        "a  ", { 0, 2 }, 2, "a   " },
 };
 
 static void

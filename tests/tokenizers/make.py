@@ -332,7 +332,7 @@ def foreign():
 
     A GGUF file finds tokens such as <|im_end|> wherever they stand, and cannot tell a word's mark from the character.
     """
-    spaces = [normalizers.Replace(Regex("^ +| +$"), ""), normalizers.Replace(Regex(" {2,}"), " ")]
+    spaces = [normalizers.Replace(Regex(r"\A +| +\z"), ""), normalizers.Replace(Regex(" {2,}"), " ")]
     form = json.loads(unigram(normalizers.Sequence(spaces), pre_tokenizers.Metaspace(split=False), decoders.Metaspace()).to_str())
     rounded = [[token, struct.unpack("f", struct.pack("f", score))[0]] for token, score in form["model"]["vocab"]]
     form["model"]["vocab"] = rounded + [["</s>", 0.0]]
