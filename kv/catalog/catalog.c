@@ -13,7 +13,7 @@ enum {
     PIECES = 12,              //  Of memory that one call frees
     LOOKS = 64,               //  Namespaces or guesses that one call looks at
     EXPECTED = 32,            //  Hashes of an event that are told ahead: an index fetches the others in its turn
-    LEARNT_BLOCKS = 256,      //  Of a prefill, that one call takes into a guess
+    LEARNT_BLOCKS = 128,      //  Of a prefill, that one call takes into a guess
     LEAVES_AT_ONCE = 64,      //  Namespaces that what is over leaves in the call that ends it,
     LEAVES_A_CALL = 4,        //  and in each that follows and may have something enter one
     BLOCK_BYTES = 100,

@@ -234,7 +234,7 @@ test_a_round_through_many_guesses_ends (void **state)
 static void
 test_a_long_prompt_is_learnt_in_steps (void **state)
 {
-    enum { LONG = 3000, SLICE = 256 };
+    enum { LONG = 3000, SLICE = 128 };
     static uint8_t bytes [LONG * HASH128_SIZE];
     array_t overlaps;
     for (uint64_t i = 0; i < LONG; i++)
