@@ -27,11 +27,13 @@ enum {
     PREFILLS = 1000,                    //  Pending at once
     SLICE = 4096,                       //  Bytes of a slice
     SWEEP_STEPS = 16,                   //  Of a sweep
-    CROWDED = 64,                       //  A worker of a crowd for so many blocks of the largest
+    LEAST = 1024,                       //  Workers of a crowd,
+    CROWDED = 64,                       //  and another one for so many blocks of the largest
     NEAR = 4,                  //  So many of a crowd come just before a power of two is full, and as many after
     WORKER = 1,                //  Source of the largest worker
     MEMO_SPACE = 1,            //  Namespace that most is in
     SILENT = 2,                //  Source of a worker of which much is guessed
+    GONE = 3,                  //  And of one that is gone
     CROWD_SOURCES = 1000000    //  More than any crowd has
 };
 
@@ -254,7 +256,8 @@ static void
 s_let_come (world_t *self, crowd_t crowd, step_fn *come)
 {
     const uint64_t *came = &self->came [crowd];
-    while (*came < self->blocks / CROWDED || (s_until_full (*came) > NEAR && s_until_full (*came - NEAR) > NEAR))
+    while (
+        *came < LEAST + self->blocks / CROWDED || (s_until_full (*came) > NEAR && s_until_full (*came - NEAR) > NEAR))
         come (self);
 }
 
@@ -441,17 +444,31 @@ s_learn_more (world_t *self)
     catalog_expire (self->catalog, 0, &more);
 }
 
-//  Of a long prompt the silent worker has every other block already.
+static void
+s_learn_all (world_t *self)
+{
+    catalog_outcome_t outcome = { .computed = true, .capacity = 4 * PROMPT };
+    catalog_guess (self->catalog, self->ticket, &outcome, self->now_ns);
+    for (bool more = true; more;)
+        catalog_expire (self->catalog, 0, &more);
+}
+
+//  Of a long prompt the silent worker has every other block already, and another one has gone, of which much is to be swept out.
 static void
 s_finish_alternating (world_t *self)
 {
-    catalog_outcome_t outcome = { .computed = true, .capacity = 4 * PROMPT };
+    for (int i = 0; i < 4; i++) {
+        s_name_prompt (self);
+        s_begin_prefill (self, GONE, PROMPT);
+        s_learn_all (self);
+    }
+    catalog_forget (self->catalog, GONE);
     uint64_t first = self->next;
     self->next += PROMPT;
     for (uint64_t i = 0; i < PROMPT / 2; i++)
         hash128_to_bytes ((hash128_t){ s_name (first + 2 * i), 0 }, self->packed + i * HASH128_SIZE);
     s_begin_prefill (self, SILENT, PROMPT / 2);
-    catalog_guess (self->catalog, self->ticket, &outcome, self->now_ns);
+    s_learn_all (self);
     s_name_blocks (self, first, PROMPT);
     s_begin_prefill (self, SILENT, PROMPT);
     for (bool more = true; more;)
