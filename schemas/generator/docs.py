@@ -1,6 +1,11 @@
 """The reference page: docs/messages.md."""
 
+import pathlib
+import re
+
 from generator.c import schema_hash
+
+STATUSES = pathlib.Path(__file__).parents[2] / "base" / "status.h"
 
 INTRODUCTION = """\
 # Messages
@@ -77,6 +82,16 @@ def enum_lines(enum):
     return lines + [f"| {value.value} | {value.name} | {cell(value.doc)} |" for value in enum.values] + [""]
 
 
+def status_lines():
+    """The numbers of errors are base's, not of any schema."""
+    rows = re.findall(r"^ +STATUS_(\w+) = (\d+), +//  (.+)$", STATUSES.read_text(), re.MULTILINE)
+    if [int(value) for _, value, _ in rows] != list(range(len(rows))) or len(rows) < 16:
+        raise ValueError(f"{STATUSES} is not as expected: a number, a comma and a sentence for each")
+    lines = ["### status", "", "*Numbers* that say how something ended, from `base/status.h`. New ones may come at the end.", "",
+             "| value | name | |", "|---|---|---|"]
+    return lines + [f"| {value} | {name.lower()} | {cell(doc)} |" for name, value, doc in rows] + [""]
+
+
 def text(schemas):
     lines = [INTRODUCTION.format(hash=schema_hash(schemas)), "## Topics", ""]
     lines += [f"- [{topic.name}](#topic-{topic.name}): {' '.join(topic.doc.split()).split('.')[0]}." for topic in schemas.topics]
@@ -87,4 +102,6 @@ def text(schemas):
             lines += enum_lines(enum)
         for message in topic.messages:
             lines += message_lines(message)
+        if topic.name == "call":
+            lines += status_lines()
     return "\n".join(lines).rstrip("\n") + "\n"
