@@ -150,10 +150,9 @@ s_crashed (const host_program_t *program, const host_process_t *process)
 static void
 s_tell_crash (const host_program_t *program, seen_t *seen, const host_process_t *process)
 {
-    bool signal = process->last_exit > 128;
-    fprintf (stderr, "%s ended %s %d; restart %u follows", program->supervised.name,
-        signal ? "by signal" : "with exit code", signal ? process->last_exit - 128 : process->last_exit,
-        process->restarts);
+    char how [SUPERVISOR_HOW_MAX];
+    supervisor_describe_code (process->last_exit, how, sizeof how);
+    fprintf (stderr, "%s ended %s; restart %u follows", program->supervised.name, how, process->restarts);
     if (program->output)
         s_print_last_words (program, seen);
     else

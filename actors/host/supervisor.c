@@ -1,11 +1,12 @@
 #include "actors/host/supervisor.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/bug.h"
 #include "base/memory.h"
 
-enum { REASON_MAX = 256, MS = 1000000 };
+enum { REASON_MAX = 256, MS = 1000000, SIGNAL_BASE = 128, SIGNAL_LAST = 64 };
 
 typedef struct {
     supervised_now_t now;    //  What others see
@@ -277,14 +278,22 @@ s_exited_while_stopping (supervisor_t *self, size_t process, uint64_t now_ns)
 
 //  ---- What happens to processes ---------------------------------------------------------------------------------------
 
+void
+supervisor_describe_code (int code, char *out, size_t size)
+{
+    int number = code - SIGNAL_BASE;
+    if (number > 0 && number <= SIGNAL_LAST)
+        snprintf (out, size, "by signal %d (%s)", number, strsignal (number));
+    else
+        snprintf (out, size, "with exit code %d", code);
+}
+
 static void
 s_describe_exit (int code, uint64_t age_ns, char *out, size_t size)
 {
-    unsigned long long ms = (unsigned long long)(age_ns / MS);
-    if (code > 128)
-        snprintf (out, size, "ended by signal %d after %llu ms", code - 128, ms);
-    else
-        snprintf (out, size, "ended with exit code %d after %llu ms", code, ms);
+    char how [SUPERVISOR_HOW_MAX];
+    supervisor_describe_code (code, how, sizeof how);
+    snprintf (out, size, "ended %s after %llu ms", how, (unsigned long long)(age_ns / MS));
 }
 
 void

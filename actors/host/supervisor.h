@@ -46,6 +46,11 @@ typedef struct {
 
 typedef struct supervisor supervisor_t;
 
+enum { SUPERVISOR_HOW_MAX = 80 };
+
+//  Writes how a process ended: "by signal 4 (Illegal instruction)", "with exit code 3".  code: as in last_exit.
+void supervisor_describe_code (int code, char *out, size_t size);
+
 //  Borrows specs and orders as long as it lives, options for the call.  count: at least 1.  Gives it; never NULL.
 supervisor_t *supervisor_new (
     const supervised_t *specs, size_t count, const host_options_t *options, const supervisor_orders_t *orders);

@@ -184,9 +184,25 @@ test_engine_and_worker_are_restarted_together (void **state)
     assert_int_equal (supervisor_now (story->supervisor, ENGINE_A)->restarts, 1);
     assert_int_equal (supervisor_now (story->supervisor, ENGINE_A)->last_exit, 139);
     assert_string_equal (buffer_string (&story->reasons),
-        "engine-a: ended by signal 11 after 0 ms\n"
+        "engine-a: ended by signal 11 (Segmentation fault) after 0 ms\n"
         "engine-a: crashed 1 time in a row; starts again in 200 ms\n"
         "worker-a: crashed 1 time in a row; starts again in 200 ms\n");
+}
+
+//  255 is what a program says itself: no signal has the number 127.
+static void
+test_only_what_is_a_signal_is_told_as_one (void **state)
+{
+    static const struct {
+        int code;                //  As the port says it
+        const char *expected;    //  Words
+    } rows [] = { { 0, "with exit code 0" }, { 127, "with exit code 127" }, { 128, "with exit code 128" },
+        { 132, "by signal 4 (Illegal instruction)" }, { 137, "by signal 9 (Killed)" }, { 255, "with exit code 255" } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        char how [SUPERVISOR_HOW_MAX];
+        supervisor_describe_code (rows [i].code, how, sizeof how);
+        assert_string_equal (how, rows [i].expected);
+    }
 }
 
 static void
@@ -424,6 +440,7 @@ main (void)
     const struct CMUnitTest tests [] = {
         TEST (test_the_broker_comes_first_and_an_engine_before_its_worker),
         READY_TEST (test_engine_and_worker_are_restarted_together),
+        READY_TEST (test_only_what_is_a_signal_is_told_as_one),
         READY_TEST (test_a_member_that_does_not_end_is_killed),
         READY_TEST (test_the_broker_restarts_alone),
         READY_TEST (test_restarts_back_off_and_a_loop_is_reported),
