@@ -257,10 +257,9 @@ s_run (const invocation_t *invocation)
         return RESULT_USAGE;
     }
     status_t status = s_measure (bench, &run, &error);
-    if (status == STATUS_OK)
-        return RESULT_OK;
-    command_complain (invocation->command, "%s: %s", bench->name, error.text);
-    return status == STATUS_INVALID ? RESULT_USAGE : RESULT_FAILED;
+    if (status != STATUS_OK)
+        command_complain (invocation->command, "%s: %s", bench->name, error.text);
+    return command_result (status);
 }
 
 const command_t bench_command = {

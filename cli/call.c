@@ -140,7 +140,7 @@ s_run (const invocation_t *invocation)
         command_complain (invocation->command, "%s", error.text);
     caller_destroy (&call.caller);
     arena_fini (&call.arena);
-    return status == STATUS_OK ? RESULT_OK : status == STATUS_INVALID ? RESULT_USAGE : RESULT_FAILED;
+    return command_result (status);
 }
 
 const command_t call_command = {

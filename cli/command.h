@@ -66,7 +66,8 @@ extern const command_t worker_command;
 //  Prints to standard error, "stator check: sentence".
 void command_complain (const command_t *command, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
 
-//  Of a verb that works on files: what was named wrongly, or is not there, is wrong usage; the rest did not work.
+//  The one place that says what exit code an error is, docs/operating.md says it to people: what was typed wrongly, or names
+//  what is not there (a file, an actor), is wrong usage; the rest did not work.
 result_t command_result (status_t status);
 
 //  Writes bytes to standard output.

@@ -327,7 +327,7 @@ s_run (const invocation_t *invocation)
         result = s_report (&ps, flags->json);
     else {
         command_complain (invocation->command, "%s", error.text);
-        result = status == STATUS_INVALID ? RESULT_USAGE : RESULT_FAILED;
+        result = command_result (status);
     }
     array_fini (&ps.seen);
     arena_fini (&ps.arena);

@@ -380,10 +380,10 @@ s_find_fleet (const site_flags_t *flags, folders_t *folders, error_t *error)
     if (fleet || error->status != STATUS_NOT_FOUND)
         return fleet;
     if (folders_find_host (folders, SITE_CONFIG, host))
-        error_set (error, STATUS_NOT_FOUND, "no fleet runs in %s, but host '%s' of it does: say --host %s",
+        error_set (error, STATUS_UNREACHABLE, "no fleet runs in %s, but host '%s' of it does: say --host %s",
             folders->run, host, host);
     else
-        error_set (error, STATUS_NOT_FOUND,
+        error_set (error, STATUS_UNREACHABLE,
             "no fleet runs in %s; start one with `stator up`, say which --host of it this is, or name its broker with "
             "--broker",
             folders->run);
@@ -426,5 +426,6 @@ site_find_broker (const site_flags_t *flags, char endpoint [ENDPOINT_MAX], char 
         snprintf (endpoint, ENDPOINT_MAX, "%s", flags->broker);
     if (*flags->events)
         snprintf (events, ENDPOINT_MAX, "%s", flags->events);
-    return *flags->broker && status == STATUS_NOT_FOUND ? STATUS_OK : status;
+    bool named = *flags->broker && (status == STATUS_NOT_FOUND || status == STATUS_UNREACHABLE);
+    return named ? STATUS_OK : status;
 }

@@ -76,7 +76,7 @@ typedef struct {
 
 extern const option_t site_flags_table [];
 
-//  Where the broker of a running fleet listens.  STATUS_NOT_FOUND where none runs.  From then on callers (caller.h) prove
+//  Where the broker of a running fleet listens.  STATUS_UNREACHABLE where none runs.  From then on callers (caller.h) prove
 //  themselves with the key.
 status_t site_find_broker (
     const site_flags_t *flags, char endpoint [ENDPOINT_MAX], char events [ENDPOINT_MAX], error_t *error);

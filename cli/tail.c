@@ -437,7 +437,7 @@ s_run (const invocation_t *invocation)
     else
         command_complain (invocation->command, "%s", error.text);
     s_fini (&tail);
-    return status == STATUS_OK ? RESULT_OK : status == STATUS_INVALID ? RESULT_USAGE : RESULT_FAILED;
+    return command_result (status);
 }
 
 const command_t tail_command = {

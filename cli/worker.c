@@ -193,13 +193,14 @@ s_run (const invocation_t *invocation)
     const worker_flags_t *flags = invocation->flags;
     subject_t subject = { .has_card = false };
     error_t error;
-    result_t result = RESULT_FAILED;
+    result_t result;
     if (s_check_only (flags, &error) != STATUS_OK) {
         command_complain (invocation->command, "%s", error.text);
         return RESULT_USAGE;
     }
     arena_init (&subject.arena, WORKER_MEMORY);
-    if (s_find (&subject, flags, invocation->words [1], &error) == STATUS_OK) {
+    status_t status = s_find (&subject, flags, invocation->words [1], &error);
+    if (status == STATUS_OK) {
         conformance_t conformance = {
             .endpoint = subject.endpoint,
             .card = subject.has_card ? &subject.card : NULL,
@@ -210,6 +211,7 @@ s_run (const invocation_t *invocation)
         result = s_test (flags, &conformance);
     } else {
         command_complain (invocation->command, "%s", error.text);
+        result = command_result (status);
     }
     arena_fini (&subject.arena);
     return result;

@@ -352,7 +352,7 @@ class FleetTest(unittest.TestCase):
         self.assertEqual(stator("call", "router/0", "ping", "{]", *self.site)[0], 2)
         self.assertEqual(stator("call", "router/0", "ping", '{"x": 1}', *self.site)[0], 2)
         code, _, said = stator("call", "router/7", "ping", *self.site)
-        self.assertEqual((code, said), (1, "stator call: the directory has no actor 'router/7'; did you mean 'router/0'?\n"))
+        self.assertEqual((code, said), (2, "stator call: the directory has no actor 'router/7'; did you mean 'router/0'?\n"))
 
     def test_tail_tells_of_a_request(self):
         tail = self.tail("--stream", "req", "--kind", "route_decided,request_ended", "--json", "-n", "2")
@@ -421,6 +421,19 @@ class FleetTest(unittest.TestCase):
         self.assertEqual({name for name, result in results.items() if result == "failed"}, set())
         self.assertEqual(code, 0)
         self.assertGreaterEqual(list(results.values()).count("passed"), 16)
+
+    def test_every_verb_says_of_a_name_that_nothing_has_that_it_is_wrong_usage(self):
+        none = f"{self.folder.name}/none.yaml"
+        for words in (["call", "worker/mock-7", "ping"], ["worker", "test", "worker/mock-7"], ["ps", "--config", none],
+                      ["tail", "--config", none], ["call", "router/0", "ping", "--config", none]):
+            with self.subTest(words=words):
+                self.assertEqual(stator(*words, *self.site)[0], 2)
+
+    def test_a_call_is_wrong_usage_where_its_actor_finds_nothing_and_has_failed_where_nobody_answers(self):
+        code, _, said = stator("call", "worker/mock-0", "fetch_model", '{"model": "other", "files": 1}', *self.site)
+        self.assertEqual((code, said.startswith("stator call: not_found: ")), (2, True), said)
+        code, _, said = stator("call", f"ipc://{self.folder.name}/nobody", "ping", "--timeout", "200ms", *self.site)
+        self.assertEqual((code, "nothing came within 200 ms" in said), (1, True), said)
 
     def test_what_is_no_worker_does_not(self):
         code, said, _ = stator("worker", "test", "router/0", "--timeout", "1s", *self.site, seconds=120)
