@@ -9,8 +9,6 @@
 #include "base/memory.h"
 #include "base/suggest.h"
 #include "broker/broker.h"
-#include "workers/llamacpp/llamacpp.h"
-#include "workers/mock/mock.h"
 #include "workers/worker.h"
 
 //  The endpoints of the broker: as configured or at the host that runs it, for everybody, and in the run folder, for those
@@ -210,15 +208,6 @@ s_worker_at (const manifest_t *fleet, size_t *position)
     return manifest_worker (fleet, group);
 }
 
-//  The adapter of each engine, and where a group of workers keeps what can be set about it.
-static const struct {
-    const engine_class_t *class;    //  The adapter
-    size_t options;                 //  Offset of its options in a group of workers
-} s_engines [] = {
-    [ENGINE_MOCK] = { &mock_engine, offsetof (manifest_worker_t, mock) },
-    [ENGINE_LLAMACPP] = { &llamacpp_engine, offsetof (manifest_worker_t, llamacpp) },
-};
-
 static const void *
 s_worker_options (assembly_t *self, size_t position)
 {
@@ -228,8 +217,8 @@ s_worker_options (assembly_t *self, size_t position)
     char url [ENDPOINT_MAX];
     manifest_started_url (worker, position, url, sizeof url);
     *setup = (worker_setup_t){
-        .engine = s_engines [worker->engine].class,
-        .engine_options = (const uint8_t *)worker + s_engines [worker->engine].options,
+        .engine = manifest_engine (worker),
+        .engine_options = manifest_engine_options (worker),
         .url = *worker->url ? worker->url : s_keep (self, url),
         .secret = self->secret,
         .model = span_from_string (model->name),

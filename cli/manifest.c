@@ -172,9 +172,10 @@ s_check_engine (check_t *self, size_t position)
     place_t place = manifest_place (self->root, "workers", position, "engine");
     const config_node_t *element = config_element (config_child (self->root, "workers"), position);
     bool said = config_child (element, "url") || config_child (element, "command");    //  Else it was refused already
-    if (worker->engine == ENGINE_LLAMACPP && !*worker->url && !worker->command.count && !said)
+    const char *program = manifest_engine (worker)->program;
+    if (program && !*worker->url && !worker->command.count && !said)
         complaints_add (self->complaints, place,
-            "workers[%zu] needs a 'url' of a running llama-server, or a 'command' to start one", position);
+            "workers[%zu] needs a 'url' of a running %s, or a 'command' to start one", position, program);
     if (*worker->url && worker->command.count)
         complaints_add (self->complaints, place,
             "workers[%zu] has both 'url' (runs already) and 'command' (we start it)", position);

@@ -12,15 +12,17 @@
 #include "actors/indexer/indexer_options.h"
 #include "actors/router/router_options.h"
 #include "broker/broker_options.h"
+#include "cli/engines.h"
 #include "cli/roles.h"
 #include "runtime/option.h"
-#include "workers/llamacpp/llamacpp_options.h"
-#include "workers/mock/mock_options.h"
 #include "workers/worker_options.h"
 
 enum { MANIFEST_VERSION = 1, MANIFEST_NAME_MAX = 64, MANIFEST_COUNT_MAX = 1000 };
 
-typedef enum { ENGINE_MOCK, ENGINE_LLAMACPP } manifest_engine_t;
+#define ENGINE_NUMBER(number, folder, does) number,
+typedef enum { ENGINES (ENGINE_NUMBER) } manifest_engine_t;
+#undef ENGINE_NUMBER
+
 typedef enum { PROCESS_CORE, PROCESS_OWN } manifest_process_t;
 
 typedef struct {
@@ -50,6 +52,7 @@ typedef struct {
 } manifest_model_t;
 
 //  A group of like workers.
+#define ENGINE_OPTIONS(number, folder, does) folder##_options_t folder;
 typedef struct {
     const char *name;                //  Instances are NAME-0, NAME-1, ...
     int engine;                      //  manifest_engine_t
@@ -61,10 +64,10 @@ typedef struct {
     option_strings_t command;        //  How to start one; none: it runs already, or needs no process
     option_strings_t environment;    //  NAME=value, for the command
     worker_options_t worker;         //  Whatever the engine
-    mock_options_t mock;             //  Where it is mock
-    llamacpp_options_t llamacpp;     //  Where it is llamacpp
+    ENGINES (ENGINE_OPTIONS)         //  A struct for each engine: what is set where it is that one
     place_t place;                   //  Of its command in the file
 } manifest_worker_t;
+#undef ENGINE_OPTIONS
 
 typedef struct {
     int64_t instances;             //  How many actors
@@ -183,6 +186,10 @@ bool manifest_worker_is_here (const manifest_t *self, const manifest_worker_t *w
 void manifest_host_endpoint (const manifest_host_t *host, const char *port, char *out, size_t size);
 
 //  ---- Workers ----
+
+//  The adapter of a group, and what was set about it, of the adapter's own type.
+const engine_class_t *manifest_engine (const manifest_worker_t *worker);
+const void *manifest_engine_options (const manifest_worker_t *worker);
 
 //  Writes the instance name of one of a group, "mock-0".
 void manifest_instance (const manifest_worker_t *worker, size_t position, char *out, size_t size);

@@ -4,7 +4,17 @@
 
 #include <stddef.h>
 
-const char *const manifest_engines [] = { [ENGINE_MOCK] = "mock", [ENGINE_LLAMACPP] = "llamacpp", NULL };
+#define ENGINE_NAME(number, folder, does) [number] = #folder,
+#define ENGINE_DOC(number, folder, does) " " #folder " " does "."
+#define ENGINE_SECTION(number, folder, does)            \
+    { .name = #folder,                                  \
+        .type = OPTION_SECTION,                         \
+        .table = folder##_options_table,                \
+        .offset = offsetof (manifest_worker_t, folder), \
+        .doc = "Options of engine " #folder "." },
+#define ENGINE_CLASS(number, folder, does) [number] = { &folder##_engine, offsetof (manifest_worker_t, folder) },
+
+const char *const manifest_engines [] = { ENGINES (ENGINE_NAME) NULL };
 
 static const char *const s_processes [] = { "core", "own", NULL };
 static const char *const s_levels [] = { "debug", "info", "warning", "error", NULL };
@@ -116,7 +126,7 @@ static const option_t s_worker [] = {
         .words = manifest_engines,
         .offset = offsetof (manifest_worker_t, engine),
         .example = "llamacpp",
-        .doc = "Which adapter: mock makes its tokens up, llamacpp speaks to a llama-server." },
+        .doc = "Which adapter." ENGINES (ENGINE_DOC) },
     { .name = "model",
         .type = OPTION_STRING,
         .offset = offsetof (manifest_worker_t, model),
@@ -162,18 +172,25 @@ static const option_t s_worker [] = {
         .type = OPTION_INCLUDE,
         .table = worker_options_table,
         .offset = offsetof (manifest_worker_t, worker) },
-    { .name = "mock",
-        .type = OPTION_SECTION,
-        .table = mock_options_table,
-        .offset = offsetof (manifest_worker_t, mock),
-        .doc = "Options of engine mock." },
-    { .name = "llamacpp",
-        .type = OPTION_SECTION,
-        .table = llamacpp_options_table,
-        .offset = offsetof (manifest_worker_t, llamacpp),
-        .doc = "Options of engine llamacpp." },
-    OPTIONS_END,
+    ENGINES (ENGINE_SECTION) OPTIONS_END,
 };
+
+static const struct {
+    const engine_class_t *class;    //  The adapter
+    size_t options;                 //  Offset of what can be set about it in a group of workers
+} s_engines [] = { ENGINES (ENGINE_CLASS) };
+
+const engine_class_t *
+manifest_engine (const manifest_worker_t *worker)
+{
+    return s_engines [worker->engine].class;
+}
+
+const void *
+manifest_engine_options (const manifest_worker_t *worker)
+{
+    return (const uint8_t *)worker + s_engines [worker->engine].options;
+}
 
 static const option_t s_frontend [] = {
     { .name = "instances",

@@ -23,9 +23,6 @@ struct plan {
     const char *parent;     //  Process they must not outlive
 };
 
-//  What an engine's path tells whether it is ready.
-static const char *const s_health_paths [] = { [ENGINE_MOCK] = "", [ENGINE_LLAMACPP] = "/health" };
-
 static const char *
 s_keep (plan_t *self, span_t text)
 {
@@ -158,8 +155,8 @@ s_add_engine (plan_t *self, const manifest_worker_t *worker, size_t position, co
     engine->environment =
         worker->environment.count ? s_list (self, worker->environment.items, worker->environment.count) : NULL;
     engine->output = s_print (self, "%s/engine-%s.log", self->run_dir, instance);
-    if (*s_health_paths [worker->engine])
-        engine->url = s_print (self, "%s%s", url, s_health_paths [worker->engine]);
+    if (manifest_engine (worker)->health_path)
+        engine->url = s_print (self, "%s%s", url, manifest_engine (worker)->health_path);
 }
 
 static void

@@ -83,9 +83,11 @@ typedef struct {
 typedef void (engine_answer_fn) (void *arg, status_t status, const char *why, span_t text);
 
 typedef struct {
-    const char *name;    //  "mock"
-    bool renders;        //  render and tokenize are there
-    bool prioritises;    //  Schedules by the envelope's priority
+    const char *name;           //  "mock"
+    const char *program;        //  What must run for it, as its people call it: "llama-server"; NULL: nothing
+    const char *health_path;    //  Where its program answers 200 once it can serve, "/health"; NULL: nowhere
+    bool renders;               //  render and tokenize are there
+    bool prioritises;           //  Schedules by the envelope's priority
 
     //  Gives the engine, whether or not it can serve already; NULL where the set-up makes no sense.  The actor is used until
     //  the close, the watch is copied.

@@ -115,6 +115,8 @@ s_load (const engine_t *self, worker_load_t *load)
 
 const engine_class_t llamacpp_engine = {
     .name = "llamacpp",
+    .program = "llama-server",
+    .health_path = LLAMACPP_HEALTH_PATH,
     .renders = true,
     .open = s_open,
     .close = s_close,

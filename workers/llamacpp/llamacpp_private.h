@@ -13,6 +13,8 @@
 #include "workers/llamacpp/wire.h"
 #include "workers/sse.h"
 
+#define LLAMACPP_HEALTH_PATH "/health"
+
 typedef struct files_reading files_reading_t;
 typedef void (files_done_fn) (engine_t *engine, bool has_files);
 

@@ -151,5 +151,5 @@ probe_now (engine_t *self)
     if (self->probes.asks.count || self->reading)
         return;
     timer_stop (&self->probe);
-    s_ask (self, "/health", (span_t){ 0 }, s_on_health);
+    s_ask (self, LLAMACPP_HEALTH_PATH, (span_t){ 0 }, s_on_health);
 }
