@@ -50,23 +50,30 @@ enum {
     OPTION_HIDDEN = 4,      //  Works, but is not in the help or the manual
 };
 
+//  A word that is none of those of its row, though there is more to say than that.
+typedef struct {
+    const char *word;        //  Case does not count, '-' and '_' are the same
+    const char *sentence;    //  Put behind "'word' is not ...": begins with "; "
+} option_refusal_t;
+
 typedef struct option option_t;
 struct option {
-    const char *name;            //  Key, lower case with underscores
-    option_type_t type;          //  How its text is read
-    const char *fallback;        //  Default, written as in a file; NULL: none (zero, "", empty list)
-    size_t offset;               //  Of the field in the struct of this table
-    int64_t min;                 //  Least number; both 0: no bounds
-    int64_t max;                 //  Greatest number
-    const char *const *words;    //  OPTION_ENUM: the words, NULL-terminated
-    const option_t *table;       //  Section, list, include: the rows inside
-    size_t size;                 //  List: bytes of one element
-    const char *flag;            //  Its name on the command line, "port"; NULL: where it stands, "frontend-port"
-    char letter;                 //  One-letter flag, 'o'; 0: none
-    uint8_t traits;              //  OPTION_REQUIRED, OPTION_LIVE, OPTION_HIDDEN
-    const char *doc;             //  What it does: one sentence
-    const char *advice;          //  When to change it; NULL: nothing to say
-    const char *example;         //  A value worth showing; NULL: the default is
+    const char *name;                    //  Key, lower case with underscores
+    option_type_t type;                  //  How its text is read
+    const char *fallback;                //  Default, written as in a file; NULL: none (zero, "", empty list)
+    size_t offset;                       //  Of the field in the struct of this table
+    int64_t min;                         //  Least number; both 0: no bounds
+    int64_t max;                         //  Greatest number
+    const char *const *words;            //  OPTION_ENUM: the words, NULL-terminated
+    const option_refusal_t *refusals;    //  OPTION_ENUM: other words that people try, NULL-terminated; NULL: none
+    const option_t *table;               //  Section, list, include: the rows inside
+    size_t size;                         //  List: bytes of one element
+    const char *flag;       //  Its name on the command line, "port"; NULL: where it stands, "frontend-port"
+    char letter;            //  One-letter flag, 'o'; 0: none
+    uint8_t traits;         //  OPTION_REQUIRED, OPTION_LIVE, OPTION_HIDDEN
+    const char *doc;        //  What it does: one sentence
+    const char *advice;     //  When to change it; NULL: nothing to say
+    const char *example;    //  A value worth showing; NULL: the default is
 };
 
 #define OPTIONS_END  \

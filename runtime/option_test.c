@@ -37,6 +37,7 @@ typedef struct {
 } zoo_t;
 
 static const char *const s_colours [] = { "red", "dark_blue", NULL };
+static const option_refusal_t s_other_colours [] = { { "light_pink", "; pink is out of stock" }, { NULL, NULL } };
 
 static const option_t s_animal [] = {
     { .name = "name",
@@ -110,6 +111,7 @@ static const option_t s_zoo [] = {
         .type = OPTION_ENUM,
         .fallback = "red",
         .words = s_colours,
+        .refusals = s_other_colours,
         .offset = offsetof (zoo_t, colour),
         .doc = "Paint." },
     { .name = "endpoint",
@@ -280,6 +282,8 @@ static const bad_t s_bad [] = {
     { "weight: 10.000001\n", "zoo.yaml:1:9: weight: '10.000001' is not a number from 0.0 to 10.0\n" },
     { "weight: 0.1234567\n", "zoo.yaml:1:9: weight: '0.1234567' is not a number from 0.0 to 10.0\n" },
     { "colour: rde\n", "zoo.yaml:1:9: colour: 'rde' is not red|dark_blue; did you mean 'red'?\n" },
+    { "colour: Light-Pink\n", "zoo.yaml:1:9: colour: 'Light-Pink' is not red|dark_blue; pink is out of stock\n" },
+    { "colour: light_pinks\n", "zoo.yaml:1:9: colour: 'light_pinks' is not red|dark_blue\n" },
     { "endpoint: tcp://host\n",
         "zoo.yaml:1:11: endpoint: 'tcp://host' is not an endpoint (tcp://HOST:PORT, ipc://PATH)\n" },
     { "endpoint: tcp://h:65536\n",

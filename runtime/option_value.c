@@ -235,6 +235,26 @@ s_same_word (const char *a, const char *b)
     return *a == *b;
 }
 
+static char
+s_folded (char letter)
+{
+    return letter == '-' ? '_' : letter >= 'A' && letter <= 'Z' ? (char)(letter - 'A' + 'a') : letter;
+}
+
+//  Case does not count: it is a name that somebody wrote as he knows it.
+static const option_refusal_t *
+s_find_refusal (const option_t *row, const char *text)
+{
+    for (const option_refusal_t *refusal = row->refusals; refusal && refusal->word; refusal++) {
+        size_t same = 0;
+        while (text [same] && s_folded (text [same]) == s_folded (refusal->word [same]))
+            same++;
+        if (!text [same] && !refusal->word [same])
+            return refusal;
+    }
+    return NULL;
+}
+
 static status_t
 s_parse_enum (const option_t *row, const char *text, void *field, const option_context_t *context, error_t *error)
 {
@@ -247,7 +267,8 @@ s_parse_enum (const option_t *row, const char *text, void *field, const option_c
         }
         suggest_offer (&suggest, row->words [i]);
     }
-    return s_refuse (row, text, suggest_text (&suggest), error);
+    const option_refusal_t *refusal = s_find_refusal (row, text);
+    return s_refuse (row, text, refusal ? refusal->sentence : suggest_text (&suggest), error);
 }
 
 static status_t
