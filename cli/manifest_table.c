@@ -16,6 +16,17 @@
 
 const char *const manifest_engines [] = { ENGINES (ENGINE_NAME) NULL };
 
+//  What people ask for, and what is to be said to them.
+#define NO_ADAPTER(engine)                                                              \
+    "; there is no adapter for " engine                                                 \
+    " yet: what works is llamacpp, with a 'command' that starts a llama-server or the " \
+    "'url' of one"
+static const option_refusal_t s_other_engines [] = { { "vllm", NO_ADAPTER ("vLLM") },
+    { "sglang", NO_ADAPTER ("SGLang") }, { "trtllm", NO_ADAPTER ("TensorRT-LLM") },
+    { "trt_llm", NO_ADAPTER ("TensorRT-LLM") }, { "tensorrt_llm", NO_ADAPTER ("TensorRT-LLM") },
+    { "tensorrtllm", NO_ADAPTER ("TensorRT-LLM") }, { "tensorrt", NO_ADAPTER ("TensorRT-LLM") },
+    { "llama_server", "; llamacpp is what speaks to a llama-server" }, { NULL, NULL } };
+
 static const char *const s_processes [] = { "core", "own", NULL };
 static const char *const s_levels [] = { "debug", "info", "warning", "error", NULL };
 static const char *const s_formats [] = { "auto", "human", "json", NULL };
@@ -124,6 +135,7 @@ static const option_t s_worker [] = {
         .type = OPTION_ENUM,
         .traits = OPTION_REQUIRED,
         .words = manifest_engines,
+        .refusals = s_other_engines,
         .offset = offsetof (manifest_worker_t, engine),
         .example = "llamacpp",
         .doc = "Which adapter." ENGINES (ENGINE_DOC) },
