@@ -13,6 +13,7 @@
 
 #include "base/bug.h"
 #include "base/memory.h"
+#include "cli/departure.h"
 #include "runtime/port/real_port.h"
 
 enum { FIRST_TRIM_S = 10 };
@@ -21,10 +22,8 @@ typedef struct {
     house_t *house;         //  Whose
     port_t *port;           //  Its world
     actor_t *actor;         //  Itself
-    unsigned phase;         //  Of draining
     pthread_t thread;       //  Where its loop runs
     bool running;           //  There is such a thread
-    bool draining;          //  It was asked to
     atomic_bool drained;    //  It has finished
 } resident_t;
 
@@ -32,6 +31,7 @@ struct house {
     world_t *world;              //  Shared by the ports
     resident_t *residents;       //  One an actor
     size_t count;                //  How many
+    departure_t departure;       //  Of these, in the same order
     bool failed;                 //  An actor got no thread
     house_options_t options;     //  Pointers valid in house_new only, but for the functions
     sigset_t signals;            //  What is waited for
@@ -72,7 +72,7 @@ s_make (house_t *self, resident_t *resident, const assembly_actor_t *spec, const
     options.on_drained = s_on_drained;
     options.arg = resident;
     resident->house = self;
-    resident->phase = spec->phase;
+    departure_add (&self->departure, spec->phase);
     resident->port = real_port_new (&port_options, error);
     if (resident->port)
         resident->actor = actor_new (spec->class, resident->port, &options, spec->class_options, error);
@@ -101,6 +101,7 @@ house_new (const assembly_actor_t *actors, size_t count, const house_options_t *
     self->options = *options;
     self->patience.tv_sec = FIRST_TRIM_S;
     s_block_signals (self);
+    departure_init (&self->departure);
     self->world = world_new (&world_options, error);
     self->residents = memory_new (count * sizeof *self->residents);
     bool good = self->world && s_read_keys (self, &news, error) == STATUS_OK;
@@ -160,38 +161,22 @@ static void
 s_drain (resident_t *resident)
 {
     s_halt (resident);
-    resident->draining = true;
     if (atomic_load (&resident->drained))
         return;
     actor_drain (resident->actor);
     s_let_run (resident);
 }
 
-//  The first phase that has not finished; false where all have.
-static bool
-s_phase (const house_t *self, unsigned *phase)
-{
-    bool found = false;
-    *phase = 0;
-    for (size_t i = 0; i < self->count; i++) {
-        const resident_t *resident = &self->residents [i];
-        if (atomic_load (&resident->drained) || (found && resident->phase >= *phase))
-            continue;
-        *phase = resident->phase;
-        found = true;
-    }
-    return found;
-}
-
+//  Hears who has drained meanwhile, and asks whoever is next.
 static void
-s_drain_next (house_t *self)
+s_depart (house_t *self)
 {
-    unsigned phase;
-    if (!s_phase (self, &phase))
-        return;
+    size_t position;
     for (size_t i = 0; i < self->count; i++)
-        if (self->residents [i].phase == phase && !self->residents [i].draining)
-            s_drain (&self->residents [i]);
+        if (atomic_load (&self->residents [i].drained))
+            departure_note_drained (&self->departure, i);
+    while (departure_next (&self->departure, &position))
+        s_drain (&self->residents [position]);
 }
 
 static void
@@ -272,18 +257,14 @@ s_next_signal (house_t *self)
 result_t
 house_wait (house_t *self)
 {
-    unsigned phase;
-    bool draining = false;
-    while (s_phase (self, &phase)) {
+    while (!departure_is_over (&self->departure)) {
         int number = s_next_signal (self);
         bool asked = number == SIGTERM || number == SIGINT;
-        if (asked && draining)
+        if (asked && !departure_ask (&self->departure))
             return RESULT_FAILED;
-        draining |= asked;
         if (number == SIGHUP)
             s_reload (self);
-        if (draining)
-            s_drain_next (self);
+        s_depart (self);
     }
     return self->failed ? RESULT_FAILED : RESULT_OK;
 }
@@ -300,6 +281,7 @@ house_destroy (house_t **self_p)
         real_port_destroy (&self->residents [i].port);
     }
     world_destroy (&self->world);
+    departure_fini (&self->departure);
     memory_free (self->residents);
     memory_free (self);
     *self_p = NULL;

@@ -1,8 +1,9 @@
 //  house - a process of the real world: each actor of an assembly on a thread of its own, until a signal ends them
 //
-//  SIGTERM and SIGINT drain: actors finish what is under way, phase by phase, and the process ends with 0.  A second one
-//  ends at once.  SIGHUP gives the actors new options, and one line in the log says what has been taken.  Signals are
-//  blocked from house_new on and waited for in house_wait, so whoever starts threads of its own does so in between.
+//  SIGTERM and SIGINT drain: actors finish what is under way, phase by phase (departure.h), and the process ends with 0.  A
+//  second one ends at once.  An actor that drains by itself takes the others along.  SIGHUP gives the actors new options,
+//  and one line in the log says what has been taken.  Signals are blocked from house_new on and waited for in house_wait, so
+//  whoever starts threads of its own does so in between.
 
 #ifndef CLI_HOUSE_H
 #define CLI_HOUSE_H

@@ -8,6 +8,8 @@
 #include "actors/router/router.h"
 #include "base/memory.h"
 #include "cli/assembly.h"
+#include "cli/command.h"
+#include "cli/departure.h"
 #include "cli/plan.h"
 #include "cli/rehearsal_keys.h"
 #include "kv/catalog/catalog.h"
@@ -19,7 +21,7 @@
 #define RUN_DIR "/run/stator"
 #define FIRST_MACHINE "m0"
 
-enum { TEXT_MAX = 256, ACTORS_MAX = 64, ARGV_MAX = 8 };
+enum { TEXT_MAX = 256, ARGV_MAX = 8 };
 
 struct rehearsal {
     manifest_t *fleet;          //  Borrowed
@@ -32,16 +34,23 @@ struct rehearsal {
     rehearsal_keys_t *keys;     //  Of the machines; NULL: plain endpoints
 };
 
-//  A process: its assembly, and its actors on ports.
+typedef struct household household_t;
+
+//  An actor on a port.
 typedef struct {
-    realm_process_t *process;        //  Which
-    assembly_t *assembly;            //  NULL for the host's
-    actor_t *actors [ACTORS_MAX];    //  In the order of the assembly
-    unsigned phases [ACTORS_MAX];    //  Of draining
-    size_t count;                    //  How many
-    size_t drained;                  //  Of these, how many have said so
-    bool draining;                   //  TERM came
-} household_t;
+    household_t *household;    //  Whose
+    size_t position;           //  In it
+    actor_t *actor;            //  Itself
+} lodger_t;
+
+//  A process: its assembly, and its actors.
+struct household {
+    realm_process_t *process;    //  Which
+    assembly_t *assembly;        //  NULL for the host's
+    lodger_t *lodgers;           //  In the order of the assembly
+    size_t count;                //  How many
+    departure_t departure;       //  Of these, in the same order
+};
 
 static const char *s_print (rehearsal_t *self, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
 
@@ -58,37 +67,24 @@ s_print (rehearsal_t *self, const char *format, ...)
 
 //  ---- Processes -----------------------------------------------------------------------------------------------------------
 
-//  Those of the lowest phase that have not drained are asked to, as in house.c.
 static void
-s_drain_next (household_t *self)
+s_depart (household_t *self)
 {
-    unsigned lowest = UINT32_MAX;
-    for (size_t i = 0; i < self->count; i++)
-        if (!actor_is_draining (self->actors [i]) && self->phases [i] < lowest)
-            lowest = self->phases [i];
-    for (size_t i = 0; i < self->count; i++)
-        if (!actor_is_draining (self->actors [i]) && self->phases [i] == lowest)
-            actor_drain (self->actors [i]);
-}
-
-static size_t
-s_count_draining (const household_t *self)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < self->count; i++)
-        count += actor_is_draining (self->actors [i]);
-    return count;
+    size_t position;
+    while (departure_next (&self->departure, &position))
+        actor_drain (self->lodgers [position].actor);
 }
 
 static void
 s_on_drained (void *arg, actor_t *actor)
 {
-    household_t *self = arg;
-    self->drained++;
-    if (self->drained == self->count || !self->draining)
+    const lodger_t *lodger = arg;
+    household_t *self = lodger->household;
+    departure_note_drained (&self->departure, lodger->position);
+    if (departure_is_over (&self->departure))
         realm_process_exit (self->process, 0);
-    else if (self->drained == s_count_draining (self))
-        s_drain_next (self);
+    else
+        s_depart (self);
 }
 
 //  A port with the keyring of its machine, where it has one.
@@ -106,16 +102,28 @@ s_open_port (realm_process_t *process)
 static status_t
 s_move_in (household_t *self, const assembly_actor_t *spec, error_t *error)
 {
+    lodger_t *lodger = &self->lodgers [self->count];
+    *lodger = (lodger_t){ .household = self, .position = self->count };
     actor_options_t options = spec->options;
     options.process = realm_process_number (self->process);
     options.on_drained = s_on_drained;
-    options.arg = self;
-    actor_t *actor = actor_new (spec->class, s_open_port (self->process), &options, spec->class_options, error);
-    if (!actor)
+    options.arg = lodger;
+    lodger->actor = actor_new (spec->class, s_open_port (self->process), &options, spec->class_options, error);
+    if (!lodger->actor)
         return error->status;
-    self->phases [self->count] = spec->phase;
-    self->actors [self->count++] = actor;
+    departure_add (&self->departure, spec->phase);
+    self->count++;
     return STATUS_OK;
+}
+
+static status_t
+s_move_all_in (household_t *self, const assembly_actor_t *specs, size_t count, error_t *error)
+{
+    status_t status = STATUS_OK;
+    self->lodgers = memory_new (count * sizeof *self->lodgers);
+    for (size_t i = 0; i < count && status == STATUS_OK; i++)
+        status = s_move_in (self, &specs [i], error);
+    return status;
 }
 
 static assembly_site_t
@@ -144,7 +152,7 @@ s_start_host (const rehearsal_t *self, household_t *household, error_t *error)
             .broker = broker,
             .events = events,
             .host = site.machine } };
-    return s_move_in (household, &host, error);
+    return s_move_all_in (household, &host, 1, error);
 }
 
 //  The word behind a flag; NULL where it is not there.
@@ -165,6 +173,7 @@ s_start (realm_process_t *process, void **state, error_t *error)
     const char *const *argv = realm_process_argv (process);
     household_t *household = memory_new (sizeof *household);
     household->process = process;
+    departure_init (&household->departure);
     *state = household;
     if (strcmp (argv [1], "up") == 0)
         return s_start_host (self, household, error);
@@ -172,22 +181,20 @@ s_start (realm_process_t *process, void **state, error_t *error)
     household->assembly = assembly_new (self->fleet, &site, argv [2], s_flag (argv, "--instance"), error);
     if (!household->assembly)
         return error->status;
-    if (assembly_count (household->assembly) > ACTORS_MAX)
-        return error_set (error, STATUS_LIMIT, "more than %d actors in one process", ACTORS_MAX);
-    status_t status = STATUS_OK;
-    for (size_t i = 0; i < assembly_count (household->assembly) && status == STATUS_OK; i++)
-        status = s_move_in (household, assembly_actor (household->assembly, i), error);
-    return status;
+    return s_move_all_in (
+        household, assembly_actor (household->assembly, 0), assembly_count (household->assembly), error);
 }
 
 static void
 s_signal (realm_process_t *process, void *state, process_signal_t signal)
 {
     household_t *self = state;
-    if (signal != PROCESS_SIGNAL_TERM || self->draining)
+    if (signal != PROCESS_SIGNAL_TERM)
         return;
-    self->draining = true;
-    s_drain_next (self);
+    if (departure_ask (&self->departure))
+        s_depart (self);
+    else
+        realm_process_exit (self->process, RESULT_FAILED);
 }
 
 static void
@@ -197,8 +204,10 @@ s_stop (realm_process_t *process, void *state)
     if (!self)
         return;
     for (size_t i = 0; i < self->count; i++)
-        actor_destroy (&self->actors [i]);
+        actor_destroy (&self->lodgers [i].actor);
+    departure_fini (&self->departure);
     assembly_destroy (&self->assembly);
+    memory_free (self->lodgers);
     memory_free (self);
 }
 
@@ -209,7 +218,7 @@ s_actor_at (const realm_process_t *process, size_t position)
 {
     bool ours = realm_process_program (process)->start == s_start;
     const household_t *household = ours ? realm_process_state (process) : NULL;
-    return household && position < household->count ? household->actors [position] : NULL;
+    return household && position < household->count ? household->lodgers [position].actor : NULL;
 }
 
 //  Everybody's keyring is read anew.

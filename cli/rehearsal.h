@@ -1,6 +1,6 @@
 //  rehearsal - a fleet as the simulator plays it
 //
-//  The same configuration, the same assemblies, the same host as in the real world, in processes of simulate.h.  On one
+//  The same configuration, the same assemblies, departures and host as in the real world, in processes of simulate.h.  On one
 //  machine the host starts everything, as `stator up` does.  On several, each actor has a process of its own, the broker's
 //  on the first machine and the others spread over all of them, and is started again by its machine.
 

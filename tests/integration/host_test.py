@@ -174,6 +174,20 @@ class HostTest(unittest.TestCase):
         order = re.findall(r": ([a-z0-9/-]+) is stopped", fleet.output())
         self.assertEqual((order[0], order[-1]), ("core", "broker"))
 
+    def test_an_actor_that_is_drained_alone_takes_its_process_along(self):
+        fleet = self.fleet()
+        thread, lines = self.stream(fleet, 300)
+        drain = [STATOR, "call", "router/0", "drain", "--run-dir", self.folder / "fleet-run"]
+        subprocess.run(drain, check=True, capture_output=True, timeout=20)
+        thread.join()
+        self.assertEqual([line for line in lines if line][-1], "data: [DONE]")
+        until(lambda: self.processes().get("core", {"restarts": 0})["restarts"] == 1, 20, "the end of the core")
+        until(lambda: self.state("core") == "running", 20, "the core to be back")
+        self.assertEqual(self.processes()["core"]["last_exit"], 0)
+        thread, lines = self.stream(fleet, 20)
+        thread.join()
+        self.assertEqual([line for line in lines if line][-1], "data: [DONE]")
+
     def test_a_second_signal_ends_it_at_once(self):
         fleet = self.fleet()
         pids = [process["pid"] for process in self.processes().values()]
