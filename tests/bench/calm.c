@@ -453,10 +453,20 @@ s_learn_all (world_t *self)
         catalog_expire (self->catalog, 0, &more);
 }
 
+//  The next calls are about the other catalog, of which all is the same however many blocks the largest worker has.
+static void
+s_swap_catalogs (world_t *self)
+{
+    catalog_t *other = self->fleet;
+    self->fleet = self->catalog;
+    self->catalog = other;
+}
+
 //  Of a long prompt the silent worker has every other block already, and another one has gone, of which much is to be swept out.
 static void
 s_finish_alternating (world_t *self)
 {
+    s_swap_catalogs (self);
     for (int i = 0; i < 4; i++) {
         s_name_prompt (self);
         s_begin_prefill (self, GONE, PROMPT);
@@ -702,7 +712,7 @@ static const case_t s_cases [] = {
     { "catalog_learn_more", NULL, s_learn_more, 20 },
     { "catalog_learn_alternating", s_finish_alternating, s_learn_alternating, 1 },
     { "catalog_learn_more_of_it", NULL, s_learn_more, 20 },
-    { "catalog_cleared", NULL, s_say_cleared, 1 },
+    { "catalog_cleared", s_swap_catalogs, s_say_cleared, 1 },
     { "catalog_forget", NULL, s_forget, 1 },
     { "catalog_sweep", NULL, s_catalog_sweep, 300 },
     { "catalog_first_stored", s_let_speak, s_come_speaking, 4 * NEAR },
