@@ -16,6 +16,7 @@ literal_init (literal_t *self, const char *quote, bool arguments)
     memset (self, 0, offsetof (literal_t, word));
     self->quote = quote;
     self->has_markers = quote;
+    self->stops [2] = quote ? (uint8_t)*quote : 0;
     self->depth = self->objects = self->in_key = arguments;
 }
 
@@ -199,18 +200,25 @@ s_in_word (const literal_t *self, uint8_t byte)
     return bare ? !(s_ends [byte] & s_where (self)) : !s_ends [byte];
 }
 
+//  Whether a byte may begin what ends it all.
+static bool
+s_may_end (const literal_t *self, uint8_t byte)
+{
+    return byte == self->stops [0] || byte == self->stops [1];
+}
+
 //  Bytes of a word: the first, which is one, and those behind it that end none.
 static size_t
 s_word_size (const literal_t *self, span_t text)
 {
-    uint8_t where = s_where (self), stop = self->stops [0], other = self->stops [1];
+    uint8_t where = s_where (self);
     size_t size = 1;
-    while (size < text.size) {
-        uint8_t byte = text.data [size];
-        if (s_ends [byte] & where || byte == stop || byte == other)
-            break;
-        size++;
-    }
+    if (self->has_markers)
+        while (size < text.size && !(s_ends [text.data [size]] & where) && !s_may_end (self, text.data [size]))
+            size++;
+    else
+        while (size < text.size && !(s_ends [text.data [size]] & where))
+            size++;
     return size;
 }
 
@@ -443,9 +451,8 @@ s_match_marker (const literal_t *self, span_t text, bool last, size_t *which)
 {
     const char *quote = self->word_size ? NULL : self->quote;
     const char *const markers [] = { self->ends [0], self->ends [1], quote };
-    uint8_t byte = text.data [0];
-    bool none = byte != self->stops [0] && byte != self->stops [1] && (!quote || byte != (uint8_t)*quote);
-    return none ? TEXT_DIFFERS : text_match_any (text, markers, 3, last, which);
+    bool may = s_may_end (self, text.data [0]) || text.data [0] == self->stops [2];
+    return may ? text_match_any (text, markers, 3, last, which) : TEXT_DIFFERS;
 }
 
 //  Where a marker may stand.  Returns as s_between does, AGAIN where none stands.

@@ -15,7 +15,7 @@ enum { LITERAL_DEPTH_MAX = 64, LITERAL_WORD_MAX = 256 };
 typedef struct {
     const char *quote;               //  A quote beside ' and "; NULL: none
     const char *ends [2];            //  What ends it outside strings, whatever is open; NULL: nothing
-    uint8_t stops [2];               //  Their first bytes
+    uint8_t stops [3];               //  Their first bytes, and that of the quote
     bool has_markers;                //  There is a quote or an end
     uint64_t objects;                //  A bit a level: it is an object
     uint32_t depth;                  //  Open brackets

@@ -55,8 +55,8 @@ typedef enum {
     RUN_STRING = 2,    //  A string of arguments: goes on with what stands for itself in JSON
 } run_t;
 
-//  A byte that may begin what tail.c looks for.
-enum { ENDS_TAIL = 4 };
+//  A byte that may begin what tail.c looks for, or a tag of a section.
+enum { ENDS_TAIL = 4, BEGINS_SECTION_TAG = 8 };
 
 typedef struct {
     span_t text;                   //  What is looked for
@@ -76,7 +76,7 @@ struct parser {
     size_t mark_count;                  //  How many
     uint8_t firsts [UINT8_MAX + 1];     //  Bytes that begin a mark, a bit for each; the last bit for all beyond
     uint8_t seconds [UINT8_MAX + 1];    //  Bytes that go on with one: the bits of what they may follow
-    uint8_t ends [UINT8_MAX + 1];       //  Runs that a byte may end: bits of run_t; ENDS_TAIL
+    uint8_t ends [UINT8_MAX + 1];       //  Runs that a byte may end: bits of run_t, and those above
     int only_first;                     //  The only byte that begins one; -1: there are several
 
     place_t place;         //  Where we are
@@ -203,6 +203,9 @@ void tail_learn (parser_t *self);
 //  Bytes at the end, of what is held and this text behind it, that are or begin the closers with which an answer may end; 0 where
 //  there are none.  *ends: they are whole and end a call.
 size_t tail_size (const parser_t *self, span_t text, bool *ends);
+
+//  Whether a byte, behind what is held, waits for the end of the answer.  Inside a string or a value.
+bool tail_of_byte (const parser_t *self, uint8_t byte);
 
 //  ---- One machine a file ------------------------------------------------------------------------------------------------
 

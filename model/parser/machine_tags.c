@@ -445,12 +445,12 @@ s_close (parser_t *self)
 static bool
 s_inside (const parser_t *self)
 {
-    span_t held = buffer_span (&self->held);
-    if (self->phase == OBJECT)
-        return self->extent.in_string;
+    if (self->phase != VALUE)
+        return self->phase == OBJECT && self->extent.in_string;
+    span_t held = buffer_span (&self->held), closer = buffer_span (&self->closer);
     if (self->row->trim_newline && held.size && held.data [0] == '\n')
         held = span_slice (held, 1, held.size);
-    return self->phase == VALUE && text_match_span (held, buffer_span (&self->closer), true) != TEXT_WHOLE;
+    return held.size < closer.size || text_match_span (held, closer, true) != TEXT_WHOLE;
 }
 
 const machine_t machine_tags = { .begin = s_begin, .step = s_step, .close = s_close, .inside = s_inside };

@@ -377,15 +377,41 @@ s_is_cut_tag (const parser_t *self, span_t text)
     return false;
 }
 
+//  Notes which bytes begin tags of sections.
+static void
+s_learn_sections (parser_t *self)
+{
+    for (const parser_format_t *row = self->format; row; row = row->also) {
+        const char *tags [SECTION_TAGS];
+        machine_section_tags (row, tags);
+        for (size_t i = 0; i < SECTION_TAGS; i++)
+            if (tags [i])
+                self->ends [(uint8_t)*tags [i]] |= BEGINS_SECTION_TAG;
+    }
+}
+
+//  Which tag of the section stands at the start.
+static text_match_t
+s_match_section_tag (const parser_t *self, span_t text, bool last, const char **tag)
+{
+    const char *tags [SECTION_TAGS];
+    size_t which = 0;
+    if (text.size && !(self->ends [text.data [0]] & BEGINS_SECTION_TAG))
+        return TEXT_DIFFERS;
+    machine_section_tags (self->row, tags);
+    text_match_t match = text_match_any (text, tags, SECTION_TAGS, last, &which);
+    *tag = tags [which];
+    return match;
+}
+
 static size_t
 s_step_section (parser_t *self, span_t text, bool last)
 {
     const parser_format_t *row = self->row;
-    const char *tags [SECTION_TAGS];
-    size_t which = 0, blanks = text_blanks (text);
-    machine_section_tags (row, tags);
-    text_match_t match = text_match_any (span_slice (text, blanks, text.size), tags, SECTION_TAGS, last, &which);
-    const char *tag = tags [which];
+    const char *tag = NULL;
+    size_t blanks = text_blanks (text);
+    span_t rest = span_slice (text, blanks, text.size);
+    text_match_t match = s_match_section_tag (self, rest, last, &tag);
     if (match != TEXT_WHOLE && blanks)
         return blanks;
     if (match == TEXT_PARTIAL)
@@ -522,23 +548,16 @@ s_is_inside (const parser_t *self)
     return self->open && self->place == IN_CALL && s_machine (self)->inside (self);
 }
 
-//  Whether a piece may have in it what tail_size looks for.
-static bool
-s_may_end (const parser_t *self, span_t text)
-{
-    uint8_t seen = self->held.size || text.size > RUN_PIECE_MAX ? ENDS_TAIL : 0;
-    for (size_t i = 0; i < text.size && !(seen & ENDS_TAIL); i++)
-        seen |= self->ends [text.data [i]];
-    return seen & ENDS_TAIL && (text.size > 1 || s_is_inside (self));
-}
-
 //  Steps through what is held and a text behind it, and holds what is left.
 static void
 s_take (parser_t *self, span_t text)
 {
     size_t at = self->held.size ? s_steps_from_held (self, text) : 0;
+    if (at == text.size)
+        return;
     at += s_steps (self, span_slice (text, at, text.size), false);
-    buffer_append (&self->held, span_slice (text, at, text.size));
+    if (at < text.size)
+        buffer_append (&self->held, span_slice (text, at, text.size));
 }
 
 static void
@@ -569,11 +588,35 @@ s_take_but_tail (parser_t *self, span_t text)
             parser_feed (self, span_slice (rest, at, 1));
 }
 
+//  Whether a piece of several bytes may have in it what tail_size looks for.
+static bool
+s_may_end (const parser_t *self, span_t text)
+{
+    if (self->held.size || text.size > RUN_PIECE_MAX)
+        return true;
+    for (size_t i = 0; i < text.size; i++)
+        if (self->ends [text.data [i]] & ENDS_TAIL)
+            return true;
+    return false;
+}
+
+//  A byte by itself is in the tail with all that is held, or is not.
+static bool
+s_is_tail (const parser_t *self, uint8_t byte)
+{
+    bool may = self->held.size || self->ends [byte] & ENDS_TAIL;
+    return may && s_is_inside (self) && tail_of_byte (self, byte);
+}
+
 //  Not inlined: short pieces that go on with a run should not pay for it.
 __attribute__ ((noinline)) static void
 s_feed (parser_t *self, span_t text)
 {
-    if (s_may_end (self, text))
+    if (self->awaited.size == 1 && text.size == 1 && text.data [0] == self->awaited.data [0])
+        s_take (self, text);
+    else if (text.size == 1 && s_is_tail (self, text.data [0]))
+        s_hold (self, text);
+    else if (text.size > 1 && s_may_end (self, text))
         s_take_but_tail (self, text);
     else
         s_take (self, text);
@@ -667,6 +710,7 @@ parser_new (const parser_format_t *format, const parser_options_t *options, cons
     self->sink = *sink;
     self->fresh = true;
     marks_learn (self);
+    s_learn_sections (self);
     const parser_format_t *thinking = options->reasoning ? options->reasoning : format;
     if (!options->prompted && !options->no_reasoning && thinking->think_open) {
         self->channel = TO_REASONING;

@@ -104,3 +104,17 @@ tail_size (const parser_t *self, span_t text, bool *ends)
     }
     return 0;
 }
+
+//  Whether a value's own end waits for what follows a line end.
+static bool
+s_keeps_line (const parser_t *self)
+{
+    return self->row->machine == PARSER_TAGS && self->row->trim_newline && !self->extent.in_string;
+}
+
+bool
+tail_of_byte (const parser_t *self, uint8_t byte)
+{
+    bool ends, line = byte == '\n' && !self->held.size;
+    return !(line && s_keeps_line (self)) && tail_size (self, span_of (&byte, 1), &ends);
+}
