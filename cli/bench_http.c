@@ -4,15 +4,20 @@
 //  worker, each a process), a bare server that writes events, and nginx in front of that one, where it is installed.  The
 //  worker takes no time, or says a token every 5.74 ms as a real engine does.  What a token costs is the difference between
 //  long and short answers; what an open stream holds is the memory that many of them add while nobody speaks.
+//
+//  What a write to a woken client costs depends on where the system put whom, and on what else the machine does, and that
+//  lasts for seconds.  So all servers are up at once and answer in turn, some rounds, another one first in each; a figure is
+//  the median of its rounds, and a ratio that of the rounds' ratios, whoever it is of.
 
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/bug.h"
 #include "cli/bench_fleet.h"
 #include "cli/bench_load.h"
 #include "cli/environment.h"
 
-enum { ITL_US = 5740, MODELS_PATIENCE_S = 20 };
+enum { ITL_US = 5740, MODELS_PATIENCE_S = 20, ROUNDS_MAX = 6 };
 
 //  The processes of a fleet.
 enum { BROKER, CORE, FRONTEND, WORKER, PARTS };
@@ -32,6 +37,7 @@ typedef struct {
     size_t workers;          //  Of the fleet; one process houses all of them
     const char *speed;       //  Theirs: "0" takes no time
     long interval_us;        //  Between two events of the bare server
+    size_t rounds;           //  How often each server is measured
     size_t connections;      //  Clients
     uint64_t requests;       //  Of each length; 0: streams are only held open
     uint64_t tokens;         //  Of a short answer
@@ -41,15 +47,15 @@ typedef struct {
 enum { PLAN_ZERO, PLAN_PACED, PLAN_OPEN, PLANS };
 
 static const plan_t s_plans [PLANS] = {
-    [PLAN_ZERO] = { 1, "0", 0, 16, 2000, 1, 256 },
-    [PLAN_PACED] = { 1, "1", ITL_US, 64, 64, 16, 512 },
-    [PLAN_OPEN] = { 64, "0.1", 10 * ITL_US, 1000, 0, 0, 0 },
+    [PLAN_ZERO] = { 1, "0", 0, ROUNDS_MAX, 16, 500, 1, 256 },
+    [PLAN_PACED] = { 1, "1", ITL_US, ROUNDS_MAX, 64, 64, 16, 256 },
+    [PLAN_OPEN] = { 64, "0.1", 10 * ITL_US, 1, 1000, 0, 0, 0 },
 };
 
 static const plan_t s_quick_plans [PLANS] = {
-    [PLAN_ZERO] = { 1, "0", 0, 4, 40, 1, 16 },
-    [PLAN_PACED] = { 1, "1", ITL_US, 8, 8, 4, 16 },
-    [PLAN_OPEN] = { 4, "1", ITL_US, 20, 0, 0, 0 },
+    [PLAN_ZERO] = { 1, "0", 0, 2, 4, 40, 1, 16 },
+    [PLAN_PACED] = { 1, "1", ITL_US, 2, 8, 8, 4, 16 },
+    [PLAN_OPEN] = { 4, "1", ITL_US, 1, 20, 0, 0, 0 },
 };
 
 //  %zu is the number of workers, %s their speed.
@@ -66,13 +72,27 @@ typedef struct {
 
 //  A server, and what came of it.
 typedef struct {
-    bench_child_t *parts [PARTS];    //  The processes that count
-    size_t count;                    //  How many; 0: it is not installed
-    bench_child_t *speaker;          //  Who makes the tokens
-    unsigned port;                   //  Where it listens
-    cost_t cost;                     //  Of all its processes
-    cost_t frontend;                 //  Of a fleet's frontend alone
+    bench_child_t *parts [PARTS];     //  The processes that count
+    size_t count;                     //  How many; 0: it is not installed
+    bench_child_t *speaker;           //  Who makes the tokens
+    unsigned port;                    //  Where it listens
+    cost_t costs [ROUNDS_MAX];        //  Of all its processes
+    cost_t frontends [ROUNDS_MAX];    //  Of a fleet's frontend alone
 } server_t;
+
+enum { FLEET, BARE, NGINX, SERVERS };
+
+//  The servers of one plan, and what they run in.
+typedef struct {
+    const bench_run_t *run;            //  Whose
+    const plan_t *plan;                //  What is done with each
+    server_t servers [SERVERS];        //  In the order of their names
+    bench_fleet_t fleet;               //  Ours
+    bench_child_t bare;                //  Only writes
+    bench_child_t nginx;               //  Only passes on
+    bench_child_t engine;              //  What that passes on; as the bare server
+    char folder [BENCH_FOLDER_MAX];    //  nginx's; empty where there is none
+} contest_t;
 
 //  ---- Measuring -------------------------------------------------------------------------------------------------------------
 
@@ -105,7 +125,7 @@ s_spend (const server_t *self, bench_load_t *load, uint64_t requests, uint64_t t
 }
 
 static status_t
-s_measure_answers (server_t *self, const plan_t *plan, error_t *error)
+s_measure_answers (server_t *self, const plan_t *plan, size_t round, error_t *error)
 {
     sum_t warm, brief, lengthy;
     bench_load_t *load = bench_load_new (self->port, "mock", plan->connections, error);
@@ -119,10 +139,10 @@ s_measure_answers (server_t *self, const plan_t *plan, error_t *error)
     bench_load_destroy (&load);
     if (status)
         return status;
-    self->cost.request_us = brief.all;
-    self->frontend.request_us = brief.frontend;
-    self->cost.token_us = (lengthy.all - brief.all) / (double)plan->more_tokens;
-    self->frontend.token_us = (lengthy.frontend - brief.frontend) / (double)plan->more_tokens;
+    self->costs [round].request_us = brief.all;
+    self->frontends [round].request_us = brief.frontend;
+    self->costs [round].token_us = (lengthy.all - brief.all) / (double)plan->more_tokens;
+    self->frontends [round].token_us = (lengthy.frontend - brief.frontend) / (double)plan->more_tokens;
     return STATUS_OK;
 }
 
@@ -134,7 +154,7 @@ s_hold (const server_t *self, size_t connections, bench_load_t **load, error_t *
 }
 
 //  Some streams are there before those that are weighed: what a server keeps for each worker and what it grows once is no
-//  stream's.  Whoever makes the tokens is frozen in the end, and nothing flows.
+//  stream's.  Whoever makes the tokens is frozen in the end, and nothing flows: so there is one round.
 static status_t
 s_measure_streams (server_t *self, const plan_t *plan, error_t *error)
 {
@@ -147,17 +167,17 @@ s_measure_streams (server_t *self, const plan_t *plan, error_t *error)
     if (!status)
         status = bench_load_drain (load, error);
     sum_t after = s_sum (self, bench_child_memory);
-    self->cost.open_bytes = (after.all - before.all) / (double)plan->connections;
-    self->frontend.open_bytes = (after.frontend - before.frontend) / (double)plan->connections;
+    self->costs [0].open_bytes = (after.all - before.all) / (double)plan->connections;
+    self->frontends [0].open_bytes = (after.frontend - before.frontend) / (double)plan->connections;
     bench_load_destroy (&load);
     bench_load_destroy (&first);
     return status;
 }
 
 static status_t
-s_measure (server_t *self, const plan_t *plan, error_t *error)
+s_measure (server_t *self, const plan_t *plan, size_t round, error_t *error)
 {
-    return plan->requests ? s_measure_answers (self, plan, error) : s_measure_streams (self, plan, error);
+    return plan->requests ? s_measure_answers (self, plan, round, error) : s_measure_streams (self, plan, error);
 }
 
 //  ---- Servers ---------------------------------------------------------------------------------------------------------------
@@ -179,46 +199,42 @@ s_await_model (const server_t *self, error_t *error)
 }
 
 static status_t
-s_start_fleet (bench_fleet_t *fleet, const plan_t *plan, server_t *self, error_t *error)
+s_start_parts (contest_t *self, server_t *server, error_t *error)
 {
-    int64_t port = 0;
-    for (self->count = 0; self->count < PARTS; self->count++) {
-        size_t actors = self->count == WORKER ? plan->workers : 1;
-        self->parts [self->count] =
-            bench_fleet_start (fleet, s_parts [self->count].process, s_parts [self->count].service, actors, error);
-        if (!self->parts [self->count])
+    for (server->count = 0; server->count < PARTS; server->count++) {
+        size_t actors = server->count == WORKER ? self->plan->workers : 1;
+        server->parts [server->count] = bench_fleet_start (
+            &self->fleet, s_parts [server->count].process, s_parts [server->count].service, actors, error);
+        if (!server->parts [server->count])
             return error->status;
     }
-    if (bench_fleet_ask (fleet, "frontend/0", "stator_frontend_port", &port, error) != STATUS_OK)
-        return error->status;
-    self->speaker = self->parts [WORKER];
-    self->port = (unsigned)port;
-    return s_await_model (self, error);
+    server->speaker = server->parts [WORKER];
+    return STATUS_OK;
 }
 
 static status_t
-s_run_fleet (const bench_run_t *run, const plan_t *plan, server_t *self, error_t *error)
+s_start_fleet (contest_t *self, server_t *server, error_t *error)
 {
-    bench_fleet_t fleet;
+    int64_t port = 0;
     char config [BENCH_PATH_MAX];
-    snprintf (config, sizeof config, s_config, plan->workers, plan->speed);
-    status_t status = bench_fleet_open (&fleet, run, config, error);
+    snprintf (config, sizeof config, s_config, self->plan->workers, self->plan->speed);
+    status_t status = bench_fleet_open (&self->fleet, self->run, config, error);
     if (!status)
-        status = s_start_fleet (&fleet, plan, self, error);
+        status = s_start_parts (self, server, error);
     if (!status)
-        status = s_measure (self, plan, error);
-    bench_fleet_close (&fleet);
-    return status;
+        status = bench_fleet_ask (&self->fleet, "frontend/0", "stator_frontend_port", &port, error);
+    server->port = (unsigned)port;
+    return status ? status : s_await_model (server, error);
 }
 
 static status_t
-s_start_bare (const bench_run_t *run, const plan_t *plan, bench_child_t *child, unsigned *port, error_t *error)
+s_start_writer (const contest_t *self, bench_child_t *child, unsigned *port, error_t *error)
 {
     char interval [32];
     const char *words [] = { interval, NULL };
     double figure = 0;
-    snprintf (interval, sizeof interval, "%ld", plan->interval_us);
-    status_t status = bench_child_start_bare (child, run, "sse", words, error);
+    snprintf (interval, sizeof interval, "%ld", self->plan->interval_us);
+    status_t status = bench_child_start_bare (child, self->run, "sse", words, error);
     if (!status)
         status = bench_child_read (child, &figure, 1, error);
     *port = (unsigned)figure;
@@ -226,16 +242,11 @@ s_start_bare (const bench_run_t *run, const plan_t *plan, bench_child_t *child, 
 }
 
 static status_t
-s_run_bare (const bench_run_t *run, const plan_t *plan, server_t *self, error_t *error)
+s_start_bare (contest_t *self, server_t *server, error_t *error)
 {
-    bench_child_t child = { 0 };
-    status_t status = s_start_bare (run, plan, &child, &self->port, error);
-    self->parts [0] = self->speaker = &child;
-    self->count = 1;
-    if (!status)
-        status = s_measure (self, plan, error);
-    bench_child_stop (&child);
-    return status;
+    server->parts [0] = server->speaker = &self->bare;
+    server->count = 1;
+    return s_start_writer (self, &self->bare, &server->port, error);
 }
 
 //  As a plain proxy that passes on at once what comes, in one process.
@@ -259,56 +270,50 @@ s_write_nginx (const char *folder, unsigned port, unsigned behind, error_t *erro
 }
 
 static status_t
-s_run_nginx (const bench_run_t *run, const plan_t *plan, server_t *self, error_t *error)
+s_start_nginx (contest_t *self, server_t *server, error_t *error)
 {
-    char folder [BENCH_FOLDER_MAX], config [BENCH_PATH_MAX], log [BENCH_PATH_MAX];
+    char config [BENCH_PATH_MAX], log [BENCH_PATH_MAX];
     const char *words [] = { "nginx", "-c", config, "-e", log, NULL };
-    bench_child_t engine = { 0 }, nginx = { 0 };
     unsigned behind;
-    status_t status = bench_folder_make (folder, error);
-    if (status)
+    if (!environment_has_program ("nginx"))
+        return STATUS_OK;
+    status_t status = bench_folder_make (self->folder, error);
+    if (status) {
+        self->folder [0] = 0;
         return status;
-    snprintf (config, sizeof config, "%s/nginx.conf", folder);
-    snprintf (log, sizeof log, "%s/log", folder);
-    self->port = bench_free_port ();
-    status = s_start_bare (run, plan, &engine, &behind, error);
+    }
+    snprintf (config, sizeof config, "%s/nginx.conf", self->folder);
+    snprintf (log, sizeof log, "%s/log", self->folder);
+    server->port = bench_free_port ();
+    status = s_start_writer (self, &self->engine, &behind, error);
     if (!status)
-        status = s_write_nginx (folder, self->port, behind, error);
+        status = s_write_nginx (self->folder, server->port, behind, error);
     if (!status)
-        status = bench_child_start (&nginx, words, NULL, error);
-    self->parts [0] = &nginx;
-    self->speaker = &engine;
-    self->count = 1;
-    if (!status)
-        status = s_await_model (self, error);
-    if (!status)
-        status = s_measure (self, plan, error);
-    bench_child_stop (&nginx);
-    bench_child_stop (&engine);
-    bench_folder_remove (folder);
-    return status;
+        status = bench_child_start (&self->nginx, words, NULL, error);
+    server->parts [0] = &self->nginx;
+    server->speaker = &self->engine;
+    server->count = 1;
+    return status ? status : s_await_model (server, error);
+}
+
+static status_t (*const s_starts [SERVERS]) (contest_t *self, server_t *server, error_t *error) = {
+    [FLEET] = s_start_fleet,
+    [BARE] = s_start_bare,
+    [NGINX] = s_start_nginx,
+};
+
+static void
+s_stop (contest_t *self)
+{
+    bench_child_stop (&self->nginx);
+    bench_child_stop (&self->engine);
+    bench_child_stop (&self->bare);
+    bench_fleet_close (&self->fleet);
+    if (self->folder [0])
+        bench_folder_remove (self->folder);
 }
 
 //  ---- Cells -----------------------------------------------------------------------------------------------------------------
-
-//  The three of one plan; nginx has count 0 where it is not installed.
-typedef struct {
-    server_t fleet;    //  Ours
-    server_t bare;     //  Only writes
-    server_t nginx;    //  Only passes on
-} servers_t;
-
-static status_t
-s_run_servers (const bench_run_t *run, const plan_t *plan, servers_t *servers, error_t *error)
-{
-    *servers = (servers_t){ 0 };
-    status_t status = s_run_fleet (run, plan, &servers->fleet, error);
-    if (!status)
-        status = s_run_bare (run, plan, &servers->bare, error);
-    if (!status && environment_has_program ("nginx"))
-        status = s_run_nginx (run, plan, &servers->nginx, error);
-    return status;
-}
 
 //  A cell of one figure of cost_t.
 static const struct {
@@ -331,43 +336,89 @@ s_figure (const cost_t *cost, size_t cell)
     return *(const double *)(const void *)((const char *)cost + s_cells [cell].offset);
 }
 
-static void
-s_add (bench_cell_t *cell, const char *who, size_t position, const cost_t *cost)
+static int
+s_compare (const void *left_, const void *right_)
 {
-    char key [64];
-    snprintf (key, sizeof key, "%s_%s", who, s_cells [position].unit);
-    bench_cell_figure (cell, key, s_figure (cost, position));
+    const double *left = left_, *right = right_;
+    return (*left > *right) - (*left < *right);
+}
+
+static double
+s_median (double *values, size_t count)
+{
+    BUG_ON (!count);
+    qsort (values, count, sizeof *values, s_compare);
+    return (values [(count - 1) / 2] + values [count / 2]) / 2;
 }
 
 static void
-s_print (size_t position, const servers_t *servers)
+s_add (bench_cell_t *cell, const char *who, size_t position, const cost_t *costs, size_t rounds)
+{
+    char key [64];
+    double figures [ROUNDS_MAX];
+    for (size_t i = 0; i < rounds; i++)
+        figures [i] = s_figure (&costs [i], position);
+    snprintf (key, sizeof key, "%s_%s", who, s_cells [position].unit);
+    bench_cell_figure (cell, key, s_median (figures, rounds));
+}
+
+static void
+s_add_ratio (bench_cell_t *cell, size_t position, const cost_t *ours, const cost_t *theirs, size_t rounds)
+{
+    double ratios [ROUNDS_MAX];
+    for (size_t i = 0; i < rounds; i++)
+        ratios [i] = s_figure (&ours [i], position) / s_figure (&theirs [i], position);
+    bench_cell_ratio (cell, s_median (ratios, rounds), 1);
+}
+
+static void
+s_print (size_t position, const contest_t *contest)
 {
     bench_cell_t cell;
-    const cost_t *ours = s_cells [position].frontend ? &servers->fleet.frontend : &servers->fleet.cost;
+    size_t rounds = contest->plan->rounds;
+    const server_t *fleet = &contest->servers [FLEET], *bare = &contest->servers [BARE];
+    const server_t *nginx = &contest->servers [NGINX];
     bench_cell_begin (&cell, &bench_http, s_cells [position].name);
-    s_add (&cell, "fleet", position, &servers->fleet.cost);
-    s_add (&cell, "frontend", position, &servers->fleet.frontend);
-    s_add (&cell, "bare", position, &servers->bare.cost);
-    if (servers->nginx.count)
-        s_add (&cell, "nginx", position, &servers->nginx.cost);
+    s_add (&cell, "fleet", position, fleet->costs, rounds);
+    s_add (&cell, "frontend", position, fleet->frontends, rounds);
+    s_add (&cell, "bare", position, bare->costs, rounds);
+    if (nginx->count)
+        s_add (&cell, "nginx", position, nginx->costs, rounds);
     if (s_cells [position].plan != PLAN_OPEN)
-        bench_cell_ratio (&cell, s_figure (ours, position), s_figure (&servers->bare.cost, position));
+        s_add_ratio (
+            &cell, position, s_cells [position].frontend ? fleet->frontends : fleet->costs, bare->costs, rounds);
     bench_cell_print (&cell);
+}
+
+static status_t
+s_run_contest (contest_t *self, error_t *error)
+{
+    status_t status = STATUS_OK;
+    for (size_t i = 0; i < SERVERS && !status; i++)
+        status = s_starts [i](self, &self->servers [i], error);
+    for (size_t i = 0; i < self->plan->rounds * SERVERS && !status; i++) {
+        size_t round = i / SERVERS;
+        server_t *server = &self->servers [(i + round) % SERVERS];
+        if (server->count)
+            status = s_measure (server, self->plan, round, error);
+    }
+    return status;
 }
 
 static status_t
 s_run_plan (const bench_run_t *run, size_t plan, error_t *error)
 {
-    servers_t servers;
+    contest_t contest = { .run = run, .plan = run->quick ? &s_quick_plans [plan] : &s_plans [plan] };
     bool wanted = false;
     for (size_t i = 0; i < CELLS; i++)
         wanted |= s_cells [i].plan == plan && bench_wants (run, s_cells [i].name);
     if (!wanted)
         return STATUS_OK;
-    status_t status = s_run_servers (run, run->quick ? &s_quick_plans [plan] : &s_plans [plan], &servers, error);
+    status_t status = s_run_contest (&contest, error);
+    s_stop (&contest);
     for (size_t i = 0; i < CELLS && !status; i++)
         if (s_cells [i].plan == plan && bench_wants (run, s_cells [i].name))
-            s_print (i, &servers);
+            s_print (i, &contest);
     return status;
 }
 
