@@ -72,6 +72,8 @@ struct actor {
     map_t *handlers;                     //  Method -> actor_handler_t
     map_t *incomings;                    //  (peer, id) -> incoming_t, those that have outlived their handler
     incoming_t *serving;                 //  The one whose handler runs, until it is completed; NULL: none
+    const span_t *reply;                 //  Frame of the reply that is being handed over; NULL: none is
+    port_socket_t *reply_socket;         //  Where it came from
     map_t *links;                        //  Address -> link_t
     list_t doomed_links;                 //  Replaced in the turn that is running; freed at its end
     uint64_t next_call;                  //  Id of the next call

@@ -50,7 +50,15 @@ typedef struct call {
 void call_start (call_t *self, actor_t *actor, span_t address, const message_type_t *type, const void *request,
     uint64_t timeout_ns, call_done_fn *done, void *arg);
 
-//  The same to a program that is no actor, in any language: a REP or ROUTER socket that is bound at an endpoint.  It is not
+//  As call_start, with a request that is encoded already (message_encode, in a job where it is large): it leaves uncopied.
+//  request: taken, and empty afterwards.
+void call_start_encoded (call_t *self, actor_t *actor, span_t address, const message_type_t *type, buffer_t *request,
+    uint64_t timeout_ns, call_done_fn *done, void *arg);
+
+//  Inside done, of a reply of SOCKET_KEEP_MIN bytes or more: what its spans point at stays until the keeper lets it go.
+keeper_t call_keep (const actor_t *actor);
+
+//  As call_start to a program that is no actor, in any language: a REP or ROUTER socket that is bound at an endpoint.  It is not
 //  told of a cancel nor asked whether it still works.  When it misses a deadline the connection is opened anew, and with
 //  it goes whatever still waited to be sent.  Borrows the endpoint.
 void call_start_stranger (call_t *self, actor_t *actor, const char *endpoint, const message_type_t *type,

@@ -1,7 +1,8 @@
 //  incoming - the callee's side of calls and streams
 //
 //  Every incoming is known by (peer, id) until it is completed, so that credit and cancel find it.  It owns a copy of the
-//  request's bytes and an arena for what was decoded from them: the handler may keep the message as long as the incoming.
+//  request's bytes, or keeps them where they are many, and an arena for what was decoded from them: the handler may keep the
+//  message as long as the incoming.
 //  ROUTER sockets do not say when a peer goes; that shows when a send finds nobody, at the caller's deadline, and where a
 //  stream's handler has set a patience, when no credit comes.  All are cancels, told to the handler in a later turn, never
 //  from inside its own call.
@@ -30,6 +31,8 @@ struct incoming {
     uint64_t id;                       //  On the wire
     arena_t arena;                     //  The body, and what was decoded from it
     span_t request;                    //  The body
+    keeper_t keeper;                   //  Of a large one, which is not in the arena
+    size_t copied;                     //  Bytes of the arena that are the body's
     uint64_t charged;                  //  Of the actor's budget, for all of this
     char sender [ADDRESS_MAX];         //  As the caller gave it
     char trace [64];                   //  traceparent
@@ -79,6 +82,7 @@ s_free (incoming_t *self)
     if (self->watch.on_free)
         self->watch.on_free (self->watch.arg);
     budget_give (&self->actor->budget, self->charged);
+    keeper_release (&self->keeper);
     arena_fini (&self->arena);
     memory_free (self);
 }
@@ -149,11 +153,11 @@ s_lose (incoming_t *self, runtime_count_t count)
 
 //  What the handler says is too large to be said: the caller hears that instead.
 static void
-s_refuse_own (incoming_t *self, const message_type_t *type)
+s_refuse_own (incoming_t *self, const message_type_t *type, size_t size)
 {
     char text [ERROR_TEXT_MAX];
-    snprintf (text, sizeof text, "%s of %zu bytes was not sent: a message has at most %" PRIu64, type->name,
-        self->actor->wire.body.size, SOCKET_MESSAGE_MAX);
+    snprintf (text, sizeof text, "%s of %zu bytes was not sent: a message has at most %" PRIu64, type->name, size,
+        SOCKET_MESSAGE_MAX);
     wire_send_error (&self->actor->wire, self->actor->router, s_peer (self), self->id, STATUS_INVALID, text);
     s_lose (self, COUNT_TOO_LARGE);
 }
@@ -172,6 +176,15 @@ incoming_lost (actor_t *actor, span_t peer, uint64_t id)
 //  ---- What the handler does ----
 
 static void
+s_note_sent (incoming_t *self, status_t status, const message_type_t *type, size_t size)
+{
+    if (status == STATUS_LIMIT)
+        s_refuse_own (self, type, size);
+    else if (status)
+        s_lose (self, COUNT_PEER_LOST);
+}
+
+static void
 s_send (incoming_t *self, frame_kind_t kind, const message_type_t *type, const void *message)
 {
     gather_flush (self->actor, s_peer (self));
@@ -181,10 +194,7 @@ s_send (incoming_t *self, frame_kind_t kind, const message_type_t *type, const v
     header.has_position = kind == FRAME_KIND_ITEM || kind == FRAME_KIND_END;
     header.position = self->position;
     status_t status = wire_send (&self->actor->wire, self->actor->router, s_peer (self), &header, type, message);
-    if (status == STATUS_LIMIT)
-        s_refuse_own (self, type);
-    else if (status)
-        s_lose (self, COUNT_PEER_LOST);
+    s_note_sent (self, status, type, self->actor->wire.body.size);
 }
 
 void
@@ -200,6 +210,28 @@ incoming_reply (incoming_t *self, const void *reply)
     BUG_ON (self->handler->type->kind != MESSAGE_CALL);
     s_send (self, FRAME_KIND_REPLY, self->handler->type->reply, reply);
     s_complete (self);
+}
+
+void
+incoming_reply_encoded (incoming_t *self, buffer_t *reply)
+{
+    BUG_ON (self->handler->type->kind != MESSAGE_CALL);
+    actor_t *actor = self->actor;
+    frame_header_t header = { .version = WIRE_VERSION, .kind = FRAME_KIND_REPLY, .id = self->id };
+    size_t size = reply->size;
+    gather_flush (actor, s_peer (self));
+    status_t status = STATUS_OK;
+    if (!self->cancelled)
+        status = wire_send_encoded (&actor->wire, actor->router, s_peer (self), &header, reply);
+    buffer_fini (reply);
+    s_note_sent (self, status, self->handler->type->reply, size);
+    s_complete (self);
+}
+
+keeper_t
+incoming_keep (incoming_t *self)
+{
+    return keeper_take (&self->keeper);
 }
 
 void
@@ -275,6 +307,18 @@ s_refuse (actor_t *actor, const wire_message_t *message, runtime_count_t count, 
     wire_send_error (&actor->wire, actor->router, message->peer, message->header.id, status, text);
 }
 
+static void
+s_take_body (incoming_t *self, const wire_message_t *message)
+{
+    self->request = wire_body (message);
+    if (self->request.size >= SOCKET_KEEP_MIN) {
+        self->keeper = actor_table (self->actor)->socket_keep (self->actor->router, message->body);
+        return;
+    }
+    self->request = arena_copy (&self->arena, self->request);
+    self->copied = self->request.size;
+}
+
 static incoming_t *
 s_new (actor_t *actor, const actor_handler_t *handler, const wire_message_t *message, span_t body)
 {
@@ -284,7 +328,7 @@ s_new (actor_t *actor, const actor_handler_t *handler, const wire_message_t *mes
     self->id = message->header.id;
     self->key_size = s_make_key (self->key, message->peer, message->header.id);
     arena_init (&self->arena, MESSAGE_MAX + body.size);
-    self->request = arena_copy (&self->arena, body);
+    s_take_body (self, message);
     self->charged = s_cost (body.size);
     span_copy_string (message->header.sender, self->sender, sizeof self->sender);
     span_copy_string (message->header.trace, self->trace, sizeof self->trace);
@@ -302,7 +346,7 @@ s_new (actor_t *actor, const actor_handler_t *handler, const wire_message_t *mes
 static status_t
 s_charge_message (incoming_t *self, error_t *error)
 {
-    uint64_t bytes = self->arena.used - self->request.size;
+    uint64_t bytes = self->arena.used - self->copied;
     status_t status = budget_take (&self->actor->budget, bytes, error);
     if (status == STATUS_OK)
         self->charged += bytes;

@@ -28,6 +28,13 @@ void incoming_watch (incoming_t *self, const incoming_watch_t *watch);
 //  The answer of a call.  Borrows it.
 void incoming_reply (incoming_t *self, const void *reply);
 
+//  The same with a reply that is encoded already: it leaves uncopied.  reply: taken, and empty afterwards.
+void incoming_reply_encoded (incoming_t *self, buffer_t *reply);
+
+//  Gives what keeps the bytes that the message's spans point at: they outlive the incoming then.  Where the request is small
+//  nothing is given, and they are the incoming's.
+keeper_t incoming_keep (incoming_t *self);
+
 //  The error of a call or stream.
 void incoming_fail (incoming_t *self, status_t status, const char *format, ...) __attribute__ ((format (printf, 3, 4)));
 

@@ -18,14 +18,39 @@
 
 enum { FIELD_MAX = 64 << 20, TOO_LARGE = 66 << 20 };
 
+//  ---- A call that is as large as one may be, and so is its answer ----
+
+typedef struct {
+    span_t bytes;    //  Of either
+} blob_t;
+
+static const message_field_t s_blob_field = {
+    .name = "bytes", .key = "b", .kind = FIELD_BIN, .max = FIELD_MAX, .doc = "Anything"
+};
+
+static const message_type_t s_blob_reply = {
+    .name = "blob_reply", .kind = MESSAGE_REPLY, .size = sizeof (blob_t), .fields = &s_blob_field, .field_count = 1
+};
+
+static const message_type_t blob_message = { .name = "blob",
+    .kind = MESSAGE_CALL,
+    .size = sizeof (blob_t),
+    .fields = &s_blob_field,
+    .field_count = 1,
+    .reply = &s_blob_reply };
+
 //  ---- Who answers: with as many bytes as the request's number says ----
 
 typedef struct {
-    incoming_t *held;    //  A stream of which an item was sent; NULL: none
-    size_t cancels;      //  Heard
+    incoming_t *held;      //  A stream of which an item was sent; NULL: none
+    size_t cancels;        //  Heard
+    size_t answer_size;    //  Bytes of its next answer
+    keeper_t keeper;       //  Of the last request,
+    span_t request;        //  which is there
 } server_t;
 
 static uint8_t *s_bytes;    //  TOO_LARGE of them
+static stage_t *s_stage;
 
 static void
 s_on_cancel (void *arg, incoming_t *incoming)
@@ -46,6 +71,20 @@ s_on_list (void *self, actor_t *actor, incoming_t *incoming, const void *message
     incoming_reply (incoming, &(list_actors_reply_t){ .actors = &entry, .actors_count = 1 });
 }
 
+//  Keeps what it was asked, and encodes what it says before it says it.
+static void
+s_on_blob (void *self_, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    server_t *self = self_;
+    buffer_t encoded = { 0 };
+    self->request = ((const blob_t *)message)->bytes;
+    self->keeper = incoming_keep (incoming);
+    blob_t reply = { .bytes = span_of (s_bytes, self->answer_size) };
+    message_encode (&s_blob_reply, &reply, &encoded);
+    incoming_reply_encoded (incoming, &encoded);
+    assert_null (encoded.data);
+}
+
 static void
 s_on_replay (void *self_, actor_t *actor, incoming_t *incoming, const void *message)
 {
@@ -60,6 +99,7 @@ s_on_replay (void *self_, actor_t *actor, incoming_t *incoming, const void *mess
 
 static const actor_handler_t s_server_handlers [] = {
     HANDLES_CALL (list_actors, s_on_list),
+    HANDLES_CALL (blob, s_on_blob),
     HANDLES_CALL (replay, s_on_replay),
     HANDLERS_END,
 };
@@ -75,6 +115,8 @@ typedef struct {
     stream_t stream;      //  Under way
     size_t done;          //  Calls and streams that are over
     uint64_t received;    //  Bytes of items
+    keeper_t keeper;      //  Of the last answer,
+    span_t answer;        //  which is there
     status_t status;      //  Of the last one; OK: answered
     char text [128];      //  Its sentence
 } client_t;
@@ -91,6 +133,16 @@ static void
 s_on_done (void *self, void *arg, call_result_t result, const void *reply)
 {
     s_note (self, result, call_error (arg));
+}
+
+static void
+s_on_blob_reply (void *self_, void *arg, call_result_t result, const void *reply)
+{
+    client_t *self = self_;
+    s_note (self, result, call_error (arg));
+    self->answer = reply ? ((const blob_t *)reply)->bytes : SPAN ("");
+    if (self->answer.size >= SOCKET_KEEP_MIN)
+        self->keeper = call_keep (stage_find (s_stage, "client/0"));
 }
 
 static uint64_t
@@ -114,8 +166,6 @@ static const actor_class_t s_client_class = {
 };
 
 //  ---- The stage ----
-
-static stage_t *s_stage;
 
 static client_t *
 s_client (void)
@@ -149,6 +199,26 @@ s_call (call_t *call, span_t service)
     list_actors_t request = { .has_service = true, .service = service };
     call_start (call, stage_find (s_stage, "client/0"), SPAN ("server/a"), &list_actors_message, &request, REALM_SECOND,
         s_on_done, call);
+}
+
+static server_t *
+s_server (void)
+{
+    return actor_state (stage_find (s_stage, "server/a"));
+}
+
+//  Asks for an answer of so many bytes, with a request that is encoded before it is given.
+static void
+s_call_encoded (span_t callee, size_t size, size_t answer_size)
+{
+    call_t *call = &s_client ()->calls [0];
+    blob_t request = { .bytes = span_of (s_bytes, size) };
+    buffer_t encoded = { 0 };
+    s_server ()->answer_size = answer_size;
+    message_encode (&blob_message, &request, &encoded);
+    call_start_encoded (
+        call, stage_find (s_stage, "client/0"), callee, &blob_message, &encoded, REALM_SECOND, s_on_blob_reply, call);
+    assert_null (encoded.data);
 }
 
 static void
@@ -207,9 +277,45 @@ test_an_item_that_is_too_large_ends_its_stream (void **state)
     s_open (TOO_LARGE);
     s_expect (1, STATUS_INVALID, "replayed_batch of 69206024 bytes was not sent: a message has at most 68157440",
         "server/a", 1);
-    const server_t *server = actor_state (stage_find (s_stage, "server/a"));
-    assert_true (server->cancels == 1 && !server->held);
+    assert_true (s_server ()->cancels == 1 && !s_server ()->held);
     assert_int_equal (s_client ()->received, 0);
+}
+
+//  What is encoded before it is given is bounded as any other, and goes the same ways.
+static void
+test_what_is_encoded_already_is_refused_likewise (void **state)
+{
+    s_call_encoded (SPAN ("server/a"), 1, 1);
+    s_expect (1, STATUS_OK, "", "client/0", 0);
+    s_call_encoded (SPAN ("server/a"), TOO_LARGE, 1);
+    s_expect (2, STATUS_INVALID, "blob of 69206024 bytes was not sent: a message has at most 68157440", "client/0", 1);
+    s_call_encoded (SPAN ("server/a"), 1, TOO_LARGE);
+    s_expect (
+        3, STATUS_INVALID, "blob_reply of 69206024 bytes was not sent: a message has at most 68157440", "server/a", 1);
+    s_call_encoded (SPAN ("server/a"), FIELD_MAX, FIELD_MAX);
+    s_expect (4, STATUS_OK, "", "server/a", 1);
+    keeper_release (&s_server ()->keeper);
+    keeper_release (&s_client ()->keeper);
+    s_call_encoded (SPAN ("nobody/0"), SOCKET_KEEP_MIN, 1);
+    s_expect (5, STATUS_UNREACHABLE, "nobody/0 is not known in the directory", "server/a", 1);
+}
+
+//  What is large stays where it arrived, for whoever keeps it beyond call and answer; what is small is copied.
+static void
+test_large_requests_and_answers_may_be_kept (void **state)
+{
+    enum { SIZE = 200000 };
+    s_call_encoded (SPAN ("server/a"), 1, 1);
+    s_expect (1, STATUS_OK, "", "server/a", 0);
+    assert_null (s_server ()->keeper.release);
+    memset (s_bytes, 'x', SIZE);
+    s_call_encoded (SPAN ("server/a"), SIZE, SIZE);
+    s_expect (2, STATUS_OK, "", "server/a", 0);
+    assert_non_null (s_server ()->keeper.release);
+    assert_true (span_equal (s_server ()->request, span_of (s_bytes, SIZE)));
+    assert_true (span_equal (s_client ()->answer, span_of (s_bytes, SIZE)));
+    keeper_release (&s_server ()->keeper);
+    keeper_release (&s_client ()->keeper);
 }
 
 static void
@@ -227,6 +333,8 @@ main (void)
         cmocka_unit_test_setup_teardown (test_a_request_that_is_too_large_is_refused_where_it_is_made, s_begin, s_end),
         cmocka_unit_test_setup_teardown (test_an_answer_that_is_too_large_becomes_an_error, s_begin, s_end),
         cmocka_unit_test_setup_teardown (test_an_item_that_is_too_large_ends_its_stream, s_begin, s_end),
+        cmocka_unit_test_setup_teardown (test_what_is_encoded_already_is_refused_likewise, s_begin, s_end),
+        cmocka_unit_test_setup_teardown (test_large_requests_and_answers_may_be_kept, s_begin, s_end),
         cmocka_unit_test_setup_teardown (test_the_largest_field_passes, s_begin, s_end),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -296,9 +296,19 @@ s_detach (call_t *self)
     self->actor = NULL;
 }
 
+//  What an opening says.
+typedef struct {
+    const void *request;    //  A message of the call's type, where it is not
+    buffer_t *encoded;      //  encoded already; taken
+    uint64_t timeout_ns;    //  On the wire; PORT_NEVER for none
+    uint64_t credit;        //  Of a stream
+    size_t size;            //  Bytes of the request, once they are known
+} opening_t;
+
 static status_t
-s_send_opening (call_t *self, const void *request, uint64_t timeout_ns, uint64_t credit)
+s_send_opening (call_t *self, opening_t *opening)
 {
+    uint64_t timeout_ns = opening->timeout_ns;
     frame_header_t header = {
         .version = WIRE_VERSION,
         .kind = FRAME_KIND_CALL,
@@ -308,7 +318,7 @@ s_send_opening (call_t *self, const void *request, uint64_t timeout_ns, uint64_t
         .has_deadline_ms = timeout_ns != PORT_NEVER,
         .deadline_ms = (timeout_ns + MS - 1) / MS,
         .has_position = self->type->kind == MESSAGE_STREAM,
-        .position = credit,
+        .position = opening->credit,
         .has_trace = self->trace.size != 0,
         .trace = self->trace,
         .has_sender = true,
@@ -317,12 +327,17 @@ s_send_opening (call_t *self, const void *request, uint64_t timeout_ns, uint64_t
         .gathers = true,
     };
     self->trace = SPAN ("");
-    return link_send (self->link, &header, self->type, request);
+    opening->size = opening->encoded ? opening->encoded->size : 0;
+    if (opening->encoded)
+        return wire_send_encoded (&self->actor->wire, self->link->socket, SPAN (""), &header, opening->encoded);
+    status_t status = link_send (self->link, &header, self->type, opening->request);
+    opening->size = self->actor->wire.body.size;
+    return status;
 }
 
 //  Why the opening was not sent.  One that is too large would be so anywhere.
 static void
-s_explain (call_t *self, status_t status)
+s_explain (call_t *self, status_t status, size_t size)
 {
     if (status != STATUS_LIMIT) {
         error_set (&self->error, STATUS_LIMIT,
@@ -331,7 +346,7 @@ s_explain (call_t *self, status_t status)
     }
     actor_count (self->actor, COUNT_TOO_LARGE);
     error_set (&self->error, STATUS_INVALID, "%s of %zu bytes was not sent: a message has at most %" PRIu64,
-        self->type->name, self->actor->wire.body.size, SOCKET_MESSAGE_MAX);
+        self->type->name, size, SOCKET_MESSAGE_MAX);
 }
 
 static void
@@ -353,18 +368,18 @@ s_begin (call_t *self, actor_t *actor, const message_type_t *type)
 }
 
 //  Shared by calls and streams: on return the call is under way, or will fail in a later turn.
-//  link: NULL where there is none, and the call's error says why.  timeout_ns: on the wire; PORT_NEVER for none.
+//  link: NULL where there is none, and the call's error says why.
 static void
-s_open_on (call_t *self, link_t *link, const void *request, uint64_t timeout_ns, uint64_t credit)
+s_open_on (call_t *self, link_t *link, opening_t opening)
 {
     if (!link) {
         s_complete_soon (self, CALL_FAILED);
         return;
     }
     s_enter_link (self, link);
-    status_t status = s_send_opening (self, request, timeout_ns, credit);
+    status_t status = s_send_opening (self, &opening);
     if (status) {
-        s_explain (self, status);
+        s_explain (self, status, opening.size);
         s_complete_soon (self, CALL_FAILED);
     }
 }
@@ -386,8 +401,28 @@ call_start (call_t *self, actor_t *actor, span_t address, const message_type_t *
 {
     BUG_ON (type->kind != MESSAGE_CALL || timeout_ns == PORT_NEVER);
     s_begin (self, actor, type);
-    s_open_on (self, link_to (actor, address, &self->error), request, timeout_ns, 0);
+    s_open_on (
+        self, link_to (actor, address, &self->error), (opening_t){ .request = request, .timeout_ns = timeout_ns });
     s_await_reply (self, timeout_ns, done, arg);
+}
+
+void
+call_start_encoded (call_t *self, actor_t *actor, span_t address, const message_type_t *type, buffer_t *request,
+    uint64_t timeout_ns, call_done_fn *done, void *arg)
+{
+    BUG_ON (type->kind != MESSAGE_CALL || timeout_ns == PORT_NEVER);
+    s_begin (self, actor, type);
+    s_open_on (
+        self, link_to (actor, address, &self->error), (opening_t){ .encoded = request, .timeout_ns = timeout_ns });
+    buffer_fini (request);
+    s_await_reply (self, timeout_ns, done, arg);
+}
+
+keeper_t
+call_keep (const actor_t *actor)
+{
+    BUG_ON (!actor->reply);
+    return actor_table (actor)->socket_keep (actor->reply_socket, actor->reply);
 }
 
 void
@@ -396,7 +431,8 @@ call_start_stranger (call_t *self, actor_t *actor, const char *endpoint, const m
 {
     BUG_ON (type->kind != MESSAGE_CALL || timeout_ns == PORT_NEVER);
     s_begin (self, actor, type);
-    s_open_on (self, s_link_to_stranger (actor, endpoint, &self->error), request, timeout_ns, 0);
+    s_open_on (self, s_link_to_stranger (actor, endpoint, &self->error),
+        (opening_t){ .request = request, .timeout_ns = timeout_ns });
     s_await_reply (self, timeout_ns, done, arg);
 }
 
@@ -475,7 +511,8 @@ stream_start (
 {
     BUG_ON (type->kind != MESSAGE_STREAM);
     s_begin (self, actor, type);
-    s_open_on (self, link_to (actor, address, &self->error), request, PORT_NEVER, credit);
+    s_open_on (self, link_to (actor, address, &self->error),
+        (opening_t){ .request = request, .timeout_ns = PORT_NEVER, .credit = credit });
 }
 
 //  ---- What arrives ----
@@ -495,8 +532,12 @@ call_decode (call_t *self, const message_type_t *type, span_t body)
 static void
 s_take_reply (call_t *call, const wire_message_t *message)
 {
+    actor_t *actor = call->actor;
     const void *reply = call_decode (call, call->type->reply, wire_body (message));
+    actor->reply = message->body;
+    actor->reply_socket = call->link->socket;
     call_complete (call, reply ? CALL_REPLIED : CALL_FAILED, reply);
+    actor->reply = NULL;
 }
 
 static void

@@ -21,6 +21,7 @@
 
 #include "base/buffer.h"
 #include "base/error.h"
+#include "base/keeper.h"
 #include "runtime/keyring.h"
 
 typedef struct port port_t;
@@ -46,6 +47,9 @@ typedef enum {
 } socket_kind_t;
 
 enum { SOCKET_FRAMES_MAX = 16 };
+
+//  What is smaller is copied for less than it takes to keep it.
+enum { SOCKET_KEEP_MIN = 128 << 10 };
 
 //  The most bytes of a message where its socket says nothing else: the largest field that is for a message, and what stands
 //  around it.
@@ -154,10 +158,11 @@ typedef struct {
     const http_header_t *headers;    //  Borrowed for the call
     size_t header_count;             //  How many
     span_t body;                     //  Borrowed for the call; empty for none
-    uint64_t connect_timeout_ns;     //  0: 5 s
-    uint64_t idle_timeout_ns;        //  No byte for this long ends it; PORT_NEVER for none
-    uint64_t total_timeout_ns;       //  From start to end; PORT_NEVER for none
-    uint64_t response_max;           //  Bytes in all; 0: none
+    keeper_t *keeper;               //  Of the body, which is not copied then: taken, whatever comes; NULL: it is copied
+    uint64_t connect_timeout_ns;    //  0: 5 s
+    uint64_t idle_timeout_ns;       //  No byte for this long ends it; PORT_NEVER for none
+    uint64_t total_timeout_ns;      //  From start to end; PORT_NEVER for none
+    uint64_t response_max;          //  Bytes in all; 0: none
     //  The status line is here.  May be left NULL.
     void (*on_head) (void *arg, int status);
     //  Bytes of the body as they come, in pieces of any size.
@@ -244,6 +249,11 @@ typedef struct {
     //  Inside on_message of `from`: sends the last `count` of the frames that are being handed over, uncopied.  They are gone
     //  afterwards, whatever it returns.
     status_t (*socket_forward) (port_socket_t *socket, port_socket_t *from, const span_t *frames, size_t count);
+    //  As socket_send, but that the last frame is not copied: its keeper is taken, whatever it returns.
+    status_t (*socket_send_kept) (port_socket_t *socket, const span_t *frames, size_t count, keeper_t *keeper);
+    //  Inside on_message: one of the frames that are being handed over, of SOCKET_KEEP_MIN bytes or more, stays where it is
+    //  until its keeper lets it go.  The socket may be closed before.
+    keeper_t (*socket_keep) (port_socket_t *socket, const span_t *frame);
     void (*socket_subscribe) (port_socket_t *socket, span_t prefix);
     void (*socket_unsubscribe) (port_socket_t *socket, span_t prefix);
     //  Inside on_message: who sent the message.  Looked up for each message: what is taken off the keyring loses its roles

@@ -21,12 +21,10 @@ wire_fini (wire_t *self)
     buffer_fini (&self->handover);
 }
 
-status_t
-wire_send_frames (
-    wire_t *self, port_socket_t *socket, span_t peer, const frame_header_t *header, const span_t *frames, size_t count)
+//  Puts what stands before the body into `all`, and returns how many frames it is.
+static size_t
+s_begin (wire_t *self, span_t peer, const frame_header_t *header, span_t *all)
 {
-    BUG_ON (count > WIRE_BODY_FRAMES);
-    span_t all [3 + WIRE_BODY_FRAMES];
     size_t used = 0;
     if (peer.size)
         all [used++] = peer;
@@ -34,9 +32,33 @@ wire_send_frames (
     message_encode (&frame_header_message, header, &self->header);
     all [used++] = SPAN ("");
     all [used++] = buffer_span (&self->header);
+    return used;
+}
+
+status_t
+wire_send_frames (
+    wire_t *self, port_socket_t *socket, span_t peer, const frame_header_t *header, const span_t *frames, size_t count)
+{
+    BUG_ON (count > WIRE_BODY_FRAMES);
+    span_t all [3 + WIRE_BODY_FRAMES];
+    size_t used = s_begin (self, peer, header, all);
     for (size_t i = 0; i < count; i++)
         all [used++] = frames [i];
     return self->port->table->socket_send (socket, all, used);
+}
+
+status_t
+wire_send_encoded (wire_t *self, port_socket_t *socket, span_t peer, const frame_header_t *header, buffer_t *body)
+{
+    span_t all [4];
+    size_t used = s_begin (self, peer, header, all);
+    all [used++] = buffer_span (body);
+    bool is_large = body->size >= SOCKET_KEEP_MIN;
+    keeper_t keeper = keeper_of_buffer (body);
+    status_t status = is_large ? self->port->table->socket_send_kept (socket, all, used, &keeper)
+                               : self->port->table->socket_send (socket, all, used);
+    keeper_release (&keeper);
+    return status;
 }
 
 status_t

@@ -31,6 +31,10 @@ status_t wire_send (wire_t *self, port_socket_t *socket, span_t peer, const fram
 status_t wire_send_frames (
     wire_t *self, port_socket_t *socket, span_t peer, const frame_header_t *header, const span_t *frames, size_t count);
 
+//  Sends a header and a message that is encoded already, uncopied where it is large.  body: taken, and empty afterwards.
+status_t wire_send_encoded (
+    wire_t *self, port_socket_t *socket, span_t peer, const frame_header_t *header, buffer_t *body);
+
 //  Sends an error for a call.
 status_t wire_send_error (
     wire_t *self, port_socket_t *socket, span_t peer, uint64_t id, status_t status, const char *text);

@@ -33,6 +33,7 @@ struct port_fetch {
     struct curl_slist *headers;         //  Of the request
     char *url;                          //  For sentences
     fetch_options_t options;            //  Callbacks and limits; what it borrowed is gone
+    keeper_t keeper;                    //  Of the body, which libcurl reads where it lies
     loop_task_t work;                   //  Does what was asked for
     struct event *idle;                 //  Looks whether bytes came
     uint64_t last_ns;                   //  When the last byte came, or the start
@@ -60,6 +61,7 @@ s_free (port_fetch_t *self)
     loop_undefer (self->client->loop, &self->work);
     event_free (self->idle);
     list_remove (&self->client->fetches, &self->link);
+    keeper_release (&self->keeper);
     memory_free (self->url);
     memory_free (self);
 }
@@ -355,9 +357,9 @@ s_set_body (port_fetch_t *self, const fetch_options_t *options)
     if (strcmp (options->method, "HEAD") == 0)
         curl_easy_setopt (self->easy, CURLOPT_NOBODY, 1L);
     else if (!has_none) {
+        CURLoption fields = self->keeper.release ? CURLOPT_POSTFIELDS : CURLOPT_COPYPOSTFIELDS;
         curl_easy_setopt (self->easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)options->body.size);
-        curl_easy_setopt (
-            self->easy, CURLOPT_COPYPOSTFIELDS, options->body.size ? (const char *)options->body.data : "");
+        curl_easy_setopt (self->easy, fields, options->body.size ? (const char *)options->body.data : "");
     }
     curl_easy_setopt (self->easy, CURLOPT_CUSTOMREQUEST, options->method);
 }
@@ -397,10 +399,14 @@ s_configure (port_fetch_t *self, const fetch_options_t *options)
 port_fetch_t *
 http_fetch_start (http_client_t *client, const fetch_options_t *options, error_t *error)
 {
-    if (s_check_url (options->url, error) != STATUS_OK)
+    keeper_t keeper = options->keeper ? keeper_take (options->keeper) : (keeper_t){ 0 };
+    if (s_check_url (options->url, error) != STATUS_OK) {
+        keeper_release (&keeper);
         return NULL;
+    }
     port_fetch_t *self = memory_new (sizeof *self);
     self->client = client;
+    self->keeper = keeper;
     self->easy = curl_easy_init ();
     BUG_ON (!self->easy);
     self->url = memory_copy_string (options->url);

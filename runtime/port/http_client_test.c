@@ -157,6 +157,42 @@ test_a_body_goes_there_and_comes_back (void **state)
 }
 
 static void
+s_count_release (void *owner)
+{
+    ++*(int *)owner;
+}
+
+//  It is read where it lies: what it holds when it is sent is what counts.  Whatever comes of it, it is let go once.
+static void
+test_a_body_that_is_kept_is_not_copied (void **state)
+{
+    pair_t *pair = s_pair_new ();
+    pull_t pull = { .fixture = &pair->fixture };
+    int releases = 0;
+    char body [] = "before";
+    keeper_t keeper = { s_count_release, &releases };
+    fetch_options_t options = { .method = "POST", .body = span_of (body, 6), .keeper = &keeper };
+    s_start (&pull, s_url (pair, "/echo"), options);
+    assert_null (keeper.release);
+    memcpy (body, "behind", 6);
+    assert_int_equal (releases, 0);
+    fixture_run (pull.fixture, 20 * SECOND);
+    assert_string_equal (pull.body, "behind");
+    assert_int_equal (releases, 1);
+
+    keeper = (keeper_t){ s_count_release, &releases };
+    options = s_options (&pull, "ftp://127.0.0.1", options);
+    assert_null (pull.fixture->port->table->fetch (pull.fixture->port, &options, NULL));
+    assert_int_equal (releases, 2);
+    keeper = (keeper_t){ s_count_release, &releases };
+    pull = (pull_t){ .fixture = &pair->fixture, .cancel_in_head = true };
+    s_fetch (
+        &pull, s_url (pair, "/echo"), (fetch_options_t){ .method = "POST", .body = SPAN ("x"), .keeper = &keeper });
+    s_pair_destroy (pair);
+    assert_int_equal (releases, 3);
+}
+
+static void
 test_methods_and_empty_bodies_are_sent_as_asked (void **state)
 {
     static const char *const methods [] = { "GET", "POST", "PUT", "DELETE", "HEAD" };
@@ -457,6 +493,7 @@ main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_a_body_goes_there_and_comes_back),
+        cmocka_unit_test (test_a_body_that_is_kept_is_not_copied),
         cmocka_unit_test (test_methods_and_empty_bodies_are_sent_as_asked),
         cmocka_unit_test (test_a_stream_arrives_and_ends_once),
         cmocka_unit_test (test_a_paused_fetch_holds_the_server_back_and_goes_on),

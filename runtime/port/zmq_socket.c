@@ -182,6 +182,25 @@ s_on_edge (evutil_socket_t fd, short what, void *arg)
     s_read (arg);
 }
 
+static void
+s_close_kept (void *part)
+{
+    zmq_msg_close (part);
+    memory_free (part);
+}
+
+//  Both share the bytes: whoever is handed the message still has all of it.
+keeper_t
+zmq_socket_keep (port_socket_t *self, const span_t *frame)
+{
+    size_t position = (size_t)(frame - self->frames);
+    BUG_ON (position >= self->part_count || frame->size < SOCKET_KEEP_MIN);
+    zmq_msg_t *part = memory_new (sizeof *part);
+    zmq_msg_init (part);
+    BUG_ON (zmq_msg_copy (part, &self->parts [position]) != 0);
+    return (keeper_t){ s_close_kept, part };
+}
+
 //  ---- Sending -------------------------------------------------------------------------------------------------------
 
 static int
@@ -209,6 +228,19 @@ s_pass_on (port_socket_t *self, zmq_msg_t *part, bool more)
     return rc;
 }
 
+//  The part is gone afterwards.
+static int
+s_send_part (port_socket_t *self, zmq_msg_t *part, bool more)
+{
+    int rc = s_pass_on (self, part, more);
+    if (rc < 0) {
+        int reason = errno;
+        zmq_msg_close (part);
+        errno = reason;
+    }
+    return rc;
+}
+
 static int
 s_send_copy (port_socket_t *self, span_t frame, bool more)
 {
@@ -216,21 +248,47 @@ s_send_copy (port_socket_t *self, span_t frame, bool more)
     BUG_ON (zmq_msg_init_size (&part, frame.size) != 0);
     if (frame.size)
         memcpy (zmq_msg_data (&part), frame.data, frame.size);
-    int rc = s_pass_on (self, &part, more);
-    if (rc < 0) {
-        int reason = errno;
-        zmq_msg_close (&part);
-        errno = reason;
-    }
-    return rc;
+    return s_send_part (self, &part, more);
 }
 
-//  parts: where the frames lie, to be passed on; NULL: they are copied.
-//
+//  On whatever thread libzmq is done with it.
+static void
+s_on_sent (void *data, void *keeper)
+{
+    keeper_release (keeper);
+    memory_free (keeper);
+}
+
+static int
+s_send_kept (port_socket_t *self, span_t frame, keeper_t *keeper)
+{
+    zmq_msg_t part;
+    keeper_t *kept = memory_new (sizeof *kept);
+    *kept = keeper_take (keeper);
+    BUG_ON (zmq_msg_init_data (&part, (void *)(uintptr_t)frame.data, frame.size, s_on_sent, kept) != 0);
+    return s_send_part (self, &part, false);
+}
+
+//  Where the frames of a message come from, beside their bytes.
+typedef struct {
+    zmq_msg_t *parts;    //  They lie there, to be passed on; NULL: they are copied
+    keeper_t *keeper;    //  All but the last, which it keeps; NULL: all of them
+} origin_t;
+
+static int
+s_send_frame (port_socket_t *self, const span_t *frames, const origin_t *origin, size_t position, bool more)
+{
+    if (origin->parts)
+        return s_pass_on (self, &origin->parts [position], more);
+    if (origin->keeper && !more)
+        return s_send_kept (self, frames [position], origin->keeper);
+    return s_send_copy (self, frames [position], more);
+}
+
 //  libzmq refuses a message at its first frame, unless the peer goes away in the middle: then it drops the frames before
 //  and wants to be given those behind, which it drops too.
 static status_t
-s_send (port_socket_t *self, const span_t *frames, zmq_msg_t *parts, size_t count)
+s_send (port_socket_t *self, const span_t *frames, const origin_t *origin, size_t count)
 {
     BUG_ON (count == 0 || count > SOCKET_FRAMES_MAX);
     if (!s_fits (self, frames, count))
@@ -239,8 +297,7 @@ s_send (port_socket_t *self, const span_t *frames, zmq_msg_t *parts, size_t coun
         loop_defer (self->loop, &self->again);
     status_t status = STATUS_OK;
     for (size_t i = 0; i < count; i++) {
-        bool more = i + 1 < count;
-        if ((parts ? s_pass_on (self, &parts [i], more) : s_send_copy (self, frames [i], more)) >= 0)
+        if (s_send_frame (self, frames, origin, i, i + 1 < count) >= 0)
             continue;
         status = errno == EHOSTUNREACH ? STATUS_UNREACHABLE : STATUS_AGAIN;
         if (i == 0)
@@ -252,7 +309,15 @@ s_send (port_socket_t *self, const span_t *frames, zmq_msg_t *parts, size_t coun
 status_t
 zmq_socket_send (port_socket_t *self, const span_t *frames, size_t count)
 {
-    return s_send (self, frames, NULL, count);
+    return s_send (self, frames, &(origin_t){ 0 }, count);
+}
+
+status_t
+zmq_socket_send_kept (port_socket_t *self, const span_t *frames, size_t count, keeper_t *keeper)
+{
+    status_t status = s_send (self, frames, &(origin_t){ .keeper = keeper }, count);
+    keeper_release (keeper);
+    return status;
 }
 
 //  libzmq reads up to 8 KB at once, and the frames that came in one read share its memory, 18 KB with their counters, until
@@ -264,7 +329,7 @@ zmq_socket_forward (port_socket_t *self, port_socket_t *from, const span_t *fram
     size_t first = (size_t)(frames - from->frames);
     BUG_ON (first + count != from->part_count);
     from->part_count = first;
-    return s_send (self, frames, &from->parts [first], count);
+    return s_send (self, frames, &(origin_t){ .parts = &from->parts [first] }, count);
 }
 
 void

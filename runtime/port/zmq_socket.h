@@ -21,6 +21,8 @@ status_t zmq_socket_connect (port_socket_t *self, const char *endpoint, error_t 
 const char *zmq_socket_endpoint (const port_socket_t *self);
 status_t zmq_socket_send (port_socket_t *self, const span_t *frames, size_t count);
 status_t zmq_socket_forward (port_socket_t *self, port_socket_t *from, const span_t *frames, size_t count);
+status_t zmq_socket_send_kept (port_socket_t *self, const span_t *frames, size_t count, keeper_t *keeper);
+keeper_t zmq_socket_keep (port_socket_t *self, const span_t *frame);
 void zmq_socket_subscribe (port_socket_t *self, span_t prefix);
 void zmq_socket_unsubscribe (port_socket_t *self, span_t prefix);
 socket_sender_t zmq_socket_sender (const port_socket_t *self);

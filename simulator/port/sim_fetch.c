@@ -272,10 +272,9 @@ s_encode_request (const fetch_options_t *options, const url_t *url)
     return parcel;
 }
 
-port_fetch_t *
-sim_fetch (port_t *port_, const fetch_options_t *options, error_t *error)
+static port_fetch_t *
+s_start (sim_port_t *port, const fetch_options_t *options, error_t *error)
 {
-    sim_port_t *port = sim_port_of (port_);
     url_t url;
     if (sim_check_alive (port, error) != STATUS_OK || s_parse_url (&url, options->url, error) != STATUS_OK)
         return NULL;
@@ -296,6 +295,15 @@ sim_fetch (port_t *port_, const fetch_options_t *options, error_t *error)
     array_init (&self->inbox, sizeof (arrived_t));
     port->open_count++;
     s_wind_clock (self);
+    return self;
+}
+
+port_fetch_t *
+sim_fetch (port_t *port, const fetch_options_t *options, error_t *error)
+{
+    port_fetch_t *self = s_start (sim_port_of (port), options, error);
+    if (options->keeper)
+        keeper_release (options->keeper);
     return self;
 }
 

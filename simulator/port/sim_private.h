@@ -55,6 +55,8 @@ status_t sim_socket_connect (port_socket_t *socket, const char *endpoint, error_
 const char *sim_socket_endpoint (const port_socket_t *socket);
 status_t sim_socket_send (port_socket_t *socket, const span_t *frames, size_t count);
 status_t sim_socket_forward (port_socket_t *socket, port_socket_t *from, const span_t *frames, size_t count);
+status_t sim_socket_send_kept (port_socket_t *socket, const span_t *frames, size_t count, keeper_t *keeper);
+keeper_t sim_socket_keep (port_socket_t *socket, const span_t *frame);
 void sim_socket_subscribe (port_socket_t *socket, span_t prefix);
 void sim_socket_unsubscribe (port_socket_t *socket, span_t prefix);
 socket_sender_t sim_socket_sender (const port_socket_t *socket);

@@ -67,6 +67,7 @@ struct port_socket {
     uint64_t refused;                //  Peers that did not
     uint64_t overflows;              //  Times that one fell too far behind
     const peer_t *sender;            //  Of the message that is being handed over; NULL: a link's
+    parcel_t *received;              //  That message; NULL: none is
 };
 
 //  ---- Messages in ----
@@ -83,6 +84,14 @@ s_hand_over (port_socket_t *self, const peer_t *peer, const span_t *frames, size
     sim_enter (port);
     self->options.on_message (self->options.arg, frames, count);
     sim_leave (port);
+}
+
+//  Whoever is told may close the socket.
+static void
+s_hand_over_parcel (port_socket_t *self, const peer_t *peer, const span_t *frames, size_t count, parcel_t *parcel)
+{
+    self->received = parcel;
+    s_hand_over (self, peer, frames, count, parcel_hash (parcel));
 }
 
 static void
@@ -108,7 +117,7 @@ s_receive (port_socket_t *self, const peer_t *peer, parcel_t *parcel)
     if (count > SOCKET_FRAMES_MAX || parcel_size (parcel) > self->options.message_max)
         s_drop (self, frames [0]);
     else
-        s_hand_over (self, peer, frames, count, parcel_hash (parcel));
+        s_hand_over_parcel (self, peer, frames, count, parcel);
 }
 
 //  ---- Subscriptions ----
@@ -479,6 +488,27 @@ status_t
 sim_socket_forward (port_socket_t *self, port_socket_t *from, const span_t *frames, size_t count)
 {
     return sim_socket_send (self, frames, count);
+}
+
+status_t
+sim_socket_send_kept (port_socket_t *self, const span_t *frames, size_t count, keeper_t *keeper)
+{
+    status_t status = sim_socket_send (self, frames, count);
+    keeper_release (keeper);
+    return status;
+}
+
+static void
+s_release_parcel (void *parcel)
+{
+    parcel_release (parcel);
+}
+
+keeper_t
+sim_socket_keep (port_socket_t *self, const span_t *frame)
+{
+    BUG_ON (frame->size < SOCKET_KEEP_MIN);
+    return (keeper_t){ s_release_parcel, parcel_acquire (self->received) };
 }
 
 static void
