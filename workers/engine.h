@@ -79,8 +79,8 @@ typedef struct {
     void *arg;
 } engine_watch_t;
 
-//  An answer to render (text: the prompt) or tokenize (text: the ids as packed u32).  status: else why not.  Borrowed.
-typedef void (engine_answer_fn) (void *arg, status_t status, const char *why, span_t text);
+//  An answer to render or tokenize.  reply: the render_reply or tokenize_reply, encoded; may be taken.  status: else why not.
+typedef void (engine_answer_fn) (void *arg, status_t status, const char *why, buffer_t *reply);
 
 typedef struct {
     const char *name;           //  "mock"
@@ -105,10 +105,10 @@ typedef struct {
     //  Fills in all but the rank.  Tokens that are expected in the cache are not to be computed.
     void (*load) (const engine_t *self, worker_load_t *load);
 
-    //  A conversation (JSON, as render's message has it) to the prompt; text to ids.  Answers exactly once, perhaps before this
-    //  returns, unless closed.
-    void (*render) (engine_t *self, span_t conversation, engine_answer_fn *done, void *arg);
-    void (*tokenize) (engine_t *self, span_t text, engine_answer_fn *done, void *arg);
+    //  A conversation (JSON, as render's message has it) to the prompt; text to ids.  keeper: of the bytes, taken; where it
+    //  keeps nothing they are borrowed for the call.  Answers exactly once, perhaps before this returns, unless closed.
+    void (*render) (engine_t *self, span_t conversation, keeper_t keeper, engine_answer_fn *done, void *arg);
+    void (*tokenize) (engine_t *self, span_t text, keeper_t keeper, engine_answer_fn *done, void *arg);
 
     //  What the model brings, where the card says that there is something.  Borrowed until the next on_ready.  NULL: never.
     void (*files) (const engine_t *self, span_t files [BUNDLE_FILES]);

@@ -108,7 +108,7 @@ s_on_data (void *arg, span_t bytes)
 }
 
 void
-http_ask (http_peer_t *self, const char *path, span_t body, uint64_t total_ns, uint64_t answer_max,
+http_ask (http_peer_t *self, const char *path, span_t body, keeper_t *keeper, uint64_t total_ns, uint64_t answer_max,
     http_answer_fn *done, void *arg)
 {
     http_ask_t *ask = memory_new (sizeof *ask);
@@ -125,6 +125,7 @@ http_ask (http_peer_t *self, const char *path, span_t body, uint64_t total_ns, u
         .on_end = s_on_end,
         .arg = ask };
     http_peer_address (self, path, body, &options, headers, &scratch);
+    options.keeper = keeper;
     port_t *port = actor_port (self->actor);
     ask->fetch = port->table->fetch (port, &options, &ask->error);
     buffer_fini (&scratch);

@@ -35,9 +35,9 @@ void http_peer_fini (http_peer_t *self);
 void http_peer_address (const http_peer_t *self, const char *path, span_t body, fetch_options_t *options,
     http_header_t headers [3], buffer_t *scratch);
 
-//  Asks.  total_ns: until the whole answer is there.  answer_max: bytes of it.  done is called exactly once, never from
-//  inside, unless the peer's fini comes first.
-void http_ask (http_peer_t *self, const char *path, span_t body, uint64_t total_ns, uint64_t answer_max,
-    http_answer_fn *done, void *arg);
+//  Asks.  keeper: of the body, taken; NULL, or where it keeps nothing: the body is copied.  total_ns: until the whole answer is
+//  there.  answer_max: bytes of it.  done is called exactly once, never from inside, unless the peer's fini comes first.
+void http_ask (http_peer_t *self, const char *path, span_t body, keeper_t *keeper, uint64_t total_ns,
+    uint64_t answer_max, http_answer_fn *done, void *arg);
 
 #endif

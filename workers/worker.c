@@ -263,23 +263,13 @@ s_end_ask (ask_t *ask)
 }
 
 static void
-s_on_rendered (void *arg, status_t status, const char *why, span_t text)
+s_on_answer (void *arg, status_t status, const char *why, buffer_t *reply)
 {
     incoming_t *incoming = s_end_ask (arg);
     if (status)
         incoming_fail (incoming, status, "%s", why);
     else
-        incoming_reply (incoming, &(render_reply_t){ .prompt = text });
-}
-
-static void
-s_on_tokenized (void *arg, status_t status, const char *why, span_t text)
-{
-    incoming_t *incoming = s_end_ask (arg);
-    if (status)
-        incoming_fail (incoming, status, "%s", why);
-    else
-        incoming_reply (incoming, &(tokenize_reply_t){ .tokens = { text.data, text.size / sizeof (uint32_t) } });
+        incoming_reply_encoded (incoming, reply);
 }
 
 static status_t
@@ -320,7 +310,7 @@ s_on_render (void *self_, actor_t *actor, incoming_t *incoming, const void *mess
     const render_t *question = message;
     ask_t *ask = s_start_ask (self, incoming, question->model);
     if (ask)
-        self->class->render (self->engine, question->request, s_on_rendered, ask);
+        self->class->render (self->engine, question->request, incoming_keep (incoming), s_on_answer, ask);
 }
 
 static void
@@ -330,7 +320,7 @@ s_on_tokenize (void *self_, actor_t *actor, incoming_t *incoming, const void *me
     const tokenize_t *question = message;
     ask_t *ask = s_start_ask (self, incoming, question->model);
     if (ask)
-        self->class->tokenize (self->engine, question->text, s_on_tokenized, ask);
+        self->class->tokenize (self->engine, question->text, incoming_keep (incoming), s_on_answer, ask);
 }
 
 //  ---- Life --------------------------------------------------------------------------------------------------------------

@@ -12,15 +12,16 @@ encoder_find (span_t tokenizing)
 }
 
 void
-encoding_start (encoding_t *self, span_t conversation)
+encoding_start (encoding_t *self, buffer_t *question)
 {
-    self->encoder->start (self, conversation);
+    self->encoder->start (self, question);
 }
 
 void
 encoding_drop (encoding_t *self)
 {
-    call_drop (&self->call);
+    if (self->encoder && self->encoder->drop)
+        self->encoder->drop (self);
 }
 
 void

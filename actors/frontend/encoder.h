@@ -3,6 +3,9 @@
 //  A table of functions with an implementation for each way a model card names: `bytes` (a token is a byte, rendered
 //  here, in a job where that takes long; what the mock engine serves) and `engine` (rendered and tokenised by the engine
 //  behind a worker of the model).  An encoding is embedded in what it belongs to and completes exactly once.
+//
+//  A conversation may be as large as a message, and so may its prompt and what is sent for either: whatever copies that much
+//  is a job's.
 
 #ifndef ACTORS_FRONTEND_ENCODER_H
 #define ACTORS_FRONTEND_ENCODER_H
@@ -12,6 +15,7 @@
 
 typedef struct encoder encoder_t;
 typedef struct encoding encoding_t;
+typedef struct encoding_work encoding_work_t;
 
 //  error: NULL where the tokens are there.  state: the actor's.
 typedef void (encoding_done_fn) (void *state, void *arg, const api_error_t *error);
@@ -20,6 +24,7 @@ struct encoding {
     actor_t *actor;               //  Who encodes
     const encoder_t *encoder;     //  How
     call_t call;                  //  To the worker that helps
+    encoding_work_t *work;        //  What a job does with its answer; NULL: none is under way
     char worker [ADDRESS_MAX];    //  Its address
     span_t model;                 //  Name of the model, borrowed
     array_t *tokens;              //  uint32_t: where they go; borrowed
@@ -32,8 +37,12 @@ struct encoder {
     //  Made here: how many tokens the prompt has, and they themselves, as many.  NULL: only a worker can.
     size_t (*count) (const chat_request_t *request);
     void (*fill) (const chat_request_t *request, uint32_t *tokens);
-    //  Begins to have a worker make them.  NULL: they are made here.  conversation: of chat_request_render.
-    void (*start) (encoding_t *self, span_t conversation);
+    //  Where a worker makes them, what it is asked, from a conversation (of chat_request_render); a job may call this.  NULL:
+    //  they are made here.
+    void (*write) (span_t model, span_t conversation, buffer_t *question);
+    //  Begins to have a worker make them.  question: taken.
+    void (*start) (encoding_t *self, buffer_t *question);
+    void (*drop) (encoding_t *self);                  //  What it has under way
     void (*text) (column_t tokens, buffer_t *out);    //  Their bytes; NULL: cannot say
 };
 
@@ -43,10 +52,10 @@ extern const encoder_t encoder_engine;
 //  NULL where nobody tokenises like this.
 const encoder_t *encoder_find (span_t tokenizing);
 
-//  For an encoder with a start: appends the prompt's tokens to encoding->tokens, now or later; then done is called, perhaps
-//  before this returns.  The caller has filled actor, encoder, worker, model, tokens, done and arg.  Borrows the conversation
-//  for the call.
-void encoding_start (encoding_t *self, span_t conversation);
+//  For an encoder with a start: puts the prompt's tokens into encoding->tokens, which is empty, later; then done is called,
+//  not before this returns.  The caller has filled actor, encoder, worker, model, tokens, done and arg.  question: what the
+//  encoder's write has written; taken.
+void encoding_start (encoding_t *self, buffer_t *question);
 
 //  Nobody wants the tokens any more: done is not called.  Fine on one that is not under way.
 void encoding_drop (encoding_t *self);

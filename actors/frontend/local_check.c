@@ -150,7 +150,9 @@ s_ask_engine (local_model_t *self)
         return;
     }
     span_copy_string (worker, check->encoding.worker, sizeof check->encoding.worker);
-    encoding_start (&check->encoding, buffer_span (&check->conversation));
+    buffer_t question = { 0 };
+    encoder_engine.write (check->encoding.model, buffer_span (&check->conversation), &question);
+    encoding_start (&check->encoding, &question);
 }
 
 //  ---- Ours ------------------------------------------------------------------------------------------------------------

@@ -316,7 +316,7 @@ s_empty (turn_t *self)
     sequence_destroy (&self->chain);
     json_destroy (&self->variables);
     json_destroy (&self->tools);
-    buffer_fini (&self->conversation);
+    buffer_fini (&self->question);
     array_fini (&self->tokens);
     chat_request_fini (&self->request);
 }

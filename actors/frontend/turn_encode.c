@@ -72,7 +72,10 @@ s_on_encoded (void *state, void *arg, const api_error_t *error)
 static void
 s_render (turn_t *self)
 {
-    chat_request_render (&self->request, &self->conversation);
+    buffer_t conversation = { 0 };
+    chat_request_render (&self->request, &conversation);
+    self->encoder->write (self->model_name, buffer_span (&conversation), &self->question);
+    buffer_fini (&conversation);
 }
 
 //  A worker that serves the model now; empty, and the turn has failed, where there is none.
@@ -103,8 +106,7 @@ s_ask_worker (turn_t *self)
         .arg = self };
     span_copy_string (worker, encoding->worker, sizeof encoding->worker);
     call_trace (&encoding->call, span_from_string (self->trace));
-    encoding_start (encoding, buffer_span (&self->conversation));
-    buffer_fini (&self->conversation);
+    encoding_start (encoding, &self->question);
 }
 
 //  ---- Made here -------------------------------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ struct turn {
     uint32_t calls_before;    //  Tool calls in the conversation
     local_work_t *local;      //  Making it; NULL: nobody is
     bool local_failed;        //  It could not be made here
-    buffer_t conversation;    //  Rendered for the worker that makes tokens of it
+    buffer_t question;        //  What the worker is asked that makes tokens of it
     encoding_t *encoding;     //  Making tokens, or could not; NULL: nobody was asked
     unsigned encodings;       //  Workers that could not
     sequence_t *chain;        //  Hashes of the tokens
@@ -120,7 +120,7 @@ void turn_drop_encoding (turn_t *self);
 enum { TURN_WORK_MAX = 128 << 10 };
 
 //  Calls `work`, in a job where `size` bytes or tokens make it long, then `then`.  Work touches nothing but what is read,
-//  conversation, tokens and chain, and nobody else touches these meanwhile.
+//  question, tokens and chain, and nobody else touches these meanwhile.
 void turn_work (turn_t *self, size_t size, turn_step_fn *work, turn_step_fn *then);
 
 //  Frees it; where a job is under way, that does it.

@@ -146,6 +146,7 @@ s_on_generate (void *self_, actor_t *actor, incoming_t *incoming, const void *me
 const span_t *fixture_files;
 bool fixture_withholds;
 uint32_t fixture_differs;
+size_t fixture_made;
 uint32_t fixture_busy;
 
 static bundle_t *s_engine;
@@ -184,7 +185,9 @@ s_on_tokenize (void *self, actor_t *actor, incoming_t *incoming, const void *mes
     static const uint32_t plain [] = { 1, 2, 3 };
     array_t tokens;
     array_init (&tokens, sizeof (uint32_t));
-    if (!s_engine)
+    if (!s_engine && fixture_made)
+        array_append (&tokens, NULL, fixture_made);
+    else if (!s_engine)
         array_append (&tokens, plain, 3);
     else if (tokenizer_encode (s_engine->tokenizer, ((const tokenize_t *)message)->text,
                  (tokenizer_flags_t){ .parse_special = true }, &tokens, NULL))
@@ -413,6 +416,7 @@ fixture_end (void)
     fixture_says = NULL;
     fixture_withholds = false;
     fixture_differs = fixture_busy = 0;
+    fixture_made = 0;
     for (size_t i = 0; i < 3; i++)
         buffer_fini (&s_cards [i]);
     for (size_t i = 0; i < sizeof fixture_chats / sizeof fixture_chats [0]; i++)

@@ -70,6 +70,7 @@ extern const char *fixture_says;
 extern const span_t *fixture_files;
 extern bool fixture_withholds;      //  They do not give the files
 extern uint32_t fixture_differs;    //  So many prompts they make with a token that does not belong there
+extern size_t fixture_made;         //  So many tokens they make of each prompt; 0: what their engine says, or three
 extern uint32_t fixture_busy;       //  So many conversations they cannot render now
 
 #define URL "http://f0:8000/v1/chat/completions"

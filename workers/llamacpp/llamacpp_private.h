@@ -88,8 +88,8 @@ void run_fail_all (engine_t *engine, status_t status, const char *why);
 //  ---- questions.c ---------------------------------------------------------------------------------------------------------
 
 //  As the engine's class has them: render and tokenize.
-void questions_render (engine_t *engine, span_t conversation, engine_answer_fn *done, void *arg);
-void questions_tokenize (engine_t *engine, span_t text, engine_answer_fn *done, void *arg);
+void questions_render (engine_t *engine, span_t conversation, keeper_t keeper, engine_answer_fn *done, void *arg);
+void questions_tokenize (engine_t *engine, span_t text, keeper_t keeper, engine_answer_fn *done, void *arg);
 
 //  Once the server is not listened to any more: nobody is told.
 void questions_drop (engine_t *engine);

@@ -9,7 +9,7 @@ static const uint64_t PROBE_NS = 5000000000;
 static void
 s_ask (engine_t *self, const char *path, span_t body, http_answer_fn *done)
 {
-    http_ask (&self->probes, path, body, PROBE_NS, ANSWER_MAX, done, self);
+    http_ask (&self->probes, path, body, NULL, PROBE_NS, ANSWER_MAX, done, self);
 }
 
 static void

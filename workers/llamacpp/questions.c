@@ -1,9 +1,11 @@
 //  Questions: what prompt a conversation makes, and which tokens a text has
 //
-//  Either may be as large as a message, and its answer larger.  So the body of a question is written, and its answer read, by
-//  a job where that takes long.  The question is the job's while it runs; where the engine is closed meanwhile, nobody is told.
+//  Either may be as large as a message, and its answer larger.  So the body of a question is written, and its answer read and
+//  made a reply, by a job where that takes long, and no large text is copied elsewhere.  The question is the job's while it
+//  runs; where the engine is closed meanwhile, nobody is told.
 
 #include "base/memory.h"
+#include "schemas/worker.h"
 #include "workers/llamacpp/llamacpp_private.h"
 
 //  WORK_MAX: bytes that are worked on at once, a millisecond.  MEMORY_FACTOR: what that takes for each, beside themselves.
@@ -20,6 +22,7 @@ struct question {
     list_link_t link;          //  In the engine
     engine_t *engine;          //  In which; NULL: it is closed
     answer_reader_fn *read;    //  What its answer is
+    bool tokenizes;            //  Tokens, not a prompt
     engine_answer_fn *done;    //  Who is told
     void *arg;                 //  For done
     uint64_t charged;          //  Of the actor's budget
@@ -27,7 +30,9 @@ struct question {
     question_step_fn *then;    //  How it goes on
     buffer_t front;            //  What the prompt is to begin with; empty: nothing
     int code;                  //  HTTP status of the answer
-    buffer_t text;             //  What is asked, its body, the answer or what it says
+    span_t asked;              //  What is asked, until its body is written
+    keeper_t keeper;           //  Of that
+    buffer_t text;             //  What is asked where nobody keeps it, its body, the answer or the reply
     status_t status;           //  Whether it says that,
     error_t error;             //  and why not
 };
@@ -46,6 +51,7 @@ static void
 s_free (question_t *self)
 {
     buffer_fini (&self->front);
+    keeper_release (&self->keeper);
     buffer_fini (&self->text);
     memory_free (self);
 }
@@ -72,7 +78,7 @@ questions_drop (engine_t *engine)
 static void
 s_end (question_t *self)
 {
-    self->done (self->arg, self->status, self->error.text, buffer_span (&self->text));
+    self->done (self->arg, self->status, self->error.text, &self->text);
     s_leave (self);
     s_free (self);
 }
@@ -111,11 +117,11 @@ s_on_job_done (void *arg, void *data)
         s_free (self);
 }
 
-//  Calls `work`, in a job where the text makes it long, then `then`.  Work touches the question alone.
+//  Calls `work`, in a job where so many bytes make it long, then `then`.  Work touches the question alone.
 static void
-s_work (question_t *self, question_step_fn *work, question_step_fn *then)
+s_work (question_t *self, size_t size, question_step_fn *work, question_step_fn *then)
 {
-    if (self->text.size <= WORK_MAX) {
+    if (size <= WORK_MAX) {
         work (self);
         then (self);
         return;
@@ -149,14 +155,27 @@ s_read_text (question_t *self, buffer_t *out)
     return status;
 }
 
+static void
+s_write_reply (const question_t *self, span_t said, buffer_t *reply)
+{
+    tokenize_reply_t tokens = { .tokens = { said.data, said.size / sizeof (uint32_t) } };
+    render_reply_t prompt = { .prompt = said };
+    if (self->tokenizes)
+        message_encode (&tokenize_reply_message, &tokens, reply);
+    else
+        message_encode (&render_reply_message, &prompt, reply);
+}
+
 //  Work.
 static void
 s_read (question_t *self)
 {
-    buffer_t out = { 0 };
-    self->status = self->code == 200 ? s_read_text (self, &out) : s_read_error (self);
+    buffer_t said = { 0 };
+    self->status = self->code == 200 ? s_read_text (self, &said) : s_read_error (self);
     buffer_fini (&self->text);
-    self->text = out;
+    if (self->status == STATUS_OK)
+        s_write_reply (self, buffer_span (&said), &self->text);
+    buffer_fini (&said);
 }
 
 static void
@@ -173,24 +192,24 @@ s_on_answer (void *arg, status_t status, const char *why, int code, buffer_t *bo
     self->charged += body->size;
     *body = (buffer_t){ 0 };
     if (s_charge (self, (uint64_t)self->text.size * MEMORY_FACTOR))
-        s_work (self, s_read, s_end);
+        s_work (self, self->text.size, s_read, s_end);
 }
 
 //  ---- The question ------------------------------------------------------------------------------------------------------
 
 static void
-s_ask (question_t *self, const char *path, span_t body)
+s_ask (question_t *self, const char *path, span_t body, keeper_t *keeper)
 {
-    http_ask (&self->engine->questions, path, body, QUESTION_NS, ANSWER_MAX, s_on_answer, self);
+    http_ask (&self->engine->questions, path, body, keeper, QUESTION_NS, ANSWER_MAX, s_on_answer, self);
 }
 
 void
-questions_render (engine_t *engine, span_t conversation, engine_answer_fn *done, void *arg)
+questions_render (engine_t *engine, span_t conversation, keeper_t keeper, engine_answer_fn *done, void *arg)
 {
     question_t *self = s_new (engine, wire_read_prompt, done, arg);
     if (engine->begins)
         buffer_append (&self->front, buffer_span (&engine->facts.bos));
-    s_ask (self, "/apply-template", conversation);
+    s_ask (self, "/apply-template", conversation, &keeper);
 }
 
 //  Work.
@@ -198,7 +217,8 @@ static void
 s_write_tokenize (question_t *self)
 {
     buffer_t body = { 0 };
-    wire_write_tokenize (&body, buffer_span (&self->text), false);
+    wire_write_tokenize (&body, self->asked, false);
+    keeper_release (&self->keeper);
     buffer_fini (&self->text);
     self->text = body;
 }
@@ -206,18 +226,23 @@ s_write_tokenize (question_t *self)
 static void
 s_ask_tokenize (question_t *self)
 {
-    s_ask (self, "/tokenize", buffer_span (&self->text));
-    buffer_fini (&self->text);
+    span_t body = buffer_span (&self->text);
+    keeper_t keeper = keeper_of_buffer (&self->text);
+    s_ask (self, "/tokenize", body, &keeper);
     budget_give (actor_budget (self->engine->actor), self->charged);
     self->charged = 0;
 }
 
 void
-questions_tokenize (engine_t *engine, span_t text, engine_answer_fn *done, void *arg)
+questions_tokenize (engine_t *engine, span_t text, keeper_t keeper, engine_answer_fn *done, void *arg)
 {
     question_t *self = s_new (engine, wire_read_tokens, done, arg);
+    self->tokenizes = true;
+    self->keeper = keeper;
     if (!s_charge (self, (uint64_t)text.size * (1 + MEMORY_FACTOR)))
         return;
-    buffer_append (&self->text, text);
-    s_work (self, s_write_tokenize, s_ask_tokenize);
+    if (!keeper.release)
+        buffer_append (&self->text, text);
+    self->asked = keeper.release ? text : buffer_span (&self->text);
+    s_work (self, text.size, s_write_tokenize, s_ask_tokenize);
 }
