@@ -85,6 +85,70 @@ test_a_stream_is_chunked_or_ends_with_the_connection (void **state)
     server_stop (&server);
 }
 
+//  ---- Rounds ----
+
+//  A server and its client on one thread: while the client reads, the server's loop stands still.
+typedef struct {
+    port_t *port;                 //  The server's
+    port_exchange_t *exchange;    //  The stream, once it has begun
+    int client;                   //  A socket
+    char first [64];              //  What the client has had before the second piece was written
+    bool is_early;                //  It had more before the round's end
+} rounds_t;
+
+static void
+s_begin_rounds (void *arg, port_exchange_t *exchange, const http_request_t *request)
+{
+    rounds_t *self = arg;
+    self->exchange = exchange;
+    self->port->table->exchange_begin (exchange, 200, NULL, 0);
+    real_port_stop (self->port);
+}
+
+static void
+s_write_three (void *arg)
+{
+    rounds_t *self = arg;
+    char more;
+    const port_table_t *table = self->port->table;
+    table->exchange_write (self->exchange, SPAN ("one"));
+    snprintf (self->first, sizeof self->first, "%s", client_read (self->client, "one\r\n"));
+    table->exchange_write (self->exchange, SPAN ("two"));
+    table->exchange_write (self->exchange, SPAN ("three"));
+    self->is_early = recv (self->client, &more, 1, MSG_DONTWAIT | MSG_PEEK) > 0;
+    real_port_stop (self->port);
+}
+
+//  What a stream says first in a round is not kept waiting; what it says beyond that waits for the round's end, so that it
+//  goes together, in order.
+static void
+test_the_first_piece_of_a_round_is_sent_at_once_and_the_others_together (void **state)
+{
+    fixture_t fixture;
+    fixture_init (&fixture);
+    rounds_t rounds = { 0 };
+    rounds.port = fixture_port_new (&fixture, s_write_three, NULL, &rounds);
+    const port_table_t *table = rounds.port->table;
+    listener_options_t options = { .on_request = s_begin_rounds, .arg = &rounds };
+    port_listener_t *listener = table->listen (rounds.port, "127.0.0.1:0", &options, NULL);
+    rounds.client = client_connect_to (table->listener_address (listener));
+    client_send_text (rounds.client, "GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    real_port_run (rounds.port);
+    client_read (rounds.client, "\r\n\r\n");
+    for (int i = 0; i < 2; i++) {
+        table->alarm (rounds.port, table->now_ns (rounds.port));
+        real_port_run (rounds.port);
+        assert_string_equal (rounds.first, "3\r\none\r\n");
+        assert_false (rounds.is_early);
+        assert_string_equal (client_read (rounds.client, "three\r\n"), "3\r\ntwo\r\n5\r\nthree\r\n");
+    }
+    table->exchange_abort (rounds.exchange);
+    close (rounds.client);
+    table->listener_close (listener);
+    real_port_destroy (&rounds.port);
+    fixture_fini (&fixture);
+}
+
 static void
 test_a_body_that_is_taken_is_handed_over_and_stays (void **state)
 {
@@ -480,6 +544,7 @@ main (void)
         cmocka_unit_test (test_a_pipelined_request_waits_for_the_stream_before_it),
         cmocka_unit_test (test_a_client_that_does_not_read_is_not_read_from_either),
         cmocka_unit_test (test_a_stream_is_chunked_or_ends_with_the_connection),
+        cmocka_unit_test (test_the_first_piece_of_a_round_is_sent_at_once_and_the_others_together),
         cmocka_unit_test (test_a_body_that_is_taken_is_handed_over_and_stays),
         cmocka_unit_test (test_an_aborted_stream_is_seen_to_be_cut),
         cmocka_unit_test (test_a_client_that_leaves_is_noticed_at_once),
