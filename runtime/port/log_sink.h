@@ -4,8 +4,11 @@
 //  is counted, and the count is told with the next line that gets through.  On a terminal a line gets time and level in
 //  front; elsewhere it is one JSON object, which is how it is given or what it is wrapped into.
 //
-//  A file is shared with other processes.  Where a full disk took a part of a line, that line is lost, and whoever writes next,
-//  in this process or another one, begins a new line behind the part.
+//  A file is shared with other processes, and each line is one write at its end.  Where a full disk took a part of a line, that
+//  line is lost, and whoever writes next, in this process or another one, looks how the file ends and begins a new line behind
+//  the part.  No process keeps others out between its look and its write: a process that is stopped there would stop them all.
+//  So a line that another process writes just while one is torn may stand behind the part on the same line, unreadable with
+//  it and not counted; and where two see the same part, or one sees another's line half written, an empty line stands between.
 //
 //  Thread-safe.
 
