@@ -616,8 +616,12 @@ bpe_seal (bpe_t *self, error_t *error)
     self->knows_bytes = self->byte_level && !bpe_is_affixed (self);
     if (self->knows_bytes)
         s_seal_pairs (self);
-    for (size_t i = 0; i < sizeof self->bytes / sizeof *self->bytes; i++)
+    self->knows_seams = self->merges.rises;
+    for (size_t i = 0; i < sizeof self->bytes / sizeof *self->bytes; i++) {
         self->knows_bytes &= self->bytes [i] != TOKEN_NONE;
+        self->knows_seams &= self->bytes [i] < self->merges.above;
+    }
+    self->knows_seams &= self->knows_bytes;
     if (self->knows_bytes)
         firsts_init (&self->firsts, self->vocabulary, &self->merges, self->bytes);
     if (!self->ignore_merges)

@@ -29,6 +29,7 @@ typedef struct {
     uint32_t bytes [256];              //  Token of each byte; TOKEN_NONE where there is none
     bool byte_level;                   //  Symbols are bytes, not characters
     bool knows_bytes;                  //  Every byte is a token; by bpe_seal
+    bool knows_seams;                  //  So it is, and merges_hold_apart tells of its tokens; by bpe_seal
     bool byte_fallback;                //  A character that is no token becomes those of its bytes
     bool ignore_merges;                //  A piece that is a token is that token, whatever the rules
     bool fuse_unknown;                 //  Unknown characters in a row are one

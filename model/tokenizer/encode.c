@@ -17,7 +17,8 @@
 //  - of what lies between, some hundred pieces are looked for in the cache of short pieces (cache.h): first all keys are made and
 //    the memory where they may stand is asked for, then it is read, when it has come. Nearly all are there, most of them from the
 //    start: the vocabulary was put into it;
-//  - what is not there is encoded by the model, by rules some pieces side by side (bpe.h), and remembered.
+//  - what is not there is encoded by the model, by rules some pieces side by side (bpe.h), and remembered. A new name of many words
+//    (GetPoolName) is put together from what those became, if they are not merged across where they meet.
 //
 //  Ids are staged: written to a small buffer, and appended when that is full.
 
@@ -47,9 +48,10 @@ typedef struct {
 } look_t;
 
 enum {
-    LOOKS = 256,       //  Pieces that are looked at before the first is encoded, at most
-    SINGLES = 0x1f,    //  Bits of pieces that end one byte behind the other, where some are taken together
-    APART_SIZE = 32    //  Bytes of a piece that is merged whole though it may fall apart, at most
+    LOOKS = 256,        //  Pieces that are looked at before the first is encoded, at most
+    SINGLES = 0x1f,     //  Bits of pieces that end one byte behind the other, where some are taken together
+    APART_SIZE = 32,    //  Bytes of a piece that is merged whole though it may fall apart, at most
+    HUMPS = 16          //  Words of a name that is put together from them, at most
 };
 
 static const cache_key_t s_long = { 0, CACHE_NO_KEY }, s_singles = { 1, CACHE_NO_KEY };
@@ -121,17 +123,33 @@ s_remember (tokenizer_t *self, const look_t *look, const uint32_t *ids, size_t c
 
 //  ---- New pieces ------------------------------------------------------------------------------------------------------
 
-//  If the first of some pieces, which is not known, can be merged as it is, puts what it and others like it become into the cache.
+//  Bytes of the first word of a name: the next one begins where a capital letter follows a small one.
+static size_t
+s_hump (span_t name)
+{
+    size_t size = 1;
+    while (size < name.size && ((name.data [size - 1] & 0xe0) != 0x60 || (name.data [size] & 0xe0) != 0x40))
+        size++;
+    return size;
+}
+
+//  Whether a piece may be put together from its words. A word that is a token must be what the rules make of it.
+static bool
+s_has_humps (const tokenizer_t *self, const look_t *look)
+{
+    return self->bpe.knows_seams && !self->parts.stay && s_hump (look->bytes) < look->bytes.size;
+}
+
+//  Puts what the first of some pieces, which is not known, and others like it become into the cache.
 static void
-s_learn (tokenizer_t *self, const look_t *looks, size_t count)
+s_learn_merged (tokenizer_t *self, const look_t *looks, size_t count)
 {
     const look_t *found [BPE_SIDE];
     span_t pieces [BPE_SIDE];
     size_t ends [BPE_SIDE], news = 0, start = 0;
-    if (!self->bpe.knows_bytes || !s_is_merged_beside (self, looks))
-        return;
     for (size_t i = 0; i < count && news < BPE_SIDE; i++)
-        if (i == 0 || (!s_is_known (self, &looks [i]) && s_is_merged_beside (self, &looks [i]))) {
+        if (i == 0 || (!s_is_known (self, &looks [i]) && s_is_merged_beside (self, &looks [i]) &&
+                          !s_has_humps (self, &looks [i]))) {
             pieces [news] = looks [i].bytes;
             found [news++] = &looks [i];
         }
@@ -139,6 +157,66 @@ s_learn (tokenizer_t *self, const look_t *looks, size_t count)
     bpe_merge_side_by_side (&self->bpe, pieces, news, &self->learned, ends);
     for (size_t i = 0; i < news; start = ends [i++])
         s_remember (self, found [i], array_at (&self->learned, start), ends [i] - start);
+}
+
+//  The words of a name; returns how many, 0 where that are too many or one is too long.
+static size_t
+s_look_at_humps (const cache_t *cache, span_t name, look_t *humps)
+{
+    size_t count = 0;
+    for (size_t at = 0, size; at < name.size; at += size) {
+        span_t rest = span_slice (name, at, name.size);
+        size = s_hump (rest);
+        if (size > CACHE_SHORT_SIZE || count == HUMPS)
+            return 0;
+        s_look (cache, rest, size, &humps [count++]);
+    }
+    return count;
+}
+
+//  Adds what a word became, which was learned if it had to be, to what those before it did. Returns false where it does not stay
+//  so beside them, or is not at hand.
+static bool
+s_join_hump (tokenizer_t *self, const look_t *hump)
+{
+    array_t *ids = &self->learned;
+    const cache_short_t *known = cache_get_short (hump->set, hump->key);
+    if (!known || known->count > CACHE_SHORT_IDS)
+        return false;
+    if (ids->count &&
+        !merges_hold_apart (&self->bpe.merges, *(uint32_t *)array_at (ids, ids->count - 1), known->ids [0]))
+        return false;
+    array_append (ids, known->ids, known->count);
+    return true;
+}
+
+//  Puts what a name becomes into the cache, if it is what its words become. Returns whether it is.
+static bool
+s_learn_by_humps (tokenizer_t *self, const look_t *name)
+{
+    look_t humps [HUMPS];
+    size_t count = s_look_at_humps (&self->cache, name->bytes, humps), done = 0;
+    for (size_t i = 0; i < count; i++)
+        if (!s_is_known (self, &humps [i]) && s_is_merged_beside (self, &humps [i]))
+            s_learn_merged (self, humps + i, count - i);
+    array_cut (&self->learned, 0);
+    while (done < count && s_join_hump (self, &humps [done]))
+        done++;
+    if (count == 0 || done < count)
+        return false;
+    s_remember (self, name, self->learned.data, self->learned.count);
+    return true;
+}
+
+//  If the first of some pieces, which is not known, can be merged as it is, puts what it becomes into the cache; where it is not
+//  put together from its words, that of others like it, too.
+static void
+s_learn (tokenizer_t *self, const look_t *looks, size_t count)
+{
+    if (!self->bpe.knows_bytes || !s_is_merged_beside (self, looks))
+        return;
+    if (!s_has_humps (self, looks) || !s_learn_by_humps (self, looks))
+        s_learn_merged (self, looks, count);
 }
 
 status_t

@@ -173,11 +173,24 @@ s_above (const merges_t *self)
     return above;
 }
 
+//  Whether a rule comes behind those that make what it is for: then each merge has a higher rank than all before it.
+static bool
+s_rises (const merges_t *self)
+{
+    for (uint32_t rank = 0; rank < self->rules.count; rank++) {
+        const merge_t *rule = merges_rule (self, rank);
+        if (rule->left >= rule->id || rule->right >= rule->id)
+            return false;
+    }
+    return self->above != 0;
+}
+
 status_t
 merges_seal (merges_t *self, error_t *error)
 {
     size_t slots = SLOTS_MIN;
     self->above = s_above (self);
+    self->rises = s_rises (self);
     while (slots * 3 < self->rules.count * 4)
         slots *= 2;
     self->multiplier = 0xbf58476d1ce4e5b9u;
@@ -185,6 +198,26 @@ merges_seal (merges_t *self, error_t *error)
         if (s_lay_out (self, slots))
             return STATUS_OK;
     return error_set (error, STATUS_LIMIT, "the rules cannot be laid out: too many are alike");
+}
+
+//  Backwards in time: the ranks of merges rise, so what stood on both sides at each of them follows from what stands there now. The
+//  later made of the two was not there before its rule was applied, but the half of it that is nearer. Were there a rule for two
+//  that stood side by side, at a rank at which both did, it would have been applied.
+bool
+merges_hold_apart (const merges_t *self, uint32_t left, uint32_t right)
+{
+    for (uint32_t gone = MERGE_RANKS;;) {
+        uint32_t later = left > right ? left : right;
+        if (merges_guess (self, left, right) <= gone)
+            return false;
+        if (later < self->above)
+            return true;
+        gone = later - self->above;
+        if (left == later)
+            left = merges_rule (self, gone)->right;
+        else
+            right = merges_rule (self, gone)->left;
+    }
 }
 
 uint64_t

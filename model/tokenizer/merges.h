@@ -36,6 +36,7 @@ typedef struct {
     unsigned slot_shift;      //  Of the product with the factor, to the number of a slot
     uint64_t multiplier;      //  Of the hash; another one where the first does not spread
     uint32_t above;           //  What every rule makes is its rank and this; 0: some do not. By merges_seal
+    bool rises;               //  So it is, and no rule is for what a later one makes. By merges_seal
 } merges_t;
 
 void merges_init (merges_t *self);
@@ -47,6 +48,10 @@ void merges_put (merges_t *self, merge_t rule);
 
 //  All rules are there: lays them out, once. STATUS_LIMIT for such as cannot be, which only ill will finds.
 status_t merges_seal (merges_t *self, error_t *error);
+
+//  Two texts were merged apart: whether they become the same side by side, where the last token of one and the first of the other
+//  are these. Only where the rules rise and what no rule makes is below `above`. Seldom false though they do.
+bool merges_hold_apart (const merges_t *self, uint32_t left, uint32_t right);
 
 //  Bytes that the tables hold.
 uint64_t merges_memory (const merges_t *self);

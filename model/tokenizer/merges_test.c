@@ -80,6 +80,7 @@ s_check_made (uint32_t first, uint32_t odd)
     for (uint32_t rank = 0; rank < COUNT; rank++)
         assert_int_equal (merges_made (&merges, rank), first + rank + (rank == odd));
     assert_int_equal (merges.above, odd < COUNT ? 0 : first);
+    assert_int_equal (merges.rises, first && odd >= COUNT);
     merges_fini (&merges);
 }
 
@@ -89,6 +90,24 @@ test_what_a_rule_makes_is_told_by_its_rank_only_if_all_are_so (void **state)
     for (uint32_t first = 0; first < 3; first++)
         for (uint32_t odd = 0; odd <= 50; odd++)
             s_check_made (first, odd);
+}
+
+//  A rule for what it makes itself, or a later one does, on either side.
+static void
+test_rules_do_not_rise_where_one_comes_before_what_it_is_for (void **state)
+{
+    enum { FIRST = 256 };
+    for (uint32_t late = 0; late < 6; late++) {
+        merges_t merges;
+        merges_init (&merges);
+        for (uint32_t rank = 0; rank < 3; rank++) {
+            uint32_t side = late % 3 == rank ? FIRST + rank : rank;
+            merges_put (&merges, (merge_t){ late < 3 ? side : 0, late < 3 ? 0 : side, FIRST + rank });
+        }
+        assert_int_equal (merges_seal (&merges, NULL), STATUS_OK);
+        assert_false (merges.rises);
+        merges_fini (&merges);
+    }
 }
 
 static void
@@ -112,6 +131,7 @@ main (void)
         cmocka_unit_test (test_a_pair_has_the_rank_of_its_last_rule_or_none),
         cmocka_unit_test (test_a_guess_is_seldom_wrong),
         cmocka_unit_test (test_what_a_rule_makes_is_told_by_its_rank_only_if_all_are_so),
+        cmocka_unit_test (test_rules_do_not_rise_where_one_comes_before_what_it_is_for),
         cmocka_unit_test (test_one_pair_too_often_is_refused),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -19,7 +19,7 @@
     "|\\\\s*[\\\\r\\\\n]+|\\\\s+(?!\\\\S)|\\\\s+"
 
 //  Rules over bytes: both sides of each are bytes or came before.
-static const char *const fixture_rules [][2] = {
+static const char *const fixture_plain_rules [][2] = {
     { "a", "b" },
     { "ab", "ab" },
     { " ", "a" },
@@ -35,7 +35,10 @@ static const char *const fixture_rules [][2] = {
     { "\xf0\x9f\xa6", "\x99" },
     { "\xf0\x9f\xa6\x99", "a" },
 };
-enum { RULES = sizeof fixture_rules / sizeof *fixture_rules, FIRST_ADDED = 256 + RULES };
+enum { RULES = sizeof fixture_plain_rules / sizeof *fixture_plain_rules, FIRST_ADDED = 256 + RULES };
+
+//  Those of the next tokenizer, as many.
+static const char *const (*fixture_rules) [2] = fixture_plain_rules;
 
 //  How many of them a file has; the tokens of all are in its vocabulary.
 static size_t fixture_rule_count = RULES;

@@ -268,30 +268,57 @@ test_a_piece_looked_up_by_runs_is_cut_where_it_ends (void **state)
     tokenizer_destroy (&tokenizer);
 }
 
+//  What a piece is by itself: where rules are ignored, a token that says the same.
+static void
+s_encode_alone (span_t piece, bool ignore_merges, array_t *ids)
+{
+    s_encode_naively (piece, ids);
+    for (uint32_t rule = 0; rule < RULES && ignore_merges; rule++) {
+        char made [16];
+        snprintf (made, sizeof made, "%s%s", fixture_rules [rule][0], fixture_rules [rule][1]);
+        if (!span_equal_string (piece, made))
+            continue;
+        array_cut (ids, 0);
+        array_append (ids, &(uint32_t){ 256 + rule }, 1);
+    }
+}
+
+//  Random words of some parts, some with a digit behind them, and what each is by itself.
+static void
+s_append_words (
+    random_t *random, const char *const *parts, size_t count, bool ignore_merges, buffer_t *text, array_t *expected)
+{
+    array_t alone;
+    array_init (&alone, sizeof (uint32_t));
+    for (uint64_t words = 1 + random_below (random, 60); words; words--) {
+        size_t before = text->size;
+        buffer_append_string (text, random_below (random, 4) ? " " : "=");
+        s_append_random_text (random, text, parts, count);
+        s_encode_alone (span_slice (buffer_span (text), before, text->size), ignore_merges, &alone);
+        array_append (expected, alone.data, alone.count);
+        if (random_below (random, 4))
+            continue;
+        uint32_t digit = '0' + (uint32_t)random_below (random, 10);
+        buffer_append_byte (text, (uint8_t)digit);
+        array_append (expected, &digit, 1);
+    }
+    array_fini (&alone);
+}
+
 //  New words are merged some at a time: each is what it is by itself, short or long, whatever stands beside it.
 static void
-test_new_pieces_together_are_what_each_is_alone (void **state)
+s_check_new_words (const char *const *parts, size_t count, bool ignore_merges)
 {
-    static const char *const parts [] = { "a", "b", "ab", "aab", "aaaa", "ba" };
-    array_t ids, naive, expected;
+    array_t ids, expected;
     array_init (&ids, sizeof (uint32_t));
-    array_init (&naive, sizeof (uint32_t));
     array_init (&expected, sizeof (uint32_t));
     for (uint64_t seed = 0; seed < 200; seed++) {
         random_t random;
         buffer_t text = { 0 };
-        tokenizer_t *tokenizer = fixture_qwen_like ("");
+        tokenizer_t *tokenizer = fixture_qwen_cut ("", ignore_merges ? "\"ignore_merges\":true," : "");
         array_cut (&expected, 0);
         random_init (&random, seed);
-        for (uint64_t words = 1 + random_below (&random, 60); words; words--) {
-            size_t before = text.size;
-            buffer_append_string (&text, random_below (&random, 4) ? " " : "=");
-            s_append_random_text (&random, &text, parts, sizeof parts / sizeof *parts);
-            if (!random_below (&random, 4))
-                buffer_append_byte (&text, (uint8_t)('0' + random_below (&random, 10)));
-            s_encode_naively (span_slice (buffer_span (&text), before, text.size), &naive);
-            array_append (&expected, naive.data, naive.count);
-        }
+        s_append_words (&random, parts, count, ignore_merges, &text, &expected);
         s_encode (tokenizer, buffer_span (&text), true, &ids);
         if (ids.count != expected.count || memcmp (ids.data, expected.data, ids.count * sizeof (uint32_t)) != 0)
             fail_msg ("seed %llu: \"%.*s\"", (unsigned long long)seed, SPAN_ARG (buffer_span (&text)));
@@ -299,8 +326,30 @@ test_new_pieces_together_are_what_each_is_alone (void **state)
         buffer_fini (&text);
     }
     array_fini (&ids);
-    array_fini (&naive);
     array_fini (&expected);
+}
+
+static void
+test_new_pieces_together_are_what_each_is_alone (void **state)
+{
+    static const char *const parts [] = { "a", "b", "ab", "aab", "aaaa", "ba" };
+    s_check_new_words (parts, sizeof parts / sizeof *parts, false);
+    s_check_new_words (parts, sizeof parts / sizeof *parts, true);
+}
+
+//  Names of many words: rules reach from one into the next, some before those within are done, some after. The last token is none
+//  that the rules make of its text.
+static void
+test_a_name_put_together_from_its_words_is_what_it_is_alone (void **state)
+{
+    static const char *const rules [RULES][2] = { { "a", "b" }, { "A", "b" }, { "b", "A" }, { " ", "A" }, { "a", "A" },
+        { "Ab", "ab" }, { "b", "a" }, { "ab", "Ab" }, { "ba", "Ab" }, { "A", "A" }, { "AA", "b" }, { "bA", "bA" },
+        { "ab", "bA" }, { "b", "ba" } };
+    static const char *const parts [] = { "a", "b", "A", "Ab", "Aabb", "AA", "Ccc", "Accccccccccccccccccccc", "Cb" };
+    fixture_rules = rules;
+    s_check_new_words (parts, sizeof parts / sizeof *parts, false);
+    s_check_new_words (parts, sizeof parts / sizeof *parts, true);
+    fixture_rules = fixture_plain_rules;
 }
 
 //  A token that no rule makes counts where rules are ignored, also when it is long gone from the cache.
@@ -651,6 +700,7 @@ main (void)
         cmocka_unit_test (test_what_was_remembered_is_what_would_be_encoded),
         cmocka_unit_test (test_a_piece_looked_up_by_runs_is_cut_where_it_ends),
         cmocka_unit_test (test_new_pieces_together_are_what_each_is_alone),
+        cmocka_unit_test (test_a_name_put_together_from_its_words_is_what_it_is_alone),
         cmocka_unit_test (test_a_token_pushed_out_is_still_that_token),
         cmocka_unit_test (test_the_longest_token_at_the_leftmost_place_is_found),
         cmocka_unit_test (test_a_users_text_makes_no_special_token),
