@@ -419,7 +419,6 @@ s_block (render_t *self, const node_t *node)
     render_pop (self, outer);
 }
 
-//  The values are those of the scope outside.
 //  What its filters give is joined with what is around it as it is: only texts can be.
 static void
 s_filter_block (render_t *self, const node_t *node)
@@ -431,6 +430,7 @@ s_filter_block (render_t *self, const node_t *node)
         value_fail (&self->heap, "TypeError: expected str instance, %s found", value_type_name (value));
 }
 
+//  The values are those of the scope outside.
 static void
 s_with (render_t *self, const node_t *node)
 {

@@ -336,7 +336,7 @@ s_copy_digits (const lexer_t *self, size_t at, unsigned base, char *out, size_t 
 
 //  A whole number by its decimal digits, which may have zeros before them.  False where there are too many.
 static bool
-s_take_whole (lexer_t *self, token_t *token, span_t digits)
+s_read_whole (lexer_t *self, token_t *token, span_t digits)
 {
     uint64_t integer = 0;
     while (digits.size > 1 && digits.data [0] == '0')
@@ -344,7 +344,9 @@ s_take_whole (lexer_t *self, token_t *token, span_t digits)
     bool fits = span_to_u64 (digits, &integer) && integer <= INT64_MAX;
     token->kind = fits ? TOKEN_INTEGER : TOKEN_BIG;
     token->integer = fits ? (int64_t)integer : 0;
-    token->text = fits ? digits : arena_copy (self->arena, digits);
+    if (fits)
+        return true;
+    token->text = arena_copy (self->arena, digits);
     return digits.size + 1 < WHOLE_MAX && token->text.size == digits.size;
 }
 
@@ -382,7 +384,8 @@ s_take_based (lexer_t *self, token_t *token, error_t *error)
     if (!s_copy_digits (self, self->at + 2, base, digits, sizeof digits, &end))
         return false;
     char decimal [DECIMAL_MAX];
-    if (!s_take_whole (self, token, s_decimal (digits, base, decimal)))
+    token->text = span_slice (self->source, self->at, end - self->at);
+    if (!s_read_whole (self, token, s_decimal (digits, base, decimal)))
         error_set (error, STATUS_INVALID, "line %u: the number 0%c%s is too large", self->line, *mark, digits);
     s_advance (self, end - self->at);
     return true;
@@ -432,10 +435,11 @@ s_take_number (lexer_t *self, token_t *token, error_t *error)
     if (zeros && text [digits])    //  007 is 00 and 7: two values side by side
         end = self->at + digits;
     token->kind = TOKEN_FLOAT;
+    token->text = span_slice (self->source, self->at, end - self->at);
     token->real = 0;
     if (real && !value_read_real (span_from_string (text), &token->real))
         return error_set (error, STATUS_INVALID, "line %u: the number %s is too long", self->line, text);
-    if (!real && !s_take_whole (self, token, zeros ? SPAN ("0") : span_from_string (text)))
+    if (!real && !s_read_whole (self, token, zeros ? SPAN ("0") : span_from_string (text)))
         return error_set (error, STATUS_INVALID, "line %u: the number %s is too large", self->line, text);
     s_advance (self, end - self->at);
     return STATUS_OK;

@@ -19,9 +19,9 @@ typedef enum {
     TOKEN_PRINT_END,      //  }}
     TOKEN_NAME,           //  Identifier or keyword
     TOKEN_STRING,         //  text: escapes resolved
-    TOKEN_INTEGER,        //  integer
+    TOKEN_INTEGER,        //  integer; text: as it is written
     TOKEN_BIG,            //  text: the digits of a whole number beyond 64 bits
-    TOKEN_FLOAT,          //  real
+    TOKEN_FLOAT,          //  real; text: as it is written
     TOKEN_OPERATOR,       //  text: one of + - * / // % ** ~ ( ) [ ] { } . , : | = == != < <= > >=
     TOKEN_END,            //  Of the template
 } token_kind_t;

@@ -498,6 +498,23 @@ test_numbers_of_any_size_come_out_as_given (void **state)
     }
 }
 
+//  What stands where something else was expected is named as it is written, numbers too.
+static void
+test_numbers_in_the_wrong_place_are_named (void **state)
+{
+    static const char *const rows [][2] = { { "{{ [1 2] }}", "found '2'" }, { "{{ [1 1.5e3] }}", "found '1.5e3'" },
+        { "{{ (1 0x1F) }}", "found '0x1F'" }, { "{% for 1_000 %}", "found '1_000'" }, { "{% 77 %}", "tag '77'" },
+        { "{{ [1 12345678901234567890] }}", "found '12345678901234567890'" } };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        buffer_t out = { 0 };
+        error_t error = { 0 };
+        assert_int_equal (s_render (rows [i][0], "{}", &out, &error), STATUS_INVALID);
+        if (!strstr (error.text, rows [i][1]))
+            fail_msg ("%s: %s", rows [i][0], error.text);
+        buffer_fini (&out);
+    }
+}
+
 //  References of HTML by name and by number, as Python's html.unescape reads them.
 static void
 test_striptags_reads_the_references_of_html (void **state)
@@ -681,6 +698,7 @@ main (void)
         cmocka_unit_test (test_loops_over_loops_keep_nothing),
         cmocka_unit_test (test_bounds_grow_with_the_conversation),
         cmocka_unit_test (test_numbers_of_any_size_come_out_as_given),
+        cmocka_unit_test (test_numbers_in_the_wrong_place_are_named),
         cmocka_unit_test (test_striptags_reads_the_references_of_html),
         cmocka_unit_test (test_harm_is_bounded_and_named),
         cmocka_unit_test (test_long_texts_are_rendered_or_refused_in_time),
