@@ -527,8 +527,10 @@ zmq_socket_overflows (const port_socket_t *self)
 //  ---- Open and close ------------------------------------------------------------------------------------------------
 
 //  What every socket gets.  A dead peer is noticed in some seconds, over TCP by the system: its probes where nothing is
-//  under way, its patience where something is not acknowledged; over ipc it is noticed at once.  ZMTP's own pings are not
-//  used: libzmq 4.3 aborts the process that would ping a peer which filled its queue and left.  Times in ms, of probes in s.
+//  under way, its patience where something is not acknowledged, or not taken by a peer that lives but reads nothing; over ipc it
+//  is noticed at once.  One that stands still with nothing under way is not noticed.  ZMTP's own pings are not used: libzmq 4.3
+//  aborts the process that would ping a peer which filled its queue and left.  It also aborts one that such a peer has pinged,
+//  which no option prevents.  Times in ms, of probes in s.
 static const struct {
     int option;    //  libzmq's
     int value;     //  What we set it to
