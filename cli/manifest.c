@@ -240,9 +240,8 @@ s_check_pair (check_t *self, size_t first, size_t second)
             (long long)a->worker.block_size, first);
     if (*a->url && strcmp (a->url, b->url) == 0 && strcmp (a->host, b->host) == 0)
         complaints_add (self->complaints, manifest_place (self->root, "workers", second, "url"),
-            "workers[%zu].url: the engine at '%s' is that of workers[%zu]; an engine has one worker, and other names "
-            "of its "
-            "model are its 'aliases'",
+            "workers[%zu].url: the engine at '%s' is that of workers[%zu]; an engine has one worker, "
+            "and other names of its model are its 'aliases'",
             second, b->url, first);
 }
 

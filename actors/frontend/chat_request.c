@@ -181,21 +181,32 @@ s_read_parameter (const parameter_t *parameter, const json_t *json, sampling_t *
     return true;
 }
 
+//  A number of something.  Leaves the value at 0 where nothing is said.
+static bool
+s_read_count (const json_t *body, const char *name, int64_t *value, api_error_t *error)
+{
+    const json_t *json = json_get (body, name);
+    *value = 0;
+    if (!json)
+        return true;
+    if (!json_to_i64 (json, value))
+        return s_wrong_type (error, name, "an integer", json);
+    if (*value < 1)
+        return api_error_set (error, API_INVALID_VALUE, name, "Invalid '%s': it must be at least 1.", name);
+    return true;
+}
+
 //  The new name wins over the old one.
 static bool
 s_read_max_tokens (const json_t *body, sampling_t *sampling, api_error_t *error)
 {
     static const char *const names [] = { "max_tokens", "max_completion_tokens" };
     for (size_t i = 0; i < sizeof names / sizeof names [0]; i++) {
-        const json_t *json = json_get (body, names [i]);
         int64_t value;
-        if (!json)
+        if (!s_read_count (body, names [i], &value, error))
+            return false;
+        if (!value)
             continue;
-        if (!json_to_i64 (json, &value))
-            return s_wrong_type (error, names [i], "an integer", json);
-        if (value < 1)
-            return api_error_set (
-                error, API_INVALID_VALUE, names [i], "Invalid '%s': it must be at least 1.", names [i]);
         sampling->has_max_tokens = true;
         sampling->max_tokens = value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
     }
@@ -273,19 +284,8 @@ s_read_sampling (chat_request_t *self, const json_t *body, api_error_t *error)
 static bool
 s_check_choices (const json_t *body, api_error_t *error)
 {
-    static const char *const names [] = { "n", "best_of" };
-    for (size_t i = 0; i < sizeof names / sizeof names [0]; i++) {
-        const json_t *json = json_get (body, names [i]);
-        int64_t value;
-        if (!json)
-            continue;
-        if (!json_to_i64 (json, &value))
-            return s_wrong_type (error, names [i], "an integer", json);
-        if (value < 1)
-            return api_error_set (
-                error, API_INVALID_VALUE, names [i], "Invalid '%s': it must be at least 1.", names [i]);
-    }
-    return true;
+    int64_t value;
+    return s_read_count (body, "n", &value, error) && s_read_count (body, "best_of", &value, error);
 }
 
 //  ---- Tools and template ----------------------------------------------------------------------------------------------
