@@ -62,7 +62,8 @@ static const char *const s_count_names [COUNT_COUNT] = {
 
 static const metric_desc_t s_batches_metric = { .name = "stator_broker_batches_total",
     .help = "Batches handed over, by what became of them.",
-    .kind = METRIC_COUNTER };
+    .kind = METRIC_COUNTER,
+    .labels = "result" };
 static const metric_desc_t s_ring_metric = {
     .name = "stator_broker_ring_bytes", .help = "Events kept to fill gaps with.", .kind = METRIC_GAUGE
 };
@@ -396,9 +397,19 @@ static const actor_handler_t s_handlers [] = {
     HANDLERS_END,
 };
 
+static void
+s_list_metrics (metric_told_fn *told, void *arg)
+{
+    static const metric_desc_t *const all [] = { &s_batches_metric, &s_ring_metric, NULL };
+    metrics_tell (all, told, arg);
+    members_list_metrics (told, arg);
+    fabric_list_metrics (told, arg);
+}
+
 const actor_class_t broker_class = {
     .name = "broker",
     .state_size = sizeof (broker_t),
+    .list_metrics = s_list_metrics,
     .init = s_init,
     .fini = s_fini,
     .handlers = s_handlers,

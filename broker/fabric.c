@@ -19,6 +19,13 @@ static const metric_desc_t s_strays_metric = { .name = "stator_broker_strays_tot
     .help = "Messages sent to where events are published that are no subscription; nobody reads them.",
     .kind = METRIC_COUNTER };
 
+void
+fabric_list_metrics (metric_told_fn *told, void *arg)
+{
+    static const metric_desc_t *const all [] = { &s_overflows_metric, &s_refused_metric, &s_strays_metric, NULL };
+    metrics_tell (all, told, arg);
+}
+
 static const port_table_t *
 s_table (const fabric_t *self)
 {

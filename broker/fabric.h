@@ -25,6 +25,9 @@ typedef struct {
     metric_t *strays;         //  Messages that are no subscription
 } fabric_t;
 
+//  Tells of each metric.
+void fabric_list_metrics (metric_told_fn *told, void *arg);
+
 //  options: borrowed until the end.
 status_t fabric_init (fabric_t *self, actor_t *actor, const broker_options_t *options, error_t *error);
 void fabric_fini (fabric_t *self);

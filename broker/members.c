@@ -15,6 +15,13 @@ static const metric_desc_t s_odd_tails_metric = { .name = "stator_broker_odd_tai
     .kind = METRIC_COUNTER };
 
 void
+members_list_metrics (metric_told_fn *told, void *arg)
+{
+    static const metric_desc_t *const all [] = { &s_alive_metric, &s_odd_tails_metric, NULL };
+    metrics_tell (all, told, arg);
+}
+
+void
 members_init (members_t *self, actor_t *actor, tracks_t *tracks, uint64_t gone_after_ns)
 {
     *self = (members_t){ .actor = actor, .tracks = tracks, .gone_after_ns = gone_after_ns };

@@ -42,6 +42,9 @@ typedef struct {
     metric_t *odd_tails;       //  Claims about a stream that cannot be
 } members_t;
 
+//  Tells of each metric.
+void members_list_metrics (metric_told_fn *told, void *arg);
+
 void members_init (members_t *self, actor_t *actor, tracks_t *tracks, uint64_t gone_after_ns);
 void members_fini (members_t *self);
 

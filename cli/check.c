@@ -5,6 +5,7 @@
 #include "base/json_writer.h"
 #include "cli/command.h"
 #include "cli/environment.h"
+#include "cli/metrics_page.h"
 #include "cli/site.h"
 
 typedef struct {
@@ -12,6 +13,7 @@ typedef struct {
     bool print;            //  The configuration as it is understood
     bool print_default;    //  The shipped file
     bool print_manual;     //  The page of the manual
+    bool print_metrics;    //  The page on metrics
 } check_flags_t;
 
 static const option_t s_flags [] = {
@@ -28,6 +30,10 @@ static const option_t s_flags [] = {
         .type = OPTION_BOOL,
         .offset = offsetof (check_flags_t, print_manual),
         .doc = "Print the manual of the configuration in Markdown." },
+    { .name = "print_metrics",
+        .type = OPTION_BOOL,
+        .offset = offsetof (check_flags_t, print_metrics),
+        .doc = "Print the list of metrics in Markdown." },
     OPTIONS_END,
 };
 
@@ -166,6 +172,8 @@ s_run (const invocation_t *invocation)
         return s_print_table (s_default_head, s_print_default);
     if (flags->print_manual)
         return s_print_table (s_manual_head, s_print_manual);
+    if (flags->print_metrics)
+        return s_print_table ("", metrics_page_print);
     const char *path = invocation->count ? invocation->words [0] : "fleet.yaml";
     buffer_t text = { 0 };
     error_t error;

@@ -42,6 +42,7 @@ static const metric_desc_t s_bus_metric = {
     .name = "stator_bus_events_total",
     .help = "What happened on the bus, by kind.",
     .kind = METRIC_COUNTER,
+    .labels = "kind",
 };
 
 static const metric_desc_t s_unrepaired_metric = {
@@ -79,6 +80,14 @@ static const metric_desc_t s_longest_metric = {
     .kind = METRIC_GAUGE,
     .scale = 1000 * MS,
 };
+
+void
+actor_list_metrics (metric_told_fn *told, void *arg)
+{
+    static const metric_desc_t *const all [] = { &s_bus_metric, &s_unrepaired_metric, &s_rounds_metric,
+        &s_longest_metric, &s_lost_lines_metric, &s_turned_away_metric, NULL };
+    metrics_tell (all, told, arg);
+}
 
 //  ---- Dues ----
 

@@ -138,6 +138,8 @@ typedef struct {
     void (*describe) (void *self, actor_t *actor, buffer_t *out);
     //  Bring metrics up to date that are counted elsewhere; called before they are read.  NULL: none.
     void (*measure) (void *self, actor_t *actor);
+    //  Tell of each metric that one of the class may keep, besides those of every actor.  NULL: none.
+    void (*list_metrics) (metric_told_fn *told, void *arg);
     //  The broker's three: the ring it keeps of somebody else's stream (NULL where it has none), for replay; a source hands
     //  over a batch (frames: topic, header, payload; the answer is actor_acknowledge); and its own batches, which it hands
     //  to nobody but fans out.  NULL in every other class.
@@ -198,6 +200,9 @@ bool actor_is_draining (const actor_t *self);
 
 //  What event_source gives for this actor.
 uint64_t actor_source (const actor_t *self);
+
+//  Tells of each metric that every actor may keep.
+void actor_list_metrics (metric_told_fn *told, void *arg);
 
 //  Appends all its metrics as text, those that are counted elsewhere brought up to date.
 void actor_render_metrics (actor_t *self, buffer_t *out);

@@ -10,6 +10,9 @@
 
 enum { LABEL_SETS_MAX = 1000 };
 
+//  Of the metric that stands for all further ones.
+#define OTHER "other=\"true\""
+
 struct metric {
     const metric_desc_t *desc;    //  What it is
     char *labels;                 //  a="b" or empty; owned
@@ -73,6 +76,13 @@ metrics_destroy (metrics_t **self_p)
     *self_p = NULL;
 }
 
+void
+metrics_tell (const metric_desc_t *const *list, metric_told_fn *told, void *arg)
+{
+    for (; *list; list++)
+        told (arg, *list);
+}
+
 static family_t *
 s_family (metrics_t *self, const metric_desc_t *desc)
 {
@@ -87,23 +97,67 @@ s_family (metrics_t *self, const metric_desc_t *desc)
     return family;
 }
 
+//  The quote that ends a value, or the end where it has none.
+static const char *
+s_end_of_value (const char *value)
+{
+    while (*value && *value != '"')
+        value += *value == '\\' && value [1] ? 2 : 1;
+    return value;
+}
+
+//  a="b",c="d" against "a,c".  What breaks off inside a value is as good: names of models come from outside, and one may
+//  have a zero in it.
+static bool
+s_are_named (const char *labels, const char *names)
+{
+    while (*labels) {
+        size_t size = strcspn (labels, "=");
+        if (strncmp (labels, names, size) != 0 || strncmp (labels + size, "=\"", 2) != 0)
+            return false;
+        labels = s_end_of_value (labels + size + 2);
+        names += size;
+        if (!*labels)
+            return true;
+        if (*++labels != *names)
+            return false;
+        labels += *labels == ',';
+        names += *names == ',';
+    }
+    return !*names;
+}
+
+static const char *
+s_text (const char *text)
+{
+    return text ? text : "";
+}
+
+static metric_t *
+s_make (metrics_t *self, family_t *family, const metric_desc_t *desc, const char *labels, span_t key)
+{
+    metric_t *metric = memory_new (sizeof *metric);
+    metric->desc = desc;
+    metric->labels = memory_copy_string (labels);
+    metric->buckets = memory_new (desc->edge_count * sizeof *metric->buckets);
+    *(metric_t **)array_add (&family->metrics) = metric;
+    map_put (self->by_key, key, metric);
+    return metric;
+}
+
 metric_t *
 metrics_get (metrics_t *self, const metric_desc_t *desc, const char *labels)
 {
     buffer_t key = { 0 };
-    buffer_print (&key, "%s{%s", desc->name, labels ? labels : "");
+    bool is_other = labels && strcmp (labels, OTHER) == 0;
+    buffer_print (&key, "%s{%s", desc->name, s_text (labels));
     metric_t *metric = map_get (self->by_key, buffer_span (&key));
     family_t *family = metric ? NULL : s_family (self, desc);
-    if (family && family->metrics.count >= LABEL_SETS_MAX && labels && strcmp (labels, "other=\"true\"") != 0) {
-        metric = metrics_get (self, desc, "other=\"true\"");
-    } else if (family) {
-        metric = memory_new (sizeof *metric);
-        metric->desc = desc;
-        metric->labels = memory_copy_string (labels ? labels : "");
-        metric->buckets = memory_new (desc->edge_count * sizeof *metric->buckets);
-        *(metric_t **)array_add (&family->metrics) = metric;
-        map_put (self->by_key, buffer_span (&key), metric);
-    }
+    BUG_ON (family && !is_other && !s_are_named (s_text (labels), s_text (desc->labels)));
+    if (family && family->metrics.count >= LABEL_SETS_MAX && labels && !is_other)
+        metric = metrics_get (self, desc, OTHER);
+    else if (family)
+        metric = s_make (self, family, desc, s_text (labels), buffer_span (&key));
     buffer_fini (&key);
     return metric;
 }

@@ -16,18 +16,26 @@ typedef enum { METRIC_COUNTER, METRIC_GAUGE, METRIC_HISTOGRAM } metric_kind_t;
 
 //  What a metric is; a static const of whoever keeps it.
 typedef struct {
-    const char *name;         //  "stator_calls_total"
+    const char *name;         //  "stator_requests_total"
     const char *help;         //  One sentence
     metric_kind_t kind;       //  Which
     uint64_t scale;           //  Kept units a printed unit; 0: 1
     const uint64_t *edges;    //  Histogram: upper bounds, kept units, ascending
     size_t edge_count;        //  How many
+    const char *labels;       //  Names of its labels in their order, "model_name,code"; NULL: none
 } metric_desc_t;
+
+//  Is told of one.
+typedef void (metric_told_fn) (void *arg, const metric_desc_t *desc);
+
+//  Tells of each of a NULL-terminated list.
+void metrics_tell (const metric_desc_t *const *list, metric_told_fn *told, void *arg);
 
 metrics_t *metrics_new (void);
 void metrics_destroy (metrics_t **self_p);
 
-//  The metric of this description with these labels (a="b",c="d"; NULL or empty: none); made where it is not there.
+//  The metric of this description with these labels (a="b",c="d", as it names them; NULL or empty: none); made where it is
+//  not there.
 //  Label values must be few and never come from requests unbounded: past 1000 metrics of a name, one with the label
 //  other="true" stands for all further ones.  Borrowed, valid as long as the metrics.
 metric_t *metrics_get (metrics_t *self, const metric_desc_t *desc, const char *labels);

@@ -10,14 +10,17 @@
 #include "runtime/metrics.h"
 
 static const uint64_t s_edges [] = { 1000000, 500000000, 2000000000 };
-static const metric_desc_t s_counter = { .name = "test_total", .help = "A counter.", .kind = METRIC_COUNTER };
+static const metric_desc_t s_counter = {
+    .name = "test_total", .help = "A counter.", .kind = METRIC_COUNTER, .labels = "code"
+};
 static const metric_desc_t s_gauge = { .name = "test_ratio", .help = "A gauge.", .kind = METRIC_GAUGE, .scale = 1000 };
 static const metric_desc_t s_histogram = { .name = "test_seconds",
     .help = "A histogram.",
     .kind = METRIC_HISTOGRAM,
     .scale = 1000000000,
     .edges = s_edges,
-    .edge_count = 3 };
+    .edge_count = 3,
+    .labels = "model_name" };
 
 static void
 s_check_text (const metrics_t *metrics, const char *expected)
@@ -71,7 +74,7 @@ test_too_many_label_sets_share_one_metric (void **state)
     metric_t *other = NULL;
     for (int i = 0; i < 1500; i++) {
         char labels [32];
-        snprintf (labels, sizeof labels, "n=\"%d\"", i);
+        snprintf (labels, sizeof labels, "code=\"%d\"", i);
         metric_t *metric = metrics_get (metrics, &s_counter, labels);
         metric_add (metric, 1);
         if (i >= 1000)
@@ -83,6 +86,22 @@ test_too_many_label_sets_share_one_metric (void **state)
     metrics_destroy (&metrics);
 }
 
+//  The name of a model is anything.
+static void
+test_a_value_may_have_quotes_and_commas_in_it (void **state)
+{
+    static const metric_desc_t desc = {
+        .name = "test_pairs", .help = "Pairs.", .kind = METRIC_GAUGE, .labels = "model_name,code"
+    };
+    metrics_t *metrics = metrics_new ();
+    metric_set (metrics_get (metrics, &desc, "model_name=\"a\\\"=\\\\,b\",code=\"\""), 1);
+    assert_non_null (metrics_get (metrics, &desc, "model_name=\"cut off by a zero"));
+    s_check_text (metrics, "# HELP test_pairs Pairs.\n# TYPE test_pairs gauge\n"
+                           "test_pairs{model_name=\"a\\\"=\\\\,b\",code=\"\"} 1\n"
+                           "test_pairs{model_name=\"cut off by a zero} 0\n");
+    metrics_destroy (&metrics);
+}
+
 int
 main (void)
 {
@@ -90,6 +109,7 @@ main (void)
         cmocka_unit_test (test_metrics_of_one_name_are_printed_together),
         cmocka_unit_test (test_a_histogram_counts_up_to_each_edge),
         cmocka_unit_test (test_too_many_label_sets_share_one_metric),
+        cmocka_unit_test (test_a_value_may_have_quotes_and_commas_in_it),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -9,50 +9,46 @@
 
 enum { MILLION = 1000000, BEAT_NS = 1000000000, SLICE_BLOCKS = 256 };
 
-//  clang-format off
-static const metric_desc_t s_refused_metric = { "stator_worker_refused_total", "Generations that were not begun",
-    METRIC_COUNTER, 0, NULL, 0 };
+#define OF_MODEL(text, sentence, what)                                               \
+    {                                                                                \
+        { .name = text, .help = sentence, .kind = what, .labels = "model_name" }, "" \
+    }
+#define OF_TIER(text, sentence, what, unit)                                                           \
+    {                                                                                                 \
+        { .name = text, .help = sentence, .kind = what, .scale = unit, .labels = "model_name,tier" }, \
+            ",tier=\"device\""                                                                        \
+    }
+
+static const metric_desc_t s_refused_metric = { .name = "stator_worker_refused_total",
+    .help = "Generations that were not begun.",
+    .kind = METRIC_COUNTER,
+    .labels = "reason" };
 
 //  A metric of every worker; `labels` follow the model's name.
 static const struct {
     metric_desc_t desc;    //  What it is
     const char *labels;    //  Further ones
 } s_figures [FIGURE_COUNT] = {
-    [COUNT_PROMPT] = { { "stator_prompt_tokens_total", "Prompt tokens of ended generations", METRIC_COUNTER, 0, NULL,
-                           0 },
-        "" },
-    [COUNT_CACHED] = { { "stator_prompt_tokens_cached_total", "Of these, found in the engine's cache", METRIC_COUNTER,
-                           0, NULL, 0 },
-        ",tier=\"device\"" },
-    [COUNT_PREDICTED] = { { "stator_prompt_tokens_predicted_total", "Of these, that the worker believed there",
-                              METRIC_COUNTER, 0, NULL, 0 },
-        "" },
-    [COUNT_GENERATED] = { { "stator_generation_tokens_total", "Tokens the engine produced", METRIC_COUNTER, 0, NULL,
-                              0 },
-        "" },
-    [COUNT_OVERRUN] = { { "stator_worker_overruns_total",
-                            "Generations cut off because the engine said more than there was room for", METRIC_COUNTER,
-                            0, NULL, 0 },
-        "" },
-    [COUNT_UNREAD] = { { "stator_worker_unread_total", "Generations given up because nobody took their tokens",
-                           METRIC_COUNTER, 0, NULL, 0 },
-        "" },
-    [COUNT_SUSPECT] = { { "stator_worker_suspect_total", "Times the engine had work and moved no token", METRIC_COUNTER,
-                            0, NULL, 0 },
-        "" },
-    [GAUGE_RUNNING] = { { "stator_requests_running", "Requests the engine computes", METRIC_GAUGE, 0, NULL, 0 }, "" },
-    [GAUGE_WAITING] = { { "stator_requests_waiting", "Requests the engine has not begun", METRIC_GAUGE, 0, NULL, 0 },
-        "" },
-    [GAUGE_KV_USAGE] = { { "stator_kv_cache_usage_ratio", "Blocks that running requests use, of all", METRIC_GAUGE,
-                             MILLION, NULL, 0 },
-        ",tier=\"device\"" },
-    [GAUGE_KV_HELD] = { { "stator_kv_blocks_held", "Blocks that can be read", METRIC_GAUGE, 0, NULL, 0 },
-        ",tier=\"device\"" },
-    [GAUGE_PARKED] = { { "stator_worker_parked_tokens", "Tokens that wait for their caller's credit", METRIC_GAUGE, 0,
-                           NULL, 0 },
-        "" },
+    [COUNT_PROMPT] = OF_MODEL ("stator_prompt_tokens_total", "Prompt tokens of ended generations.", METRIC_COUNTER),
+    [COUNT_CACHED] =
+        OF_TIER ("stator_prompt_tokens_cached_total", "Of these, found in the engine's cache.", METRIC_COUNTER, 1),
+    [COUNT_PREDICTED] =
+        OF_MODEL ("stator_prompt_tokens_predicted_total", "Of these, that the worker believed there.", METRIC_COUNTER),
+    [COUNT_GENERATED] = OF_MODEL ("stator_generation_tokens_total", "Tokens the engine produced.", METRIC_COUNTER),
+    [COUNT_OVERRUN] = OF_MODEL ("stator_worker_overruns_total",
+        "Generations cut off because the engine said more than there was room for.", METRIC_COUNTER),
+    [COUNT_UNREAD] = OF_MODEL (
+        "stator_worker_unread_total", "Generations given up because nobody took their tokens.", METRIC_COUNTER),
+    [COUNT_SUSPECT] =
+        OF_MODEL ("stator_worker_suspect_total", "Times the engine had work and moved no token.", METRIC_COUNTER),
+    [GAUGE_RUNNING] = OF_MODEL ("stator_requests_running", "Requests the engine computes.", METRIC_GAUGE),
+    [GAUGE_WAITING] = OF_MODEL ("stator_requests_waiting", "Requests the engine has not begun.", METRIC_GAUGE),
+    [GAUGE_KV_USAGE] =
+        OF_TIER ("stator_kv_cache_usage_ratio", "Blocks that running requests use, of all.", METRIC_GAUGE, MILLION),
+    [GAUGE_KV_HELD] = OF_TIER ("stator_kv_blocks_held", "Blocks that can be read.", METRIC_GAUGE, 1),
+    [GAUGE_PARKED] =
+        OF_MODEL ("stator_worker_parked_tokens", "Tokens that wait for their caller's credit.", METRIC_GAUGE),
 };
-//  clang-format on
 
 //  ---- Metrics -----------------------------------------------------------------------------------------------------------
 
@@ -71,6 +67,14 @@ s_write_model (const worker_t *self, buffer_t *out)
             buffer_append_byte (out, byte);
     }
     buffer_append_byte (out, '"');
+}
+
+void
+report_list_metrics (metric_told_fn *told, void *arg)
+{
+    for (int i = 0; i < FIGURE_COUNT; i++)
+        told (arg, &s_figures [i].desc);
+    told (arg, &s_refused_metric);
 }
 
 void

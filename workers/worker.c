@@ -471,4 +471,5 @@ const actor_class_t worker_class = {
     .handlers = s_handlers,
     .drain = s_drain,
     .describe = s_describe,
+    .list_metrics = report_list_metrics,
 };

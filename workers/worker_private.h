@@ -126,6 +126,9 @@ void files_fail_all (worker_t *self, status_t status, const char *why);
 void report_start (worker_t *self);
 void report_stop (worker_t *self);
 
+//  Tells of each metric.
+void report_list_metrics (metric_told_fn *told, void *arg);
+
 //  Makes the metrics of the card's model.
 void report_card (worker_t *self);
 //  Adds to a figure of the worker, or to the refusals for this reason.

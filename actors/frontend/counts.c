@@ -6,18 +6,18 @@
 
 #define MS(value) ((uint64_t)(value)*1000000)
 #define S(value) ((uint64_t)(value)*1000000000)
-#define COUNTER(text, sentence)                                \
-    {                                                          \
-        .name = text, .help = sentence, .kind = METRIC_COUNTER \
+#define COUNTER(text, sentence, named)                                          \
+    {                                                                           \
+        .name = text, .help = sentence, .kind = METRIC_COUNTER, .labels = named \
     }
-#define GAUGE(text, sentence)                                \
-    {                                                        \
-        .name = text, .help = sentence, .kind = METRIC_GAUGE \
+#define GAUGE(text, sentence, named)                                          \
+    {                                                                         \
+        .name = text, .help = sentence, .kind = METRIC_GAUGE, .labels = named \
     }
 #define TIMES(text, sentence, array)                                                              \
     {                                                                                             \
         .name = text, .help = sentence, .kind = METRIC_HISTOGRAM, .scale = S (1), .edges = array, \
-        .edge_count = sizeof (array) / sizeof (array) [0]                                         \
+        .edge_count = sizeof (array) / sizeof (array) [0], .labels = "model_name"                 \
     }
 
 //  1 ms to 480 s, 1 ms to 80 s and 1 s to 512 s: evenly spaced in the logarithm, rounded to two digits, the first one 0.
@@ -45,38 +45,45 @@ static const model_metric_t s_model_metrics [COUNTS_MODEL_COUNT] = {
     [COUNTS_QUEUE] = { TIMES ("stator_request_queue_time_seconds", "From a request's arrival to the router's decision.",
                            s_ttft_edges),
         "" },
-    [COUNTS_PROMPT] = { COUNTER ("stator_prompt_tokens_total", "Tokens of prompts."), "" },
-    [COUNTS_CACHED] = { COUNTER ("stator_prompt_tokens_cached_total", "Tokens of prompts found in an engine's cache."),
+    [COUNTS_PROMPT] = { COUNTER ("stator_prompt_tokens_total", "Tokens of prompts.", "model_name"), "" },
+    [COUNTS_CACHED] = { COUNTER ("stator_prompt_tokens_cached_total", "Tokens of prompts found in an engine's cache.",
+                            "model_name,tier"),
         ",tier=\"device\"" },
-    [COUNTS_PREDICTED] = { COUNTER ("stator_prompt_tokens_predicted_total", "Of these, what routers expected."), "" },
-    [COUNTS_GENERATED] = { COUNTER ("stator_generation_tokens_total", "Tokens of answers."), ",role=\"assistant\"" },
-    [COUNTS_RETRIES] = { COUNTER ("stator_retries_total", "Requests sent elsewhere before their first token."), "" },
+    [COUNTS_PREDICTED] = { COUNTER ("stator_prompt_tokens_predicted_total", "Of these, what routers expected.",
+                               "model_name"),
+        "" },
+    [COUNTS_GENERATED] = { COUNTER ("stator_generation_tokens_total", "Tokens of answers.", "model_name,role"),
+        ",role=\"assistant\"" },
+    [COUNTS_RETRIES] = { COUNTER (
+                             "stator_retries_total", "Requests sent elsewhere before their first token.", "model_name"),
+        "" },
 };
 
-static const metric_desc_t s_requests = COUNTER ("stator_requests_total", "Requests answered.");
+static const metric_desc_t s_requests =
+    COUNTER ("stator_requests_total", "Requests answered.", "model_name,dialect,code");
 static const metric_desc_t s_migrations =
-    COUNTER ("stator_migrations_total", "Answers that went on at another worker.");
-static const metric_desc_t s_given_up =
-    COUNTER ("stator_retries_refused_total", "Requests that their worker failed and no other one was given.");
-static const metric_desc_t s_retries_left = GAUGE ("stator_retry_budget", "Retries that may be made now.");
-static const metric_desc_t s_receipts = COUNTER ("stator_hint_receipts_total", "Hints answered.");
-static const metric_desc_t s_running = GAUGE ("stator_requests_running", "Requests in progress.");
-static const metric_desc_t s_waiting = GAUGE ("stator_requests_waiting", "Of these, without a first token.");
+    COUNTER ("stator_migrations_total", "Answers that went on at another worker.", "model_name,reason");
+static const metric_desc_t s_given_up = COUNTER ("stator_retries_refused_total",
+    "Requests that their worker failed and no other one was given.", "model_name,reason");
+static const metric_desc_t s_retries_left = GAUGE ("stator_retry_budget", "Retries that may be made now.", NULL);
+static const metric_desc_t s_receipts = COUNTER ("stator_hint_receipts_total", "Hints answered.", "hint,outcome");
+static const metric_desc_t s_running = GAUGE ("stator_requests_running", "Requests in progress.", NULL);
+static const metric_desc_t s_waiting = GAUGE ("stator_requests_waiting", "Of these, without a first token.", NULL);
 static const metric_desc_t s_handed_over =
-    COUNTER ("stator_requests_handed_over_total", "Requests passed to the frontend that owns their session.");
+    COUNTER ("stator_requests_handed_over_total", "Requests passed to the frontend that owns their session.", NULL);
 static const metric_desc_t s_disconnected =
-    COUNTER ("stator_disconnected_clients_total", "Clients that left before their answer was complete.");
+    COUNTER ("stator_disconnected_clients_total", "Clients that left before their answer was complete.", NULL);
 static const metric_desc_t s_silent_notices =
-    COUNTER ("stator_route_notices_lost_total", "Progress that a router could not be told.");
+    COUNTER ("stator_route_notices_lost_total", "Progress that a router could not be told.", NULL);
 static const metric_desc_t s_conflicts =
-    COUNTER ("stator_model_conflicts_total", "Models that appeared under the name of another one.");
+    COUNTER ("stator_model_conflicts_total", "Models that appeared under the name of another one.", NULL);
 static const metric_desc_t s_unscraped =
-    COUNTER ("stator_scrapes_missed_total", "Actors that did not say their metrics in time.");
+    COUNTER ("stator_scrapes_missed_total", "Actors that did not say their metrics in time.", NULL);
 
-#define REFUSED(position, status)                                                                             \
-    {                                                                                                         \
-        COUNTER ("stator_http_refused_total", "Refused before it was a whole request, or for want of room."), \
-            "code=\"" #status "\"", offsetof (listener_figures_t, refused) + position * sizeof (uint64_t)     \
+#define REFUSED(position, status)                                                                                     \
+    {                                                                                                                 \
+        COUNTER ("stator_http_refused_total", "Refused before it was a whole request, or for want of room.", "code"), \
+            "code=\"" #status "\"", offsetof (listener_figures_t, refused) + position * sizeof (uint64_t)             \
     }
 
 static const struct {
@@ -84,18 +91,21 @@ static const struct {
     const char *labels;    //  Its own
     size_t offset;         //  Of the figure, uint64_t
 } s_listener_metrics [] = {
-    { GAUGE ("stator_http_connections", "Connections open."), "", offsetof (listener_figures_t, connections) },
-    { COUNTER ("stator_http_connections_total", "Connections accepted."), "", offsetof (listener_figures_t, accepted) },
-    { COUNTER ("stator_http_requests_total", "Whole requests read."), "", offsetof (listener_figures_t, requests) },
+    { GAUGE ("stator_http_connections", "Connections open.", NULL), "", offsetof (listener_figures_t, connections) },
+    { COUNTER ("stator_http_connections_total", "Connections accepted.", NULL), "",
+        offsetof (listener_figures_t, accepted) },
+    { COUNTER ("stator_http_requests_total", "Whole requests read.", NULL), "",
+        offsetof (listener_figures_t, requests) },
     REFUSED (0, 400),
     REFUSED (1, 408),
     REFUSED (2, 413),
     REFUSED (3, 417),
     REFUSED (4, 431),
     REFUSED (5, 503),
-    { COUNTER ("stator_http_clients_cut_total", "Clients cut because they did not read their answer."), "",
+    { COUNTER ("stator_http_clients_cut_total", "Clients cut because they did not read their answer.", NULL), "",
         offsetof (listener_figures_t, written_off) },
-    { GAUGE ("stator_http_body_bytes", "Request bodies in memory."), "", offsetof (listener_figures_t, body_bytes) },
+    { GAUGE ("stator_http_body_bytes", "Request bodies in memory.", NULL), "",
+        offsetof (listener_figures_t, body_bytes) },
 };
 
 void
@@ -186,27 +196,31 @@ counts_given_up (counts_t *self, span_t model, const char *reason)
 
 //  ---- Prompts that are made here ----
 
-static const metric_desc_t s_local = GAUGE ("stator_local_prompts", "1: prompts of the model are made here.");
+static const metric_desc_t s_local =
+    GAUGE ("stator_local_prompts", "1: prompts of the model are made here.", "model_name,fingerprint");
 static const metric_desc_t s_checked =
-    COUNTER ("stator_prompts_checked_total", "Prompts made here that were compared with the engine's.");
-static const metric_desc_t s_differing =
-    COUNTER ("stator_prompts_differing_total", "Of these, those that differed: the engine makes them since.");
-static const metric_desc_t s_too_long =
-    COUNTER ("stator_prompts_too_long_total", "Prompts left to the engine: to render them here would take too long.");
-static const metric_desc_t s_wrong_files =
-    COUNTER ("stator_model_files_wrong_total", "Files a worker gave of the model that were not those of its card.");
+    COUNTER ("stator_prompts_checked_total", "Prompts made here that were compared with the engine's.", "model_name");
+static const metric_desc_t s_differing = COUNTER (
+    "stator_prompts_differing_total", "Of these, those that differed: the engine makes them since.", "model_name");
+static const metric_desc_t s_too_long = COUNTER ("stator_prompts_too_long_total",
+    "Prompts left to the engine: to render them here would take too long.", "model_name");
+static const metric_desc_t s_wrong_files = COUNTER ("stator_model_files_wrong_total",
+    "Files a worker gave of the model that were not those of its card.", "model_name");
 
 static const struct {
     metric_desc_t desc;    //  What it is
     size_t offset;         //  Of the figure, uint64_t
 } s_memo_metrics [] = {
-    { COUNTER ("stator_memo_prompts_total", "Prompts made here."), offsetof (memo_counts_t, prompts) },
-    { COUNTER ("stator_memo_bytes_total", "Bytes of these prompts."), offsetof (memo_counts_t, bytes) },
-    { COUNTER ("stator_memo_bytes_known_total", "Of these, bytes whose tokens were known."),
+    { COUNTER ("stator_memo_prompts_total", "Prompts made here.", "model_name,fingerprint"),
+        offsetof (memo_counts_t, prompts) },
+    { COUNTER ("stator_memo_bytes_total", "Bytes of these prompts.", "model_name,fingerprint"),
+        offsetof (memo_counts_t, bytes) },
+    { COUNTER ("stator_memo_bytes_known_total", "Of these, bytes whose tokens were known.", "model_name,fingerprint"),
         offsetof (memo_counts_t, known) },
-    { COUNTER ("stator_memo_evicted_total", "Stretches of prompts forgotten to make room."),
+    { COUNTER ("stator_memo_evicted_total", "Stretches of prompts forgotten to make room.", "model_name,fingerprint"),
         offsetof (memo_counts_t, evicted) },
-    { GAUGE ("stator_memo_used_bytes", "Memory of what is known."), offsetof (memo_counts_t, used) },
+    { GAUGE ("stator_memo_used_bytes", "Memory of what is known.", "model_name,fingerprint"),
+        offsetof (memo_counts_t, used) },
 };
 
 //  more: labels, each after a comma.
@@ -269,4 +283,21 @@ counts_receipts (counts_t *self, const hints_t *hints)
         metric_add (metrics_get (self->all, &s_receipts, buffer_string (&labels)), 1);
     }
     buffer_fini (&labels);
+}
+
+//  ---- The manual ----
+
+void
+counts_list_metrics (metric_told_fn *told, void *arg)
+{
+    static const metric_desc_t *const all [] = { &s_requests, &s_running, &s_waiting, &s_migrations, &s_given_up,
+        &s_retries_left, &s_handed_over, &s_disconnected, &s_silent_notices, &s_receipts, &s_local, &s_checked,
+        &s_differing, &s_too_long, &s_wrong_files, &s_conflicts, &s_unscraped, NULL };
+    for (size_t i = 0; i < COUNTS_MODEL_COUNT; i++)
+        told (arg, &s_model_metrics [i].desc);
+    metrics_tell (all, told, arg);
+    for (size_t i = 0; i < sizeof s_memo_metrics / sizeof s_memo_metrics [0]; i++)
+        told (arg, &s_memo_metrics [i].desc);
+    for (size_t i = 0; i < sizeof s_listener_metrics / sizeof s_listener_metrics [0]; i++)
+        told (arg, &s_listener_metrics [i].desc);
 }

@@ -42,6 +42,9 @@ typedef struct {
     metric_t *retries_left;      //  Of the retry budget
 } counts_t;
 
+//  Tells of each; of one that differs in labels alone more than once, in a row.
+void counts_list_metrics (metric_told_fn *told, void *arg);
+
 //  metrics: borrowed as long as the counts.
 void counts_init (counts_t *self, metrics_t *metrics);
 

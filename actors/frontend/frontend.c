@@ -265,9 +265,18 @@ static const actor_handler_t s_handlers [] = {
     HANDLERS_END,
 };
 
+static void
+s_list_metrics (metric_told_fn *told, void *arg)
+{
+    static const metric_desc_t *const all [] = { &s_port_metric, NULL };
+    metrics_tell (all, told, arg);
+    counts_list_metrics (told, arg);
+}
+
 const actor_class_t frontend_class = {
     .name = "frontend",
     .state_size = sizeof (frontend_t),
+    .list_metrics = s_list_metrics,
     .init = s_init,
     .fini = s_fini,
     .handlers = s_handlers,

@@ -43,9 +43,10 @@ struct host {
     actor_timer_t probe;           //  When starting processes are asked
 };
 
-static const metric_desc_t s_restarts_metric = {
-    .name = "stator_process_restarts_total", .help = "Starts after a crash or a drain.", .kind = METRIC_COUNTER
-};
+static const metric_desc_t s_restarts_metric = { .name = "stator_process_restarts_total",
+    .help = "Starts after a crash or a drain.",
+    .kind = METRIC_COUNTER,
+    .labels = "process" };
 
 static void s_on_due (void *state, actor_t *actor, void *arg);
 
@@ -403,9 +404,17 @@ static const actor_handler_t s_handlers [] = {
     HANDLERS_END,
 };
 
+static void
+s_list_metrics (metric_told_fn *told, void *arg)
+{
+    static const metric_desc_t *const all [] = { &s_restarts_metric, NULL };
+    metrics_tell (all, told, arg);
+}
+
 const actor_class_t host_class = {
     .name = "host",
     .state_size = sizeof (host_t),
+    .list_metrics = s_list_metrics,
     .init = s_init,
     .fini = s_fini,
     .handlers = s_handlers,

@@ -227,9 +227,17 @@ static const actor_handler_t s_handlers [] = {
     HANDLERS_END,
 };
 
+static void
+s_list_metrics (metric_told_fn *told, void *arg)
+{
+    static const metric_desc_t *const all [] = { &s_matches_metric, &s_blocks_metric, &s_refused_metric, NULL };
+    metrics_tell (all, told, arg);
+}
+
 const actor_class_t indexer_class = {
     .name = "indexer",
     .state_size = sizeof (indexer_t),
+    .list_metrics = s_list_metrics,
     .init = s_init,
     .fini = s_fini,
     .handlers = s_handlers,

@@ -51,10 +51,18 @@ static const struct {
 
 static const metric_desc_t s_count_metric = { .name = "stator_router_policy_requests_total",
     .help = "Requests that the policy outside might have decided, by what came of it.",
-    .kind = METRIC_COUNTER };
+    .kind = METRIC_COUNTER,
+    .labels = "result" };
 static const metric_desc_t s_waiting_metric = {
     .name = "stator_router_policy_waiting", .help = "Requests that wait for the policy outside.", .kind = METRIC_GAUGE
 };
+
+void
+adviser_list_metrics (metric_told_fn *told, void *arg)
+{
+    static const metric_desc_t *const all [] = { &s_count_metric, &s_waiting_metric, NULL };
+    metrics_tell (all, told, arg);
+}
 
 const char *
 advice_reason (advice_kind_t kind)

@@ -50,6 +50,9 @@ struct advice {
     const score_candidates_reply_t *reply;    //  Its answer, NULL unless GIVEN
 };
 
+//  Tells of each metric.
+void adviser_list_metrics (metric_told_fn *told, void *arg);
+
 //  Gives the adviser; never NULL.  actor: the router.
 adviser_t *adviser_new (actor_t *actor);
 

@@ -56,9 +56,10 @@ typedef struct {
     question_t question;       //  To the policy
 } parked_t;
 
-static const metric_desc_t s_decisions_metric = {
-    .name = "stator_router_decisions_total", .help = "Requests routed or refused.", .kind = METRIC_COUNTER
-};
+static const metric_desc_t s_decisions_metric = { .name = "stator_router_decisions_total",
+    .help = "Requests routed or refused.",
+    .kind = METRIC_COUNTER,
+    .labels = "result" };
 static const metric_desc_t s_expired_metric = { .name = "stator_router_expired_total",
     .help = "Active requests dropped because nothing was heard of them for an hour, or of too many.",
     .kind = METRIC_COUNTER };
@@ -544,9 +545,19 @@ static const actor_handler_t s_handlers [] = {
     HANDLERS_END,
 };
 
+static void
+s_list_metrics (metric_told_fn *told, void *arg)
+{
+    static const metric_desc_t *const all [] = { &s_decisions_metric, &s_prompt_metric, &s_overlap_metric,
+        &s_overdue_metric, &s_expired_metric, &s_kept_out_metric, &s_forgotten_metric, NULL };
+    metrics_tell (all, told, arg);
+    adviser_list_metrics (told, arg);
+}
+
 const actor_class_t router_class = {
     .name = "router",
     .state_size = sizeof (router_t),
+    .list_metrics = s_list_metrics,
     .init = s_init,
     .fini = s_fini,
     .handlers = s_handlers,

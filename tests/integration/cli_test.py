@@ -13,7 +13,7 @@ import threading
 import time
 import unittest
 
-from support import STATOR, Fleet, Program, free_port, http, until
+from support import ROOT, STATOR, Fleet, Program, free_port, http, until
 
 SLOW = """
 version: 1
@@ -421,6 +421,27 @@ class FleetTest(unittest.TestCase):
         self.assertEqual({name for name, result in results.items() if result == "failed"}, set())
         self.assertEqual(code, 0)
         self.assertGreaterEqual(list(results.values()).count("passed"), 16)
+
+    def test_what_the_fleet_counts_is_in_the_manual_as_it_is(self):
+        self.ask("What do you count?")
+        page, kind = {}, None
+        for line in (ROOT / "docs" / "metrics.md").read_text().splitlines():
+            kind = line[3:] if line.startswith("## ") else kind
+            row = line.split(" | ")
+            if line.startswith("| `stator_"):
+                page[kind, row[0].strip("|` ")] = row[1], set(row[2].replace("`", "").split(", ")) - {""}
+        seen = 0
+        for line in http(f"{self.fleet.url}/metrics")[1].decode().splitlines():
+            if line.startswith("# TYPE "):
+                _, _, name, said = line.split(" ")
+            elif not line.startswith("#"):
+                labels = dict(re.findall(r'(\w+)="([^"]*)"', line))
+                actor = labels.pop("actor").split("/")[0]
+                labels.pop("le", None)
+                with self.subTest(line=line):
+                    self.assertEqual(page.get((actor, name)) or page.get(("Every actor", name)), (said, set(labels)))
+                seen += 1
+        self.assertGreater(seen, 50)
 
     def test_every_verb_says_of_a_name_that_nothing_has_that_it_is_wrong_usage(self):
         none = f"{self.folder.name}/none.yaml"
