@@ -431,6 +431,7 @@ rehearsal_fill (rehearsal_t *self, simulate_options_t *options)
         .prompt_bytes = 2000,
         .turns = 4,
         .max_tokens = 64,
+        .slow_tokens = 1024,
         .plain_ppm = 50000,
         .leave_ppm = 30000,
         .slow_ppm = 30000,

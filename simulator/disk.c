@@ -24,6 +24,7 @@ struct disk {
     map_t *regions;    //  disk_region_t by name
     uint64_t limit;    //  Bytes
     uint64_t used;     //  Bytes in files and stores
+    uint64_t torn;     //  disk_torn
 };
 
 typedef struct {
@@ -358,6 +359,7 @@ s_store_crash (disk_store_t *self, random_t *random)
         commits += ((undo_t *)array_at (&self->journal, i))->mark;
     for (size_t keep = random_below (random, commits + 1); keep; kept++)
         keep -= ((undo_t *)array_at (&self->journal, kept))->mark;
+    self->disk->torn += kept < self->journal.count;
     s_roll_back (self, kept);
     s_make_safe (self, self->journal.count);
     self->open = false;
@@ -546,6 +548,22 @@ disk_region_release (disk_region_t *self, bool remove)
         s_region_unname (self);
     if (self->references == 0 && !self->name)
         s_region_destroy (self);
+}
+
+bool
+disk_is_unsafe (const disk_t *self)
+{
+    void *value;
+    for (size_t cursor = 0; map_next (self->stores, &cursor, NULL, &value);)
+        if (s_committed (value))
+            return true;
+    return false;
+}
+
+uint64_t
+disk_torn (const disk_t *self)
+{
+    return self->torn;
 }
 
 void

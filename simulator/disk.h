@@ -27,6 +27,12 @@ uint64_t disk_used (const disk_t *self);
 //  The machine went down: loses what was not safe.
 void disk_crash (disk_t *self, random_t *random);
 
+//  Such a crash could take from a store what has been committed.
+bool disk_is_unsafe (const disk_t *self);
+
+//  How often a crash has taken from a store what had been committed.
+uint64_t disk_torn (const disk_t *self);
+
 //  ---- Files, by path ----
 
 //  NOT_FOUND, LIMIT (larger than size_max) or OK; appends to `out`.

@@ -11,7 +11,11 @@
 //  No more than this is broken at once; what strikes beyond does not.
 enum { WOUNDS_MAX = 64 };
 
-enum { BURST_LOSS_PPM = 200000, BURST_REORDER_PPM = 100000 };
+//  A crash of a machine that waits for something unsafe looks this often, and gives up after so long.
+#define LURK_STEP_NS (50 * REALM_MS)
+#define LURK_NS (60 * REALM_SECOND)
+
+enum { BURST_LOSS_PPM = 200000, BURST_REORDER_PPM = 100000, BURST_QUEUE = 32 };
 
 //  Something broken, until it is repaired.
 typedef struct {
@@ -31,6 +35,7 @@ typedef struct {
     realm_event_t next;    //  When it strikes
     random_t random;       //  When, whom, for how long
     uint64_t count;        //  Struck so far
+    uint64_t lurks_ns;     //  Waits until then for something unsafe; 0: it does not
 } source_t;
 
 struct faults {
@@ -142,12 +147,14 @@ s_strike_publishing (faults_t *self, wound_t *wound, random_t *random)
 {
     network_set_publishing (realm_network (self->realm), (uint32_t)random_below (random, BURST_LOSS_PPM),
         (uint32_t)random_below (random, BURST_REORDER_PPM));
+    network_set_queue (realm_network (self->realm), 1 + (uint32_t)random_below (random, BURST_QUEUE));
 }
 
 static void
 s_repair_publishing (faults_t *self, wound_t *wound)
 {
     network_set_publishing (realm_network (self->realm), 0, 0);
+    network_set_queue (realm_network (self->realm), UINT32_MAX);
 }
 
 static void
@@ -162,6 +169,15 @@ s_repair_key (faults_t *self, wound_t *wound)
     self->options.set_key (self->options.keys, self->realm, wound->machine, false);
 }
 
+//  Whoever was started first hears from the broker that somebody newer has its address, and ends.
+static void
+s_strike_twin (faults_t *self, wound_t *wound, random_t *random)
+{
+    realm_process_t *first = wound->process;
+    realm_start_t start = { .argv = realm_process_argv (first), .folder = realm_process_folder (first) };
+    realm_process_start (realm_process_machine (first), &start, NULL);
+}
+
 //  clang-format off
 static const fault_class_t s_classes [FAULT_COUNT] = {
     [FAULT_PROCESS_CRASH] = { "process_crash", 20, true, false, 2 * REALM_SECOND, s_strike_process, s_repair_nothing },
@@ -173,6 +189,7 @@ static const fault_class_t s_classes [FAULT_COUNT] = {
     [FAULT_FULL_DISK] = { "full_disk", 2, false, false, 20 * REALM_SECOND, s_strike_disk, s_repair_disk },
     [FAULT_PUBLISH_LOSS] = { "publish_loss", 20, false, true, 10 * REALM_SECOND, s_strike_publishing,
         s_repair_publishing },
+    [FAULT_TWIN] = { "twin", 5, true, false, 2 * REALM_SECOND, s_strike_twin, s_repair_nothing },
     [FAULT_REVOKED_KEY] = { "revoked_key", 6, false, false, 15 * REALM_SECOND, s_strike_key, s_repair_key },
 };
 //  clang-format on
@@ -203,13 +220,15 @@ s_draw_process (faults_t *self, random_t *random)
     return chosen;
 }
 
+//  unsafe: only where a crash can take from a store what has been committed.
 static realm_machine_t *
-s_draw_machine (faults_t *self, random_t *random)
+s_draw_machine (faults_t *self, random_t *random, bool unsafe)
 {
     size_t count = 0;
     realm_machine_t *chosen = NULL, *machine;
     for (size_t i = 0; (machine = realm_machine_at (self->realm, i)); i++)
-        if (machine != self->options.spared && realm_machine_is_up (machine) && random_below (random, ++count) == 0)
+        if (machine != self->options.spared && realm_machine_is_up (machine) &&
+            (!unsafe || disk_is_unsafe (realm_machine_disk (machine))) && random_below (random, ++count) == 0)
             chosen = machine;
     return chosen;
 }
@@ -297,7 +316,8 @@ s_strike (faults_t *self, source_t *source, fault_kind_t kind)
     wound_t *wound = s_free_wound (self);
     bool of_process = s_strikes_process (self, source, kind);
     realm_process_t *process = of_process ? s_draw_process (self, &source->random) : NULL;
-    realm_machine_t *machine = !of_process && !class->of_all ? s_draw_machine (self, &source->random) : NULL;
+    realm_machine_t *machine =
+        !of_process && !class->of_all ? s_draw_machine (self, &source->random, source->lurks_ns != 0) : NULL;
     bool nobody = !class->of_all && !process && !machine;
     if (!wound || nobody || s_is_struck (self, kind, process, machine))
         return;
@@ -324,13 +344,46 @@ s_schedule_next (faults_t *self, source_t *source, fault_kind_t kind)
     realm_schedule (self->realm, &source->next, realm_now (self->realm) + wait_ns);
 }
 
+static bool
+s_any_unsafe (const faults_t *self)
+{
+    realm_machine_t *machine;
+    for (size_t i = 0; (machine = realm_machine_at (self->realm, i)); i++)
+        if (machine != self->options.spared && realm_machine_is_up (machine) &&
+            disk_is_unsafe (realm_machine_disk (machine)))
+            return true;
+    return false;
+}
+
+//  Half of the crashes of machines wait for the moment in which they hurt, if it comes soon enough.
+static bool
+s_lies_in_wait (faults_t *self, source_t *source, fault_kind_t kind)
+{
+    uint64_t now_ns = realm_now (self->realm);
+    if (kind != FAULT_MACHINE_CRASH)
+        return false;
+    if (!source->lurks_ns && random_chance (&source->random, 500000))
+        source->lurks_ns = now_ns + LURK_NS;
+    if (!source->lurks_ns || s_any_unsafe (self))
+        return false;
+    if (now_ns < source->lurks_ns) {
+        realm_schedule (self->realm, &source->next, now_ns + LURK_STEP_NS);
+        return true;
+    }
+    source->lurks_ns = 0;
+    return false;
+}
+
 static void
 s_on_next (realm_event_t *event)
 {
     source_t *source = LIST_ENTRY (event, source_t, next);
     faults_t *self = source->faults;
     fault_kind_t kind = (fault_kind_t)(source - self->sources);
+    if (s_lies_in_wait (self, source, kind))
+        return;
     s_strike (self, source, kind);
+    source->lurks_ns = 0;
     s_schedule_next (self, source, kind);
 }
 

@@ -1,8 +1,9 @@
 //  faults - what breaks, drawn from the seed
 //
 //  Each kind of fault strikes at random times, so many an hour on average, somewhere that is drawn among what is there,
-//  and is repaired after a drawn while.  Whoever starts processes is not told: what was killed is started again by its
-//  supervisor, as in a real fleet.  faults_stop repairs everything at once: the quiet in which a fleet has to converge.
+//  and is repaired after a drawn while.  Every other crash of a machine lies in wait until one has written what it can take.
+//  Whoever starts processes is not told: what was killed is started again by its supervisor, as in a real fleet.  faults_stop
+//  repairs everything at once: the quiet in which a fleet has to converge.
 
 #ifndef SIMULATOR_FAULTS_H
 #define SIMULATOR_FAULTS_H
@@ -17,8 +18,9 @@ typedef enum {
     FAULT_FREEZE,           //  A process stands still
     FAULT_CLOCK_JUMP,       //  A machine's wall clock jumps, forwards or back
     FAULT_FULL_DISK,        //  A machine's disk takes nothing more
-    FAULT_PUBLISH_LOSS,     //  Much of what is published is lost or overtaken
+    FAULT_PUBLISH_LOSS,     //  Much of what is published is lost or overtaken, and queues are short
     FAULT_REVOKED_KEY,      //  Nobody lets in a machine's key any more
+    FAULT_TWIN,             //  A process is started once more while it lives
     FAULT_COUNT
 } fault_kind_t;
 

@@ -203,6 +203,59 @@ test_what_is_felt_is_so_until_what_delays_it_is_repaired (void **state)
     faults_destroy (&faults);
 }
 
+static size_t
+s_count_processes (void)
+{
+    size_t count = 0;
+    while (realm_process_at (s_realm, count))
+        count++;
+    return count;
+}
+
+static void
+test_a_twin_lives_beside_the_first (void **state)
+{
+    s_options.per_hour [FAULT_TWIN] = 60;
+    size_t before = s_count_processes ();
+    faults_t *faults = faults_new (s_realm, &s_options);
+    realm_run (s_realm, REALM_HOUR);
+    faults_stop (faults);
+    assert_true (s_struck [FAULT_TWIN] > 0);
+    assert_int_equal (s_count_processes (), before + s_struck [FAULT_TWIN]);
+    faults_destroy (&faults);
+}
+
+//  Commits something unsynced now and then, for a moment.
+static void
+s_write_now_and_then (disk_store_t *store, uint64_t turn)
+{
+    bool sync = turn % 100 != 0;
+    assert_int_equal (disk_store_put (store, SPAN ("key"), SPAN ("value"), NULL), STATUS_OK);
+    assert_int_equal (disk_store_commit (store, sync, NULL), STATUS_OK);
+}
+
+//  A tenth of a second in ten is the time to hurt: of crashes that do not wait for it one in a hundred would.
+static void
+test_crashes_of_machines_lie_in_wait_for_what_is_not_synced (void **state)
+{
+    disk_t *disk = realm_machine_disk (realm_machine_find (s_realm, "m1"));
+    disk_store_t *store = NULL;
+    s_options.per_hour [FAULT_MACHINE_CRASH] = 20;
+    faults_t *faults = faults_new (s_realm, &s_options);
+    for (uint64_t turn = 0; turn < 10 * 36000; turn++) {
+        if (!realm_machine_is_up (realm_machine_find (s_realm, "m1")))
+            store = NULL;
+        else if (!store)
+            store = disk_store_open (disk, "/store", "test", 0, NULL);
+        if (store)
+            s_write_now_and_then (store, turn);
+        realm_run (s_realm, realm_now (s_realm) + 100 * REALM_MS);
+    }
+    assert_true (s_struck [FAULT_MACHINE_CRASH] > 50);
+    assert_true (disk_torn (disk) > s_struck [FAULT_MACHINE_CRASH] / 10);
+    faults_destroy (&faults);
+}
+
 #define TEST(name) cmocka_unit_test_setup_teardown (name, s_set_up, s_tear_down)
 
 int
@@ -214,6 +267,8 @@ main (void)
         TEST (test_what_is_not_felt_excuses_nobody),
         TEST (test_what_is_felt_excuses_until_its_aftermath_is_over),
         TEST (test_what_is_felt_is_so_until_what_delays_it_is_repaired),
+        TEST (test_a_twin_lives_beside_the_first),
+        TEST (test_crashes_of_machines_lie_in_wait_for_what_is_not_synced),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

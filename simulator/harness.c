@@ -31,6 +31,7 @@ typedef struct {
     port_fetch_t *fetch;     //  NULL once it is over
     manner_t manner;         //  How the client behaves
     int64_t seed;            //  Of the answer
+    uint32_t max_tokens;     //  Of the answer
     uint64_t started_ns;     //  When
     int status;              //  HTTP; 0: none yet
     buffer_t line;           //  Of the stream, unfinished; of the response, all
@@ -105,15 +106,15 @@ s_check_answer (session_t *session)
 {
     const harness_options_t *options = &session->harness->options;
     const request_t *request = &session->request;
-    if (request->answer.size > options->max_tokens)
-        s_violation (session, "%zu tokens where %u were asked for", request->answer.size, options->max_tokens);
+    if (request->answer.size > request->max_tokens)
+        s_violation (session, "%zu tokens where %u were asked for", request->answer.size, request->max_tokens);
     for (size_t i = 0; options->token && i < request->answer.size; i++)
         if (request->answer.data [i] != options->token (options->token_arg, request->seed, i)) {
             s_violation (session, "token %zu of %zu is not what the engine says there", i, request->answer.size);
             return;
         }
-    if (request->done && request->ended_by_length && request->answer.size != options->max_tokens)
-        s_violation (session, "ended by length after %zu tokens of %u", request->answer.size, options->max_tokens);
+    if (request->done && request->ended_by_length && request->answer.size != request->max_tokens)
+        s_violation (session, "ended by length after %zu tokens of %u", request->answer.size, request->max_tokens);
 }
 
 //  ---- The end of a request ----------------------------------------------------------------------------------------------
@@ -301,6 +302,13 @@ s_set_alarm (harness_t *self)
     s_table (self)->alarm (self->port, at_ns);
 }
 
+//  As often in a long answer as in a short one.
+static uint32_t
+s_pause_ppm (const session_t *session)
+{
+    return (uint32_t)(UINT64_C (100000) * session->harness->options.max_tokens / session->request.max_tokens);
+}
+
 static void
 s_pause (session_t *session)
 {
@@ -332,7 +340,7 @@ s_on_data (void *arg, span_t bytes)
     s_read_events (session);
     if (request->manner == LEAVES && request->answer.size >= request->leave_after)
         s_leave (session);
-    else if (request->manner == READS_SLOWLY && random_chance (&session->random, 100000))
+    else if (request->manner == READS_SLOWLY && random_chance (&session->random, s_pause_ppm (session)))
         s_pause (session);
 }
 
@@ -453,9 +461,11 @@ s_write_body (const session_t *session, buffer_t *body)
     const harness_options_t *options = &session->harness->options;
     bool stream = session->request.manner != READS_WHOLE;
     buffer_print (body, "{\"model\":\"%s\",\"max_tokens\":%u,\"seed\":%" PRId64 ",", options->model,
-        options->max_tokens, session->request.seed);
+        session->request.max_tokens, session->request.seed);
     if (stream)
         buffer_append_string (body, "\"stream\":true,\"stream_options\":{\"include_usage\":true},");
+    if (session->request.manner == READS_SLOWLY)
+        buffer_append_string (body, "\"ignore_eos\":true,");
     buffer_append_string (body, "\"messages\":[");
     buffer_append (body, buffer_span (&session->messages));
     buffer_append_string (body, "]}");
@@ -494,7 +504,10 @@ s_begin_request (session_t *session)
     request_t *request = &session->request;
     buffer_fini (&request->line);
     buffer_fini (&request->answer);
-    *request = (request_t){ .manner = s_draw_manner (session),
+    manner_t manner = s_draw_manner (session);
+    bool is_long = manner == READS_SLOWLY && self->options.slow_tokens;
+    *request = (request_t){ .manner = manner,
+        .max_tokens = is_long ? self->options.slow_tokens : self->options.max_tokens,
         .seed = (int64_t)++self->request_count,
         .started_ns = s_now (self),
         .leave_after = random_below (&session->random, self->options.max_tokens) };

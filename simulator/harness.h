@@ -24,6 +24,7 @@ typedef struct {
     uint32_t prompt_bytes;      //  Of a first turn, about
     uint32_t turns;             //  Of a session, on average
     uint32_t max_tokens;        //  Of an answer
+    uint32_t slow_tokens;       //  Of one that is read slowly: more than fits between engine and reader; 0: the same
     uint32_t plain_ppm;         //  Share of requests that are not streamed
     uint32_t leave_ppm;         //  Share of streams whose client leaves in the middle
     uint32_t slow_ppm;          //  Share of streams whose client reads slowly

@@ -31,6 +31,7 @@ typedef enum {
 
 static way_t s_way;
 static bool s_excuse;
+static uint32_t s_slow_tokens;    //  Every reader is slow, and asks for so many; 0: none is
 static uint64_t s_violations;
 static port_t *s_server_port, *s_harness_port;
 static port_listener_t *s_listener;
@@ -197,6 +198,8 @@ s_run (way_t way, bool excuse)
         .prompt_bytes = 100,
         .turns = 2,
         .max_tokens = TOKENS,
+        .slow_tokens = s_slow_tokens,
+        .slow_ppm = s_slow_tokens ? 1000000 : 0,
         .token = s_token,
         .excused = s_excused,
         .on_violation = s_on_violation };
@@ -257,6 +260,17 @@ test_faults_excuse_breaking_off_and_nothing_else (void **state)
     }
 }
 
+static void
+test_slow_readers_may_ask_for_more (void **state)
+{
+    s_slow_tokens = TOKENS * 3;
+    harness_figures_t figures = s_run (RIGHT, false);
+    s_slow_tokens = 0;
+    assert_true (figures.ended > 0);
+    assert_int_equal (
+        s_violations, figures.ended);    //  The server says no more than ever, and that this was the length
+}
+
 int
 main (void)
 {
@@ -265,6 +279,7 @@ main (void)
         cmocka_unit_test (test_each_wrong_way_is_noticed_every_time),
         cmocka_unit_test (test_an_endless_request_stays_open),
         cmocka_unit_test (test_faults_excuse_breaking_off_and_nothing_else),
+        cmocka_unit_test (test_slow_readers_may_ask_for_more),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

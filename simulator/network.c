@@ -15,6 +15,7 @@ network_new (realm_t *realm)
     self->realm = realm;
     self->bounds = map_new (0);
     self->next_port = PORT_FIRST;
+    self->queue = UINT32_MAX;
     list_init (&self->all_bounds);
     list_init (&self->circuits);
     return self;
@@ -46,6 +47,19 @@ network_set_publishing (network_t *self, uint32_t loss_ppm, uint32_t reorder_ppm
     self->loss_ppm = loss_ppm;
     self->reorder_ppm = reorder_ppm;
     realm_note (self->realm, NOTE_FAULT, loss_ppm, reorder_ppm);
+}
+
+void
+network_set_queue (network_t *self, uint32_t messages)
+{
+    self->queue = messages;
+    realm_note (self->realm, NOTE_FAULT, messages, 0);
+}
+
+uint32_t
+network_queue (const network_t *self)
+{
+    return self->queue;
 }
 
 uint32_t

@@ -96,6 +96,7 @@ typedef struct {
     uint64_t fallen;            //  Fell by partition, silence or crash
     uint64_t published_lost;    //  Lost on the legs that may lose
     uint64_t reordered;         //  Overtaken there
+    uint64_t full;              //  Sends that found a queue full; of what is published, the first in a row
 } network_figures_t;
 
 //  Since the start.  Borrowed for the network's life; sockets count in it.
@@ -103,6 +104,10 @@ network_figures_t *network_figures (network_t *self);
 
 //  Parts per million of what is published that is lost or overtaken, from now on.
 void network_set_publishing (network_t *self, uint32_t loss_ppm, uint32_t reorder_ppm);
+
+//  Messages a subscriber may be behind, from now on, where its publisher would allow more; UINT32_MAX at the start.
+void network_set_queue (network_t *self, uint32_t messages);
+uint32_t network_queue (const network_t *self);
 
 //  As last set; 0 at the start.
 uint32_t network_loss_ppm (const network_t *self);

@@ -17,6 +17,7 @@ struct network {
     uint32_t next_port;           //  For wildcards
     uint32_t loss_ppm;            //  Of what is published
     uint32_t reorder_ppm;         //  Of what is published
+    uint32_t queue;               //  Messages a subscriber may be behind at most
     network_figures_t figures;    //  For reports
 };
 

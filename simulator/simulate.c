@@ -7,6 +7,7 @@
 #include "base/map.h"
 #include "base/memory.h"
 #include "runtime/directory.h"
+#include "simulator/disk.h"
 #include "simulator/port/sim_port.h"
 
 //  A root that ended is started again after this long.
@@ -22,24 +23,31 @@ enum { LOOKS_A_CHECK = 7 };
 //  Requests that are still under way when faults have stopped get this long to end.
 #define PATIENCE_NS (900 * REALM_SECOND)
 
+//  Who has drained is back after this long.
+#define RETURN_NS (20 * REALM_SECOND)
+
 #define QUIET_DEFAULT_NS (180 * REALM_SECOND)
 
 #define HARNESS_MACHINE "harness"
 
-enum { COUNTED_MAX = 6 };
+enum { COUNTED_MAX = 9 };
 
 //  Metrics that are situations.
 static const struct {
     const char *name;         //  Of the metric
     const char *labels;       //  Of the metric; NULL: all of this name together
     situation_t situation;    //  What it shows
+    bool is_gauge;            //  Shown whenever it has risen from 0 since the last look
 } s_counted [COUNTED_MAX] = {
-    { "stator_bus_events_total", "kind=\"gap\"", SITUATION_GAP },
-    { "stator_bus_events_total", "kind=\"replayed\"", SITUATION_RING_REPLAY },
-    { "stator_bus_events_total", "kind=\"snapshot\"", SITUATION_SNAPSHOT },
-    { "stator_bus_events_total", "kind=\"fence\"", SITUATION_FENCE },
-    { "stator_bus_events_total", "kind=\"refused\"", SITUATION_REFUSED },
-    { "stator_migrations_total", NULL, SITUATION_MIGRATION },
+    { "stator_bus_events_total", "kind=\"gap\"", SITUATION_GAP, false },
+    { "stator_bus_events_total", "kind=\"replayed\"", SITUATION_RING_REPLAY, false },
+    { "stator_bus_events_total", "kind=\"snapshot\"", SITUATION_SNAPSHOT, false },
+    { "stator_bus_events_total", "kind=\"fence\"", SITUATION_FENCE, false },
+    { "stator_bus_events_total", "kind=\"stale_event\"", SITUATION_ZOMBIE, false },
+    { "stator_broker_batches_total", "result=\"stale\"", SITUATION_ZOMBIE, false },
+    { "stator_bus_events_total", "kind=\"refused\"", SITUATION_REFUSED, false },
+    { "stator_migrations_total", NULL, SITUATION_MIGRATION, false },
+    { "stator_worker_parked_tokens", NULL, SITUATION_CREDIT_STALL, true },
 };
 
 //  What an actor's counters stood at when they were last read.
@@ -68,6 +76,7 @@ struct simulation {
     map_t *seen;                          //  seen_t by address of an actor
     realm_event_t look;                   //  The next look
     uint64_t looks;                       //  So far
+    uint64_t draining_ns;                 //  When somebody who carries answers was last seen to drain; 0: never
 };
 
 static const char *const s_situation_names [SITUATION_COUNT] = {
@@ -75,12 +84,16 @@ static const char *const s_situation_names [SITUATION_COUNT] = {
     [SITUATION_RING_REPLAY] = "ring_replay",
     [SITUATION_SNAPSHOT] = "snapshot",
     [SITUATION_FENCE] = "fence",
+    [SITUATION_ZOMBIE] = "zombie",
     [SITUATION_MIGRATION] = "migration",
     [SITUATION_BROKER_LOSS] = "broker_loss",
     [SITUATION_PARTITION] = "partition",
     [SITUATION_CRASH_STREAMING] = "crash_streaming",
     [SITUATION_LEFT] = "left",
+    [SITUATION_MACHINE_LOSS] = "machine_loss",
     [SITUATION_TORN] = "torn",
+    [SITUATION_FULL_QUEUE] = "full_queue",
+    [SITUATION_CREDIT_STALL] = "credit_stall",
     [SITUATION_REFUSED] = "refused",
 };
 
@@ -105,10 +118,12 @@ s_on_violation (void *arg, const char *sentence)
 
 //  ---- Harnesses -----------------------------------------------------------------------------------------------------------
 
+//  What struck a request, or keeps it out: whoever drains takes nothing new for as long as somebody reads slowly.
 static bool
 s_excused (void *arg, uint64_t since_ns)
 {
-    return faults_since (((simulation_t *)arg)->faults, since_ns);
+    const simulation_t *self = arg;
+    return faults_since (self->faults, since_ns) || (self->draining_ns && self->draining_ns + RETURN_NS > since_ns);
 }
 
 static status_t
@@ -213,7 +228,8 @@ s_gather (simulation_t *self, const realm_process_t *process, const actor_t *act
         *seen = (seen_t){ .started = realm_process_number (process) };
     s_read_counters (actor, values);
     for (int i = 0; i < COUNTED_MAX; i++) {
-        self->report->situations [s_counted [i].situation] += (uint64_t)(values [i] - seen->values [i]);
+        int64_t more = s_counted [i].is_gauge ? values [i] && !seen->values [i] : values [i] - seen->values [i];
+        self->report->situations [s_counted [i].situation] += (uint64_t)more;
         seen->values [i] = values [i];
     }
 }
@@ -240,17 +256,6 @@ s_check_index (simulation_t *self, bool quiet)
     invariants_check (self->realm, &self->options->view, quiet, &self->report->index, s_on_violation, self);
 }
 
-static void
-s_on_look (realm_event_t *event)
-{
-    simulation_t *self = LIST_ENTRY (event, simulation_t, look);
-    s_keep_roots_standing (self);
-    s_gather_all (self);
-    if (++self->looks % LOOKS_A_CHECK == 0)
-        s_check_index (self, false);
-    realm_schedule (self->realm, event, realm_now (self->realm) + LOOK_NS);
-}
-
 static bool
 s_houses (simulation_t *self, const realm_process_t *process, const char *service)
 {
@@ -259,6 +264,45 @@ s_houses (simulation_t *self, const realm_process_t *process, const char *servic
         if (address_is_of (span_from_string (actor_address (actor)), service))
             return true;
     return false;
+}
+
+//  Answers go on from another worker; what they pass through on the way to the harness must stand.
+static bool
+s_carries_answers (simulation_t *self, const realm_process_t *process)
+{
+    return s_houses (self, process, "frontend") || s_houses (self, process, "router") ||
+           s_houses (self, process, "host");
+}
+
+static bool
+s_drains (simulation_t *self, const realm_process_t *process)
+{
+    const actor_t *actor;
+    for (size_t k = 0; (actor = self->options->view.actor_at (process, k)); k++)
+        if (actor_is_draining (actor))
+            return true;
+    return false;
+}
+
+static void
+s_look_for_draining (simulation_t *self)
+{
+    const realm_process_t *process;
+    for (size_t i = 0; (process = realm_process_at (self->realm, i)); i++)
+        if (s_drains (self, process) && s_carries_answers (self, process))
+            self->draining_ns = realm_now (self->realm);
+}
+
+static void
+s_on_look (realm_event_t *event)
+{
+    simulation_t *self = LIST_ENTRY (event, simulation_t, look);
+    s_keep_roots_standing (self);
+    s_look_for_draining (self);
+    s_gather_all (self);
+    if (++self->looks % LOOKS_A_CHECK == 0)
+        s_check_index (self, false);
+    realm_schedule (self->realm, event, realm_now (self->realm) + LOOK_NS);
 }
 
 static void
@@ -270,14 +314,6 @@ s_on_process_crash (simulation_t *self, const realm_process_t *process)
     s_gather_process (self, process);
     self->report->situations [SITUATION_BROKER_LOSS] += s_houses (self, process, "broker");
     self->report->situations [SITUATION_CRASH_STREAMING] += figures.streaming > 0;
-}
-
-//  Answers go on from another worker; what they pass through on the way to the harness must stand.
-static bool
-s_carries_answers (simulation_t *self, const realm_process_t *process)
-{
-    return s_houses (self, process, "frontend") || s_houses (self, process, "router") ||
-           s_houses (self, process, "host");
 }
 
 static const actor_t *
@@ -329,13 +365,22 @@ s_leaves_nobody (simulation_t *self, const realm_process_t *struck)
     return false;
 }
 
+//  These have endpoints that are written down: a second one does not come up.
+static bool
+s_is_bound_for_good (simulation_t *self, const realm_process_t *process)
+{
+    return s_houses (self, process, "frontend") || s_houses (self, process, "broker") ||
+           s_houses (self, process, "host");
+}
+
 //  A machine that goes, or that nobody knows any more, takes several workers at once, perhaps as many as are tried for one
 //  request.  A single worker is felt where it was the last one that was well.  Whoever starts anew is known by nobody before
 //  the broker has heard of it.
 static fault_feeling_t
 s_feeling (simulation_t *self, fault_kind_t kind, const realm_process_t *process)
 {
-    if (kind == FAULT_CLOCK_JUMP || kind == FAULT_FULL_DISK || kind == FAULT_PUBLISH_LOSS)
+    if (kind == FAULT_CLOCK_JUMP || kind == FAULT_FULL_DISK || kind == FAULT_PUBLISH_LOSS ||
+        (kind == FAULT_TWIN && s_is_bound_for_good (self, process)))
         return FEELS_NOTHING;
     if (!process || s_carries_answers (self, process) ||
         (s_houses (self, process, "worker") && s_leaves_nobody (self, process)))
@@ -356,7 +401,7 @@ s_on_fault (void *arg, fault_kind_t kind, realm_process_t *process, realm_machin
     if (kind == FAULT_PROCESS_CRASH)
         s_on_process_crash (self, process);
     self->report->situations [SITUATION_PARTITION] += kind == FAULT_PARTITION;
-    self->report->situations [SITUATION_TORN] += kind == FAULT_MACHINE_CRASH;
+    self->report->situations [SITUATION_MACHINE_LOSS] += kind == FAULT_MACHINE_CRASH;
     return s_feeling (self, kind, process);
 }
 
@@ -457,6 +502,10 @@ s_write_report (simulation_t *self)
     report->log_hash = realm_log_hash (self->realm);
     report->network = *network_figures (realm_network (self->realm));
     report->situations [SITUATION_LEFT] = report->harness.left;
+    report->situations [SITUATION_FULL_QUEUE] = report->network.full;
+    realm_machine_t *machine;
+    for (size_t i = 0; (machine = realm_machine_at (self->realm, i)); i++)
+        report->situations [SITUATION_TORN] += disk_torn (realm_machine_disk (machine));
     for (int kind = 0; kind < FAULT_COUNT; kind++)
         report->faults [kind] = faults_count (self->faults, (fault_kind_t)kind);
 }

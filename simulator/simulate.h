@@ -40,12 +40,16 @@ typedef enum {
     SITUATION_RING_REPLAY,        //  A ring filled it
     SITUATION_SNAPSHOT,           //  A snapshot did
     SITUATION_FENCE,              //  A newer incarnation took over
+    SITUATION_ZOMBIE,             //  The one that it replaced was heard all the same
     SITUATION_MIGRATION,          //  An answer went on from another worker
     SITUATION_BROKER_LOSS,        //  The broker died
     SITUATION_PARTITION,          //  Somebody was cut off
     SITUATION_CRASH_STREAMING,    //  A process died while answers were being streamed
     SITUATION_LEFT,               //  A harness left in the middle of an answer
-    SITUATION_TORN,               //  A machine went down
+    SITUATION_MACHINE_LOSS,       //  A machine went down
+    SITUATION_TORN,               //  A store lost by that what had been committed
+    SITUATION_FULL_QUEUE,         //  A queue of messages had no room
+    SITUATION_CREDIT_STALL,       //  A worker had tokens for which its caller gave no credit
     SITUATION_REFUSED,            //  Somebody's key was not good enough for what he said
     SITUATION_COUNT
 } situation_t;

@@ -44,6 +44,7 @@ s_rows (const simulate_report_t *report, uint64_t wall_ns, row_t rows [ROWS_MAX]
         { "network", "lost", report->network.lost },
         { "network", "published_lost", report->network.published_lost },
         { "network", "reordered", report->network.reordered },
+        { "network", "full", report->network.full },
         { "network", "fallen", report->network.fallen },
         { "network", "refused", report->network.refused },
         { "index", "looks", report->index.looks },

@@ -292,7 +292,9 @@ test_a_full_queue_says_again (void **state)
     assert_int_equal (TABLE (0)->socket_connect (s_nodes [0].socket, "tcp://127.0.0.1:7400", NULL), STATUS_OK);
     for (int i = 0; i < 3; i++)
         assert_int_equal (s_say (0, "waits"), STATUS_OK);
+    assert_int_equal (network_figures (realm_network (s_realm))->full, 0);
     assert_int_equal (s_say (0, "does not fit"), STATUS_AGAIN);
+    assert_int_equal (network_figures (realm_network (s_realm))->full, 1);
 }
 
 static void
@@ -318,6 +320,28 @@ test_a_subscriber_that_is_behind_loses_the_newest_and_only_it (void **state)
     s_run_ms (100);
     assert_string_equal (s_nodes [1].heard, "k1 k2 ");
     assert_string_equal (s_nodes [2].heard, "k1 k2 k3 k4 ");
+}
+
+//  What is behind is counted once, however much it misses.
+static void
+test_the_network_can_make_queues_of_subscribers_shorter (void **state)
+{
+    s_start (0, "a");
+    s_start (1, "b");
+    s_bind (0, SOCKET_XPUB, "tcp://*:7401");
+    s_connect (1, SOCKET_SUB, "tcp://a:7401");
+    TABLE (1)->socket_subscribe (s_nodes [1].socket, SPAN ("k"));
+    s_run_ms (100);
+    network_set_queue (realm_network (s_realm), 1);
+    for (char word [] = "k1"; word [1] <= '3'; word [1]++)
+        s_say (0, word);
+    s_run_ms (100);
+    network_set_queue (realm_network (s_realm), UINT32_MAX);
+    for (char word [] = "k4"; word [1] <= '5'; word [1]++)
+        s_say (0, word);
+    s_run_ms (100);
+    assert_string_equal (s_nodes [1].heard, "k1 k4 k5 ");
+    assert_int_equal (network_figures (realm_network (s_realm))->full, 1);
 }
 
 static void
@@ -455,6 +479,7 @@ test_a_crash_of_the_machine_may_take_commits_that_were_not_synced (void **state)
         assert_false (c && !b);
         span_t last = disk_store_get (store, SPAN ("last"));
         assert_true (span_equal_string (last, c ? "c" : b ? "b" : "a"));
+        assert_int_equal (disk_torn (disk), !c);
         lost = lost || !b;
         kept = kept || c;
         disk_store_close (store);
@@ -686,6 +711,7 @@ main (void)
         TEST (test_no_alarm_rings_in_a_frozen_process),
         TEST (test_a_full_queue_says_again),
         TEST (test_a_subscriber_that_is_behind_loses_the_newest_and_only_it),
+        TEST (test_the_network_can_make_queues_of_subscribers_shorter),
         TEST (test_publishing_loses_and_reorders_when_told_to),
         TEST (test_a_parent_hears_of_the_end_of_its_child_and_takes_it_along),
         TEST (test_a_program_that_is_not_there_cannot_be_started),

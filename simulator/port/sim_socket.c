@@ -312,11 +312,18 @@ s_link_destroy (link_t *self)
 }
 
 static status_t
+s_find_full (port_socket_t *self)
+{
+    network_figures (realm_network (self->port->realm))->full++;
+    return STATUS_AGAIN;
+}
+
+static status_t
 s_link_send (link_t *self, const span_t *frames, size_t count)
 {
     uint32_t waiting = self->up ? circuit_under_way (self->circuit, END_DIALLER) : (uint32_t)self->pending.count;
     if (waiting >= self->socket->options.send_queue)
-        return STATUS_AGAIN;
+        return s_find_full (self->socket);
     parcel_t *parcel = parcel_new (frames, count);
     if (self->up) {
         circuit_send (self->circuit, END_DIALLER, SENT_MESSAGE, parcel);
@@ -426,7 +433,7 @@ s_send_to_peer (port_socket_t *self, const span_t *frames, size_t count)
     if (!peer || count < 2)
         return STATUS_UNREACHABLE;
     if (circuit_under_way (peer->circuit, END_BINDER) >= self->options.send_queue)
-        return STATUS_AGAIN;
+        return s_find_full (self);
     parcel_t *parcel = parcel_new (frames + 1, count - 1);
     circuit_send (peer->circuit, END_BINDER, SENT_MESSAGE, parcel);
     parcel_release (parcel);
@@ -440,8 +447,10 @@ s_publish_to (peer_t *peer, parcel_t *parcel)
     sim_port_t *port = peer->socket->port;
     network_t *network = realm_network (port->realm);
     network_figures_t *figures = network_figures (network);
-    bool behind = circuit_under_way (peer->circuit, END_BINDER) >= peer->socket->options.send_queue;
+    uint32_t waiting = circuit_under_way (peer->circuit, END_BINDER);
+    bool behind = waiting >= peer->socket->options.send_queue || waiting >= network_queue (network);
     peer->socket->overflows += behind && !peer->behind;
+    figures->full += behind && !peer->behind;
     peer->behind = behind;
     if (behind || random_chance (&port->publish_random, network_loss_ppm (network)))
         figures->published_lost++;
