@@ -4,8 +4,10 @@
 
 static const uint64_t REBIND_NS = 20000000;
 
-//  A second of attempts: a socket that closes takes less.
-enum { FAILURES_TOLD = 50 };
+enum {
+    FAILURES_TOLD = 50,          //  A second of attempts: a socket that closes takes less
+    SUBSCRIBED_MAX = 4 << 20,    //  Bytes of subscriptions; the library takes some thirty times as much for them
+};
 
 static const metric_desc_t s_refused_metric = { .name = "stator_broker_followers_refused_total",
     .help = "Peers without a key that is known here, turned away where events are published.",
@@ -19,10 +21,15 @@ static const metric_desc_t s_strays_metric = { .name = "stator_broker_strays_tot
     .help = "Messages sent to where events are published that are no subscription; nobody reads them.",
     .kind = METRIC_COUNTER };
 
+static const metric_desc_t s_crowded_metric = { .name = "stator_broker_followers_crowded_total",
+    .help = "Times that all followers were hung up on because of how much they had subscribed to.",
+    .kind = METRIC_COUNTER };
+
 void
 fabric_list_metrics (metric_told_fn *told, void *arg)
 {
-    static const metric_desc_t *const all [] = { &s_overflows_metric, &s_refused_metric, &s_strays_metric, NULL };
+    static const metric_desc_t *const all [] = { &s_crowded_metric, &s_overflows_metric, &s_refused_metric,
+        &s_strays_metric, NULL };
     metrics_tell (all, told, arg);
 }
 
@@ -40,13 +47,22 @@ s_close (fabric_t *self)
     self->socket = NULL;
 }
 
-//  A subscription is one frame that begins with a byte 1, its end with a 0.  Nothing else has a meaning here.
+static void s_hang_up (void *state, actor_t *actor, void *arg);
+
+//  A subscription is one frame that begins with a byte 1, its end with a 0.  Nothing else has a meaning here.  Ends are not
+//  subtracted: they may be of what nobody had subscribed to.
 static void
 s_on_message (void *arg, const span_t *frames, size_t count)
 {
     fabric_t *self = arg;
     bool is_subscription = count == 1 && frames [0].size && frames [0].data [0] <= 1;
     metric_add (self->strays, !is_subscription);
+    bool begins = is_subscription && frames [0].data [0];
+    self->subscribed += begins ? frames [0].size : 0;
+    if (self->subscribed > SUBSCRIBED_MAX && !self->crowded) {
+        self->crowded = true;
+        timer_start (&self->rebind, self->actor, 0, s_hang_up, self);
+    }
 }
 
 static void
@@ -87,9 +103,35 @@ s_rebind (void *state, actor_t *actor, void *arg)
     }
     if (++self->failures == FAILURES_TOLD)
         actor_log (actor, LOG_ERROR,
-            "no events are published since the keys were read again: %s; end whoever holds it, it is tried until then",
+            "no events are published since their socket was closed to be opened anew: %s; end whoever holds it, it is "
+            "tried until then",
             error.text);
     timer_start (&self->rebind, actor, REBIND_NS, s_rebind, self);
+}
+
+//  Ends all connections; whoever subscribed may come again.
+static void
+s_renew (fabric_t *self)
+{
+    self->turned_away += s_table (self)->socket_refused (self->socket);
+    self->overflowed += s_table (self)->socket_overflows (self->socket);
+    s_close (self);
+    self->failures = 0;
+    self->subscribed = 0;
+    self->crowded = false;
+    timer_start (&self->rebind, self->actor, REBIND_NS, s_rebind, self);
+}
+
+static void
+s_hang_up (void *state, actor_t *actor, void *arg)
+{
+    fabric_t *self = arg;
+    metric_add (self->crowds, 1);
+    actor_log (actor, LOG_WARNING,
+        "followers subscribed to more than %d bytes: all are hung up on, and whoever comes again asks for what it "
+        "missed",
+        SUBSCRIBED_MAX);
+    s_renew (self);
 }
 
 status_t
@@ -102,6 +144,7 @@ fabric_init (fabric_t *self, actor_t *actor, const broker_options_t *options, er
     self->refused = metrics_get (actor_metrics (actor), &s_refused_metric, NULL);
     self->overflows = metrics_get (actor_metrics (actor), &s_overflows_metric, NULL);
     self->strays = metrics_get (actor_metrics (actor), &s_strays_metric, NULL);
+    self->crowds = metrics_get (actor_metrics (actor), &s_crowded_metric, NULL);
     return s_bind (self, error);
 }
 
@@ -131,11 +174,7 @@ fabric_renew (fabric_t *self)
 {
     if (!self->socket || !endpoint_leaves_machine (span_from_string (self->endpoint)))
         return;
-    self->turned_away += s_table (self)->socket_refused (self->socket);
-    self->overflowed += s_table (self)->socket_overflows (self->socket);
-    s_close (self);
-    self->failures = 0;
-    timer_start (&self->rebind, self->actor, REBIND_NS, s_rebind, self);
+    s_renew (self);
 }
 
 void

@@ -2,7 +2,8 @@
 //
 //  Who follows is asked for its key when it comes, and says nothing afterwards.  So after a change of keys the socket is
 //  bound anew and all come again: those whose key was revoked would go on hearing otherwise.  What the others miss
-//  meanwhile they find in the rings.
+//  meanwhile they find in the rings.  The same happens where followers have subscribed to more than 4 MiB since it was bound,
+//  of which the library keeps every byte thirty times over.
 
 #ifndef BROKER_FABRIC_H
 #define BROKER_FABRIC_H
@@ -18,11 +19,14 @@ typedef struct {
     port_socket_t *socket;    //  NULL while it is bound anew
     actor_timer_t rebind;     //  The next attempt
     uint32_t failures;        //  Attempts in vain since the socket was closed
+    uint64_t subscribed;      //  Bytes of subscriptions since then
+    bool crowded;             //  They are too many: the next attempt is under way
     uint64_t turned_away;     //  Followers refused by the sockets before this one
     uint64_t overflowed;      //  Queues found full by those
     metric_t *refused;        //  All of them
     metric_t *overflows;      //  Likewise
     metric_t *strays;         //  Messages that are no subscription
+    metric_t *crowds;         //  Times that they were too many
 } fabric_t;
 
 //  Tells of each metric.

@@ -263,6 +263,32 @@ test_stray_messages_to_the_bus_are_counted (void **state)
     bus_end ();
 }
 
+//  Whatever is subscribed to is kept at many times its size, so there is a bound; whoever is hung up on for it repairs its gaps.
+static void
+test_subscriptions_beyond_the_bound_are_let_go (void **state)
+{
+    enum { LONG = 4000, FEW = 1000, MANY = 1100 };
+    char prefix [LONG + 1];
+    bus_begin_all (23, RING);
+    port_t *port = actor_port (stage_find (bus_stage, "source/0"));
+    port_socket_t *greedy = port->table->socket_open (port, &(socket_options_t){ .kind = SOCKET_SUB }, NULL);
+    assert_int_equal (port->table->socket_connect (greedy, STAGE_EVENTS, NULL), STATUS_OK);
+    for (int i = 0; i < MANY; i++) {
+        if (i == FEW)
+            bus_run (REALM_SECOND);
+        assert_int_equal (bus_metric (BROKER, "stator_broker_followers_crowded_total", ""), 0);
+        snprintf (prefix, sizeof prefix, "%0*d", LONG, i);
+        port->table->socket_subscribe (greedy, span_from_string (prefix));
+    }
+    bus_run (REALM_SECOND);
+    int64_t times = bus_metric (BROKER, "stator_broker_followers_crowded_total", "");
+    assert_true (times > 0);
+    port->table->socket_close (greedy);
+    bus_check_equal_once_quiet ();
+    assert_int_equal (bus_metric (BROKER, "stator_broker_followers_crowded_total", ""), times);
+    bus_end ();
+}
+
 int
 main (void)
 {
@@ -274,6 +300,7 @@ main (void)
         cmocka_unit_test (test_a_batch_of_no_stream_reaches_nobody),
         cmocka_unit_test (test_what_cannot_be_is_said_of_nobody),
         cmocka_unit_test (test_stray_messages_to_the_bus_are_counted),
+        cmocka_unit_test (test_subscriptions_beyond_the_bound_are_let_go),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
