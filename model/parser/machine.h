@@ -106,6 +106,7 @@ struct parser {
     span_t tool_name;        //  Whose name is this: a model often calls the same tool again
     schema_t tool_schema;    //  And its arguments, as an object
     extent_t extent;         //  JSON, NAMED, harmony: its arguments or another value
+    buffer_t comma;          //  The same: a comma and blanks that wait for what follows, for nothing may
     buffer_t word;           //  A key, a name, a header
     buffer_t id;             //  Where the model wrote one before the name
     size_t early_start;      //  JSON: arguments before the name lie here in raw
@@ -151,7 +152,7 @@ machine_wait (parser_t *self, span_t text, span_t marker)
     return MACHINE_WAIT;
 }
 
-//  Delivers a piece of arguments that are JSON themselves, whose extent was fed with it.
+//  Delivers a piece of arguments that are JSON themselves, whose extent was fed with it.  A comma at its end waits.
 void machine_pass (parser_t *self, span_t json);
 
 //  Delivers what `out` has gathered, and empties it.

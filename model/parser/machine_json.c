@@ -36,8 +36,8 @@ s_begin (parser_t *self)
 static void
 s_close (parser_t *self)
 {
-    if (self->phase == READ_ARGUMENTS && self->has_arguments && extent_close (&self->extent, &self->out))
-        machine_flush (self);
+    if (self->phase == READ_ARGUMENTS)
+        machine_close_object (self);
 }
 
 //  The object is not what it should be.

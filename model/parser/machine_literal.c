@@ -2,7 +2,7 @@
 
 #include "model/parser/machine.h"
 
-enum { NAME, ARGUMENTS };
+enum { NAME, BEHIND_NAME, ARGUMENTS };
 
 static void
 s_begin (parser_t *self)
@@ -24,17 +24,22 @@ s_end_bare (parser_t *self, span_t text, bool last)
     return 0;
 }
 
-//  Goes on in the name.  With it the bracket behind it is taken, but for one that opens no call: that is looked at again, for
-//  what came before must be kept to be released.
+//  Goes on in the name, and in blanks behind it where a marker opened the call.  With it the bracket behind it is taken, but
+//  for one that opens no call: that is looked at again, for what came before must be kept to be released.
 static size_t
 s_name (parser_t *self, span_t text, bool last)
 {
-    size_t size = machine_name_size (span_slice (text, 0, NAME_MAX_BYTES - self->word.size));
+    size_t room = self->phase == NAME ? NAME_MAX_BYTES - self->word.size : 0;
+    size_t size = machine_name_size (span_slice (text, 0, room));
     bool opens = size < text.size && (text.data [size] == '(' || text.data [size] == '{');
     span_t name = span_slice (text, 0, size);
     if (!opens || self->word.size) {
         buffer_append (&self->word, name);
         name = buffer_span (&self->word);
+    }
+    if (!opens && !size && self->row->call_start && self->word.size && text_is_blank (text.data [0])) {
+        self->phase = BEHIND_NAME;
+        return text_blanks (text);
     }
     if (!opens)
         return size ? size : s_end_bare (self, text, last);
@@ -51,7 +56,7 @@ static size_t
 s_step (parser_t *self, span_t text, bool last)
 {
     bool broken;
-    if (self->phase == NAME)
+    if (self->phase != ARGUMENTS)
         return s_name (self, text, last);
     size_t taken = literal_feed (&self->literal, text, last, &self->out, &broken);
     bool done = self->literal.done;

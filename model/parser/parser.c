@@ -6,6 +6,8 @@
 #include "base/memory.h"
 #include "model/parser/machine.h"
 
+enum { COMMA_MAX = 64 };    //  Bytes of a comma and of blanks that wait for a value
+
 //  ---- What machines call ------------------------------------------------------------------------------------------------
 
 //  The body of a message to a tool.  What follows a complete value is no part of it.
@@ -90,9 +92,38 @@ machine_arguments (parser_t *self, span_t json)
     self->sink.arguments (self->sink.context, json);
 }
 
+//  Bytes before a comma at the end and the blanks behind it; all of them where none ends it, or too many blanks do.
+static size_t
+s_before_comma (span_t json)
+{
+    size_t size = json.size;
+    while (size && text_is_blank (json.data [size - 1]))
+        size--;
+    bool comma = size && json.data [size - 1] == ',' && json.size - size < COMMA_MAX;
+    return comma ? size - 1 : json.size;
+}
+
+//  Delivers the comma that waits, where something follows it, and keeps one at the end.  Returns what is between.
+__attribute__ ((noinline)) static span_t
+s_pass_commas (parser_t *self, span_t json)
+{
+    size_t blanks = self->comma.size ? text_blanks (json) : 0;
+    buffer_append (&self->comma, span_slice (json, 0, blanks));
+    if (blanks < json.size || self->comma.size > COMMA_MAX) {
+        machine_arguments (self, buffer_span (&self->comma));
+        buffer_clear (&self->comma);
+    }
+    span_t rest = span_slice (json, blanks, json.size);
+    size_t size = self->extent.in_string ? rest.size : s_before_comma (rest);
+    buffer_append (&self->comma, span_slice (rest, size, rest.size));
+    return span_slice (rest, 0, size);
+}
+
 void
 machine_pass (parser_t *self, span_t json)
 {
+    if (self->comma.size || !self->extent.in_string)
+        json = s_pass_commas (self, json);
     machine_arguments (self, json);
     if (self->extent.in_string && !self->extent.escape)
         machine_run (self, RUN_STRING, '"');
@@ -105,9 +136,19 @@ machine_flush (parser_t *self)
     buffer_clear (&self->out);
 }
 
+//  The call is over: a comma that waits can only be what the model wrote.
+static void
+s_pass_last_comma (parser_t *self)
+{
+    if (self->comma.size)
+        machine_arguments (self, buffer_span (&self->comma));
+    buffer_clear (&self->comma);
+}
+
 void
 machine_end_call (parser_t *self)
 {
+    s_pass_last_comma (self);
     if (!self->has_arguments)
         machine_arguments (self, SPAN ("{}"));
     self->sink.call_end (self->sink.context);
@@ -181,6 +222,9 @@ machine_read_object (parser_t *self, span_t text, bool last, bool *ended)
 void
 machine_close_object (parser_t *self)
 {
+    if (self->comma.size)
+        self->extent.expect = EXTENT_NEXT;
+    buffer_clear (&self->comma);
     if (self->has_arguments && extent_close (&self->extent, &self->out))
         machine_flush (self);
 }
@@ -646,8 +690,8 @@ s_close_arguments (parser_t *self)
 {
     if (self->channel != TO_ARGUMENTS)
         s_machine (self)->close (self);
-    else if (self->has_arguments && extent_close (&self->extent, &self->out))
-        machine_flush (self);
+    else
+        machine_close_object (self);
 }
 
 static void
@@ -658,6 +702,7 @@ s_finish_call (parser_t *self, bool cut)
         machine_end_call (self);
         return;
     }
+    s_pass_last_comma (self);
     self->sink.call_end (self->sink.context);
     self->open = false;
 }
@@ -730,7 +775,7 @@ parser_destroy (parser_t **self_p)
     if (!self)
         return;
     buffer_t *const buffers [] = { &self->held, &self->raw, &self->out, &self->word, &self->id, &self->value,
-        &self->closer, &self->opener };
+        &self->closer, &self->opener, &self->comma };
     for (size_t i = 0; i < sizeof buffers / sizeof *buffers; i++)
         buffer_fini (buffers [i]);
     memory_free (self);

@@ -270,6 +270,14 @@ test_an_interrupted_call_is_closed (void **state)
             "hermes", "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":1</tool_call>.", ".", "", "f(){\"a\":1}\n") },
         { SAYS ("hermes", "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":tr", "", "", "f(){\"a\":tr\n"),
             .cut = true },
+        { SAYS ("hermes", "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":[1,2], ", "", "", "f(){\"a\":[1,2]}\n") },
+        { SAYS ("hermes", "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":[1 ,\n", "", "", "f(){\"a\":[1 ]}\n") },
+        { SAYS ("hermes", "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\":1,", "", "", "f(){\"a\":1,\n"),
+            .cut = true },
+        { SAYS ("hermes", "<tool_call>{\"name\":\"f\",\"arguments\":{\"a\" , \n \"b\":1 , \"c\":[ , ]}}", "", "",
+            "f(){\"a\" , \n \"b\":1 , \"c\":[ , ]}\n") },
+        { SAYS ("functionary_v3_1", "<function=f>{\"a\":1, ", "", "", "f(){\"a\":1}\n") },
+        { SAYS ("harmony", "<|channel|>commentary to=functions.f<|message|>{\"a\":1,", "", "", "f(){\"a\":1}\n") },
         { SAYS ("deepseek_v3",
             "<" BAR "tool" LOW "calls" LOW "begin" BAR "><" BAR "tool" LOW "call" LOW "begin" BAR ">function<" BAR
             "tool" LOW "sep" BAR ">f\n```json\n{\"a\": {\"b\": 1}\n```<" BAR "tool" LOW "call" LOW "end" BAR ">.",
@@ -331,6 +339,9 @@ test_a_closer_ends_a_call_expression (void **state)
 {
     static const example_t examples [] = {
         { SAYS ("gemma4", "<|tool_call>call:f{a:5<tool_call|>.", ".", "", "f(){\"a\": 5}\n") },
+        { SAYS ("gemma4", "<|tool_call>call:f {a:5}<tool_call|>", "", "", "f(){\"a\": 5}\n") },
+        { SAYS ("gemma4", "<|tool_call>call:f \n<tool_call|>", "", "", "f(){}\n") },
+        { SAYS ("gemma4", "<|tool_call>call:f g{a:5}", "<|tool_call>call:f g{a:5}", "", "") },
         { SAYS ("gemma4", "<|tool_call>call:f{a:[1,{b:x <tool_call|><|tool_call>call:g{}<tool_call|>", "", "",
             "f(){\"a\": [1, {\"b\": \"x\"}]}\ng(){}\n") },
         { SAYS ("gemma4", "<|tool_call>call:f{a:<tool_call|>", "", "", "f(){\"a\": \"\"}\n") },
@@ -616,10 +627,11 @@ test_values_have_the_type_of_the_schema (void **state)
         { "i", "+", "\"+\"" }, { "i", ".", "\".\"" }, { "i", "1.2.3", "\"1.2.3\"" }, { "i", "5 6", "\"5 6\"" },
         { "i", "123456789012345678901234567890", "123456789012345678901234567890" }, { "b", "True", "true" },
         { "b", "FALSE", "false" }, { "b", "1", "true" }, { "b", "0", "false" }, { "b", "yes", "\"yes\"" },
-        { "o", "{'a': (1, None)}", "{\"a\": [1, null]}" }, { "m", "null", "null" }, { "m", "None", "\"None\"" },
-        { "m", "nullify", "\"nullify\"" }, { "m", "a longer one", "\"a longer one\"" }, { "r", "7", "7" },
-        { "u", "7", "7" }, { "u", "7x", "\"7x\"" }, { "u", "007", "\"007\"" }, { "loop", "1", "\"1\"" },
-        { "unknown", "7", "\"7\"" } };
+        { "o", "{'a': (1, None)}", "{\"a\": [1, null]}" }, { "o", "{\"a\": [1, ", "{\"a\": [1]}" },
+        { "o", "{\"a\": 1,", "{\"a\": 1}" }, { "o", "{1: [", "\"{1: [\"" }, { "m", "null", "null" },
+        { "m", "None", "\"None\"" }, { "m", "nullify", "\"nullify\"" }, { "m", "a longer one", "\"a longer one\"" },
+        { "r", "7", "7" }, { "u", "7", "7" }, { "u", "7x", "\"7x\"" }, { "u", "007", "\"007\"" },
+        { "loop", "1", "\"1\"" }, { "unknown", "7", "\"7\"" } };
     json_t *tools = said_parse_json (span_from_string (schema));
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         buffer_t text = { 0 };

@@ -4,6 +4,7 @@
 
 #include "base/json_writer.h"
 #include "base/memory.h"
+#include "model/parser/extent.h"
 #include "model/parser/literal.h"
 #include "model/parser/text.h"
 
@@ -242,6 +243,28 @@ s_render_literal (buffer_t *out, span_t text, schema_types_t types)
     return whole;
 }
 
+//  A list or an object that was cut, made whole, where the types permit one and no string.
+static bool
+s_render_cut (buffer_t *out, span_t text, schema_types_t types)
+{
+    bool odd, opens = text.size && (text.data [0] == '[' || text.data [0] == '{');
+    if (!opens || types & SCHEMA_STRING || !(types & (SCHEMA_ARRAY | SCHEMA_OBJECT)))
+        return false;
+    extent_t *extent = memory_new (sizeof *extent);
+    extent_init (extent);
+    bool whole = extent_feed (extent, text, &odd) == text.size;
+    buffer_t json = { 0 };
+    if (!extent->in_string && text.data [text.size - 1] == ',') {
+        extent->expect = EXTENT_NEXT;
+        text.size--;
+    }
+    buffer_append (&json, text);
+    whole = whole && extent_close (extent, &json) && s_render_json (out, buffer_span (&json), types);
+    memory_free (extent);
+    buffer_fini (&json);
+    return whole;
+}
+
 static size_t
 s_count_digits (span_t text)
 {
@@ -309,7 +332,7 @@ schema_render (buffer_t *out, span_t text, schema_types_t types)
 {
     span_t value = span_trim (text);
     if (s_render_loosely (out, value, types) || s_render_json (out, value, types) ||
-        s_render_literal (out, value, types))
+        s_render_literal (out, value, types) || s_render_cut (out, value, types))
         return;
     if (!(types & SCHEMA_STRING) && s_is_big_integer (value)) {
         buffer_append (out, value);
