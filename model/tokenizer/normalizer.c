@@ -196,6 +196,16 @@ s_is_touched (const normalization_t *step, uint32_t code)
     return code < TOUCHED ? step->touched [code / 64] >> (code % 64) & 1 : s_may_touch (&s_forms [step->kind], code);
 }
 
+//  The same of the character that begins here. Those of three bytes are most that are asked for: two say which word, one which bit.
+static inline bool
+s_is_touched_at (const normalization_t *step, const uint8_t *bytes)
+{
+    size_t size;
+    if (bytes [0] >= 0xe0 && bytes [0] < 0xf0)
+        return step->touched [(bytes [0] & 0xfu) << 6 | (bytes [1] & 0x3fu)] >> (bytes [2] & 0x3f) & 1;
+    return s_is_touched (step, letters_decode (bytes, &size));
+}
+
 //  Of a block of text, the first bytes of characters that a form may touch.
 static uint64_t
 s_ask_for (const normalization_t *step, const uint8_t *block)
@@ -249,8 +259,10 @@ s_next_changed (const normalization_t *step, span_t text, size_t at)
             block = memcpy (copy, block, text.size - at);
         for (uint64_t left = s_ask_for (step, block); left; left &= left - 1) {
             size_t place = at + (size_t)__builtin_ctzll (left);
+            if (!s_is_touched_at (step, text.data + place))
+                continue;
             uint32_t code = letters_decode (text.data + place, &size);
-            if (s_is_touched (step, code) && !s_takes (step, &marks, code, place, size))
+            if (!s_takes (step, &marks, code, place, size))
                 return marks.start;
         }
         at += CLASSES_BYTES;
