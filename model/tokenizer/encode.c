@@ -219,8 +219,8 @@ s_learn (tokenizer_t *self, const look_t *looks, size_t count)
         s_learn_merged (self, looks, count);
 }
 
-status_t
-encode_by_rules (tokenizer_t *self, span_t piece, bool may_be_whole, array_t *ids, error_t *error)
+static status_t
+s_encode_by_rules (tokenizer_t *self, span_t piece, bool may_be_whole, array_t *ids, error_t *error)
 {
     uint32_t whole = may_be_whole ? bpe_whole (&self->bpe, piece) : TOKEN_NONE;
     if (whole == TOKEN_NONE)
@@ -229,11 +229,11 @@ encode_by_rules (tokenizer_t *self, span_t piece, bool may_be_whole, array_t *id
     return STATUS_OK;
 }
 
-static status_t
-s_encode_by_model (tokenizer_t *self, span_t piece, bool may_be_whole, array_t *ids, error_t *error)
+status_t
+encode_piece (tokenizer_t *self, span_t piece, bool may_be_whole, array_t *ids, error_t *error)
 {
     if (self->model == MODEL_BPE)
-        return encode_by_rules (self, piece, may_be_whole, ids, error);
+        return s_encode_by_rules (self, piece, may_be_whole, ids, error);
     if (self->model == MODEL_UNIGRAM)
         return unigram_encode (&self->unigram, piece, ids, error);
     wordpiece_encode (&self->wordpiece, piece, ids);
@@ -246,7 +246,7 @@ s_encode_short (tokenizer_t *self, span_t piece, cache_key_t key, array_t *ids, 
 {
     encode_flush (self, ids);
     size_t before = ids->count;
-    status_t status = s_encode_by_model (self, piece, cache_has_lost (&self->cache, key), ids, error);
+    status_t status = encode_piece (self, piece, cache_has_lost (&self->cache, key), ids, error);
     if (!status && ids->count > before)
         cache_put_short (&self->cache, key, array_at (ids, before), ids->count - before);
     return status;
@@ -278,7 +278,7 @@ s_encode_new (tokenizer_t *self, span_t piece, uint64_t hash, array_t *ids, erro
         return s_encode_parts (self, piece, ids, error);
     encode_flush (self, ids);
     size_t before = ids->count;
-    status_t status = s_encode_by_model (self, piece, true, ids, error);
+    status_t status = encode_piece (self, piece, true, ids, error);
     if (!status && ids->count > before)
         cache_put (&self->cache, CACHE_PIECE, piece, hash, array_at (ids, before), ids->count - before);
     return status;

@@ -18,8 +18,8 @@ void encode_token (tokenizer_t *self, uint32_t id, array_t *ids);
 //  or the search for one takes too long.
 status_t encode_text (tokenizer_t *self, span_t text, bool is_first, array_t *ids, error_t *error);
 
-//  Appends the tokens that the rules of a byte-pair vocabulary make of a piece, which may be any bytes. may_be_whole: it may be a
+//  Appends the tokens that the model makes of a piece, which for byte-pair vocabularies may be any bytes. may_be_whole: it may be a
 //  token. Nothing is staged, and nothing may be.
-status_t encode_by_rules (tokenizer_t *self, span_t piece, bool may_be_whole, array_t *ids, error_t *error);
+status_t encode_piece (tokenizer_t *self, span_t piece, bool may_be_whole, array_t *ids, error_t *error);
 
 #endif

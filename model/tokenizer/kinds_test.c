@@ -258,6 +258,11 @@ static const kind_t s_kinds [] = {
         "\"use_regex\": false}, \"model\": {\"type\": \"BPE\", \"vocab\": {\"<0xC3>\": 0, \"<0x83>\": 1, \"\\u00a9\": "
         "2}, \"merges\": [], \"byte_fallback\": true}}",
         "\xc3\xa9", false, "0 1 2" },
+    { "Bytes that are no text are those of their characters too",
+        "{\"pre_tokenizer\": {\"type\": \"ByteLevel\", \"add_prefix_space\": false, \"trim_offsets\": true, "
+        "\"use_regex\": false}, \"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0, \"\\u00ff\": 1, \"\\u00fe\": 2, "
+        "\"\\u00ff\\u00fe\": 3}, \"merges\": [[\"\\u00ff\", \"\\u00fe\"]], \"byte_fallback\": true}}",
+        "a\xff\xfe\xff", false, "0 3 1" },
     { "ByteLevel twice",
         "{\"pre_tokenizer\": {\"type\": \"Sequence\", \"pretokenizers\": [{\"type\": \"ByteLevel\", "
         "\"add_prefix_space\": false, \"trim_offsets\": true, \"use_regex\": false}, {\"type\": \"ByteLevel\", "

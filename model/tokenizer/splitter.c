@@ -60,6 +60,17 @@ splitter_add (splitter_t *self, step_t step, error_t *error)
     return STATUS_OK;
 }
 
+bool
+splitter_writes_bytes (const splitter_t *self)
+{
+    alphabet_t last = ALPHABET_STAYS;
+    for (size_t i = 0; i < self->steps.count; i++) {
+        const step_t *step = array_at (&self->steps, i);
+        last = step->alphabet == ALPHABET_STAYS ? last : step->alphabet;
+    }
+    return last == ALPHABET_FROM_BYTES;
+}
+
 //  ---- Changing the text -----------------------------------------------------------------------------------------------
 
 //  Swaps in what a step has made of all pieces.

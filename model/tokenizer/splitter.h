@@ -83,6 +83,9 @@ void splitter_fini (splitter_t *self);
 //  Adds a step; takes what it points to, also where it fails. STATUS_LIMIT for one too many.
 status_t splitter_add (splitter_t *self, step_t step, error_t *error);
 
+//  Whether a step writes characters for bytes, and none takes that back.
+bool splitter_writes_bytes (const splitter_t *self);
+
 //  Cuts text (well-formed UTF-8) into pieces, by the steps. is_first: nothing stands before the text. Borrows the text;
 //  *result is what the pieces are of: the text, or one in `pieces`, valid until the next call.
 //  STATUS_LIMIT where an expression takes too long.

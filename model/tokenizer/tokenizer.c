@@ -5,6 +5,7 @@
 #include "base/memory.h"
 #include "base/bug.h"
 #include "base/utf8.h"
+#include "model/tokenizer/alphabet.h"
 #include "model/tokenizer/body.h"
 #include "model/tokenizer/encode.h"
 #include "model/tokenizer/letters.h"
@@ -57,6 +58,17 @@ s_encode_raw (encoding_t *self, span_t text, bool is_first)
     return s_encode_between (self, &tokenizer->added.normal, text, is_first, s_encode_plain);
 }
 
+//  The characters that ByteLevel writes for bytes, where they are characters like any to the model.
+static status_t
+s_encode_letters (encoding_t *self, span_t bytes)
+{
+    buffer_t letters = { 0 };
+    alphabet_from_bytes (bytes, &letters);
+    status_t status = encode_piece (self->tokenizer, buffer_span (&letters), true, self->ids, self->error);
+    buffer_fini (&letters);
+    return status;
+}
+
 //  Bytes that are no text go by themselves.
 static status_t
 s_encode_bytes (encoding_t *self, span_t bytes)
@@ -68,7 +80,9 @@ s_encode_bytes (encoding_t *self, span_t bytes)
                                                              : tokenizer->bpe.unknown;
     encode_flush (tokenizer, self->ids);
     if (tokenizer->bpe.byte_level)
-        return encode_by_rules (tokenizer, bytes, true, self->ids, self->error);
+        return encode_piece (tokenizer, bytes, true, self->ids, self->error);
+    if (splitter_writes_bytes (&tokenizer->splitter))
+        return s_encode_letters (self, bytes);
     for (size_t i = 0; i < bytes.size; i++) {
         uint32_t id = tokens [bytes.data [i]] == TOKEN_NONE ? unknown : tokens [bytes.data [i]];
         if (id != TOKEN_NONE)
