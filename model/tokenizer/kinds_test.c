@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/buffer.h"
@@ -422,9 +423,20 @@ test_a_gguf_file_is_read_as_llama_cpp_reads_it (void **state)
     s_check_gguf (&s_parsed_kind, true);
 }
 
+//  What a file says of something.
+typedef enum { NO, YES, UNSAID } said_t;
+
+static void
+s_put_flag (buffer_t *file, const char *key, said_t said)
+{
+    s_put_string (file, said == UNSAID ? "general.flag" : key);
+    buffer_append_u32_le (file, GGUF_BOOL);
+    buffer_append_byte (file, said == YES);
+}
+
 //  A vocabulary with scores: `<pad> </s> <unk> _ x \n`, where _ is the mark.
 static void
-s_put_unigrams (buffer_t *file, bool joins, bool prefixes)
+s_put_unigrams (buffer_t *file, bool joins, said_t prefixes)
 {
     static const char *const texts [] = { "<pad>", "</s>", "<unk>", "\xe2\x96\x81", "x", "\n" };
     enum { COUNT = sizeof texts / sizeof *texts };
@@ -433,12 +445,8 @@ s_put_unigrams (buffer_t *file, bool joins, bool prefixes)
     buffer_append_u64_le (file, 0);
     buffer_append_u64_le (file, 5);
     s_put_member (file, "tokenizer.ggml.model", "t5");
-    s_put_string (file, "tokenizer.ggml.add_space_prefix");
-    buffer_append_u32_le (file, GGUF_BOOL);
-    buffer_append_byte (file, prefixes);
-    s_put_string (file, "tokenizer.ggml.remove_extra_whitespaces");
-    buffer_append_u32_le (file, GGUF_BOOL);
-    buffer_append_byte (file, joins);
+    s_put_flag (file, "tokenizer.ggml.add_space_prefix", prefixes);
+    s_put_flag (file, "tokenizer.ggml.remove_extra_whitespaces", joins ? YES : NO);
     s_put_row (file, "tokenizer.ggml.tokens", GGUF_STRING, COUNT);
     for (size_t i = 0; i < COUNT; i++)
         s_put_string (file, texts [i]);
@@ -447,17 +455,30 @@ s_put_unigrams (buffer_t *file, bool joins, bool prefixes)
         buffer_append_u32_le (file, i < 3 ? 3 : 1);
 }
 
-//  Expected: llama.cpp's. A line end is no space, and the end of no text; of nothing but spaces no word begins.
+static void
+s_print_text (const tokenizer_t *tokenizer, const char *ids, buffer_t *out)
+{
+    detokenizer_t stream;
+    detokenizer_init (&stream, tokenizer, true);
+    for (const char *at = ids; *at; at += strcspn (at, " "), at += *at == ' ')
+        detokenizer_push (&stream, (uint32_t)strtoul (at, NULL, 10), out);
+    detokenizer_finish (&stream, out);
+}
+
+//  Expected: llama.cpp's. A line end is no space, and the end of no text; of nothing but spaces no word begins. Where spaces are
+//  joined a mark comes first, but only what the file wants there is dropped again.
 static void
 test_spaces_of_unigrams_are_those_of_llama_cpp (void **state)
 {
     static const struct {
         bool joins;          //  Spaces in a row are one
-        bool prefixes;       //  One comes before the text
+        said_t prefixes;     //  One comes before the text
         const char *text;    //  Encoded
         const char *ids;     //  To these
-    } rows [] = { { true, true, "\n  x", "3 5 3 4" }, { true, false, "  x \n", "3 4 3 5" },
-        { false, true, "  ", "3 3" }, { false, true, " x", "3 3 4" }, { false, false, " x", "3 4" } };
+        const char *said;    //  Which say this
+    } rows [] = { { true, YES, "\n  x", "3 5 3 4", "\n x" }, { true, NO, "  x \n", "3 4 3 5", " x \n" },
+        { false, YES, "  ", "3 3", " " }, { false, YES, " x", "3 3 4", " x" }, { false, NO, " x", "3 4", " x" },
+        { false, UNSAID, "x", "4", "x" }, { true, UNSAID, "x", "3 4", " x" } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         buffer_t file = { 0 }, printed = { 0 };
         tokenizer_t *tokenizer;
@@ -465,6 +486,9 @@ test_spaces_of_unigrams_are_those_of_llama_cpp (void **state)
         assert_int_equal (tokenizer_load_gguf (buffer_span (&file), &tokenizer, NULL), STATUS_OK);
         s_print_ids (tokenizer, rows [i].text, (tokenizer_flags_t){ 0 }, &printed);
         assert_string_equal (buffer_string (&printed), rows [i].ids);
+        buffer_clear (&printed);
+        s_print_text (tokenizer, rows [i].ids, &printed);
+        assert_string_equal (buffer_string (&printed), rows [i].said);
         tokenizer_destroy (&tokenizer);
         buffer_fini (&file);
         buffer_fini (&printed);

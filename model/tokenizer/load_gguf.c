@@ -429,11 +429,12 @@ s_normalize_unigrams (loading_t *self)
     }
     if (status)
         return status;
-    if (!gguf_flag (&self->gguf, "tokenizer.ggml.add_space_prefix", true))
-        return s_mark_spaces (self, joins);
+    //  What is joined begins with a mark in any case, but only what the file wants there is dropped again.
+    bool prefixes = gguf_flag (&self->gguf, "tokenizer.ggml.add_space_prefix", false);
+    self->tokenizer->strip = prefixes;
     //  Of nothing but spaces no word begins.
-    self->tokenizer->strip = 1;
-    status = s_add_replacement (self, "\\A(?= *[^ ])", " ");
+    if (prefixes || joins)
+        status = s_add_replacement (self, "\\A(?= *[^ ])", " ");
     return status ? status : s_mark_spaces (self, false);
 }
 
