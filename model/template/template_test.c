@@ -478,7 +478,8 @@ test_numbers_of_any_size_come_out_as_given (void **state)
         { "{{ n.real }} {{ m.numerator }} {{ n.imag }} {{ n.denominator }} {{ m.conjugate() }} {{ n.is_integer() }}",
             "123456789012345678901234567890 -99999999999999999999 0 1 -99999999999999999999 True" },
     };
-    static const char *const refused [] = { "{{ n + 1 }}", "{{ -n }}", "{{ n % 2 }}",
+    static const char *const refused [] = { "{{ n + 1 }}", "{{ 1 - n }}", "{{ -n }}", "{{ n * m }}", "{{ n // 7 }}",
+        "{{ n % 2 }}", "{{ 2 % m }}", "{{ n ** 2 }}", "{{ 2 ** n }}", "{{ 123456789012345678901234567890 + 1 }}",
         "{{ 'ffffffffffffffffffff'|int(0, 16) }}", "{{ f[0]|int }}", "{{ '%d' % f[1] }}", "{{ n.bit_length() }}",
         "{{ n.as_integer_ratio() }}" };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
