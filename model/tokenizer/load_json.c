@@ -92,16 +92,27 @@ s_find_parts (loading_t *self, span_t object, bool is_of_model)
     return scan.status;
 }
 
-//  A part as a tree; NULL where it is absent.
+//  A part as a tree; NULL where it is absent. A tree has U+FFFD for half of a pair of surrogates: its strings are read once more.
 static status_t
 s_tree (const loading_t *self, part_t part, json_t **tree)
 {
     *tree = NULL;
-    status_t status = self->parts [part].size ? json_parse (self->parts [part], tree, self->error) : STATUS_OK;
-    if (status)
-        error_prefix (
-            self->error, "%s, from byte %zu", s_parts [part].name, (size_t)(self->parts [part].data - self->file.data));
-    return status;
+    if (!self->parts [part].size)
+        return STATUS_OK;
+    scan_t scan;
+    size_t origin = (size_t)(self->parts [part].data - self->file.data);
+    status_t status = json_parse (self->parts [part], tree, self->error);
+    if (status) {
+        error_prefix (self->error, "%s, from byte %zu", s_parts [part].name, origin);
+        return status;
+    }
+    scan_init (&scan, self->parts [part], origin, self->error);
+    if (!scan_strings (&scan)) {
+        error_prefix (self->error, "%s", s_parts [part].name);
+        json_destroy (tree);
+    }
+    scan_fini (&scan);
+    return scan.status;
 }
 
 static bool
@@ -532,6 +543,11 @@ s_add_token (loading_t *self, const json_t *json, uint32_t id)
     if (token.normalized)
         status = normalizer_apply (
             &tokenizer->normalizer, token.content, &tokenizer->normalized, &token.content, self->error);
+    if (!status && !token.content.size)
+        status = error_set (self->error, STATUS_UNSUPPORTED,
+            "nothing is left of the added token %u when it is normalised: it would be found, and cut the text, "
+            "everywhere",
+            id);
     if (!status)
         status = s_put_text (self, token.id, token.content);
     return status ? status : added_put (&tokenizer->added, token, self->error);

@@ -4,6 +4,7 @@
 
 #include "base/bug.h"
 #include "model/tokenizer/base64.h"
+#include "model/tokenizer/letters.h"
 
 //  GPT-2's expression, which ByteLevel uses.
 #define BYTE_LEVEL_REGEX "'s|'t|'re|'ve|'m|'ll|'d| ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)|\\s+"
@@ -78,6 +79,20 @@ s_pattern (const json_t *json, span_t *string, regex_t **regex, error_t *error)
     return STATUS_OK;
 }
 
+//  What stands for a space with Metaspace: one character.
+static status_t
+s_mark (const json_t *json, span_t *mark, error_t *error)
+{
+    size_t size = 0;
+    const json_t *replacement = json_get (json, "replacement");
+    *mark = json_kind (replacement) == JSON_STRING ? json_string (replacement) : SPAN ("\xe2\x96\x81");
+    if (mark->size)
+        letters_decode (mark->data, &size);
+    return size && size == mark->size
+               ? STATUS_OK
+               : error_set (error, STATUS_INVALID, "the replacement of a Metaspace is not one character");
+}
+
 //  ---- Normalizers -----------------------------------------------------------------------------------------------------
 
 static status_t
@@ -126,6 +141,9 @@ s_replace (loading_t *loading, const json_t *json)
     status_t status = s_pattern (json_get (json, "pattern"), &step.string, &step.regex, loading->error);
     if (status)
         return status;
+    //  An empty text is everywhere, which only expressions can say.
+    if (!step.string.size && !step.regex)
+        BUG_ON (regex_new (SPAN (""), &step.regex, loading->error));
     step.content = body_copy (json_string (json_get (json, "content")));
     return normalizer_add (loading->normalizer, step, loading->error);
 }
@@ -133,7 +151,10 @@ s_replace (loading_t *loading, const json_t *json)
 static status_t
 s_prepend (loading_t *loading, const json_t *json)
 {
-    span_t content = body_copy (json_string (json_get (json, "prepend")));
+    const json_t *prepend = json_get (json, "prepend");
+    if (json_kind (prepend) != JSON_STRING)
+        return error_set (loading->error, STATUS_INVALID, "a Prepend without a text");
+    span_t content = body_copy (json_string (prepend));
     return normalizer_add (
         loading->normalizer, (normalization_t){ .kind = NORMALIZE_PREPEND, .content = content }, loading->error);
 }
@@ -253,12 +274,14 @@ static status_t
 s_metaspace (loading_t *loading, const json_t *json)
 {
     span_t scheme = json_string (json_get (json, "prepend_scheme"));
-    span_t mark = json_string (json_get (json, "replacement"));
+    span_t mark;
+    status_t status = s_mark (json, &mark, loading->error);
+    if (status)
+        return status;
     step_t step = { .cut = s_flag (json, "split", true) ? CUT_STRING : CUT_NOTHING, .split = SPLIT_WITH_NEXT };
     step.prefixed = span_equal_string (scheme, "first")                                               ? PREFIX_FIRST
                     : span_equal_string (scheme, "never") || !s_flag (json, "add_prefix_space", true) ? PREFIX_NEVER
                                                                                                       : PREFIX_ALWAYS;
-    mark = mark.size ? mark : SPAN ("\xe2\x96\x81");
     step.string = body_copy (mark);
     step.prefix = body_copy (mark);
     step.for_space = body_copy (mark);
@@ -413,11 +436,11 @@ s_decode_string (loading_t *loading, decode_t kind, span_t string, span_t conten
 static status_t
 s_decode_metaspace (loading_t *loading, const json_t *json)
 {
-    span_t mark = json_string (json_get (json, "replacement"));
+    span_t mark;
+    status_t status = s_mark (json, &mark, loading->error);
     bool never = span_equal_string (json_string (json_get (json, "prepend_scheme")), "never") ||
                  !s_flag (json, "add_prefix_space", true);
-    mark = mark.size ? mark : SPAN ("\xe2\x96\x81");
-    return s_decode_string (loading, never ? DECODE_REPLACE : DECODE_MARK, mark, SPAN (" "));
+    return status ? status : s_decode_string (loading, never ? DECODE_REPLACE : DECODE_MARK, mark, SPAN (" "));
 }
 
 static status_t

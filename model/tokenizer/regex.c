@@ -103,6 +103,7 @@ regex_new (span_t expression, regex_t **regex, error_t *error)
     if (expression.size > REGEX_SIZE_MAX)
         return error_set (error, STATUS_LIMIT, "a regex of %zu bytes; %d are enough", expression.size, REGEX_SIZE_MAX);
     buffer_t pattern = { 0 };
+    buffer_reserve (&pattern, 1);    //  PCRE2 takes no null for an empty one
     ruby_to_pcre (expression, &pattern);
     bool is_counted = s_needs_counting (buffer_span (&pattern));
     pcre2_code *code = s_compile (buffer_span (&pattern), is_counted ? PCRE2_AUTO_CALLOUT : 0, error);

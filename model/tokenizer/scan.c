@@ -5,7 +5,7 @@
 #include "model/tokenizer/classes.h"
 #include "model/tokenizer/letters.h"
 
-enum { DEPTH_MAX = 64, REPLACEMENT = 0xfffd, STEP = sizeof (classes_bytes_t) };
+enum { DEPTH_MAX = 64, STEP = sizeof (classes_bytes_t) };
 
 void
 scan_init (scan_t *self, span_t text, size_t origin, error_t *error)
@@ -134,23 +134,21 @@ s_hex4 (const scan_t *self, size_t at, uint32_t *code)
     return true;
 }
 
-//  \uXXXX, two of them for what lies beyond; a surrogate alone is replaced.
+//  \uXXXX, two of them for what lies beyond; a surrogate alone is no character.
 static bool
 s_unescape_unicode (scan_t *self)
 {
     uint32_t code, low;
     if (!s_hex4 (self, self->at + 2, &code))
         return scan_fail (self, "four hexadecimal digits expected");
-    self->at += 6;
     bool high = code >= 0xd800 && code < 0xdc00, paired = false;
-    if (high && self->at + 1 < self->text.size && self->text.data [self->at] == '\\' &&
-        self->text.data [self->at + 1] == 'u')
-        paired = s_hex4 (self, self->at + 2, &low) && low >= 0xdc00 && low < 0xe000;
-    if (paired) {
+    if (high && span_starts_with (span_slice (self->text, self->at + 6, self->text.size), SPAN ("\\u")))
+        paired = s_hex4 (self, self->at + 8, &low) && low >= 0xdc00 && low < 0xe000;
+    if (!paired && code >= 0xd800 && code < 0xe000)
+        return scan_fail (self, "half of a character that takes two \\u");
+    self->at += paired ? 12 : 6;
+    if (paired)
         code = 0x10000 + ((code - 0xd800) << 10) + (low - 0xdc00);
-        self->at += 6;
-    } else if (code >= 0xd800 && code < 0xe000)
-        code = REPLACEMENT;
     uint8_t *out = buffer_reserve (&self->unescaped, 4);
     buffer_commit (&self->unescaped, letters_encode (code, out));
     return true;
@@ -195,6 +193,16 @@ scan_string (scan_t *self, span_t *string)
         return scan_fail (self, "a string without an end");
     self->at++;
     return true;
+}
+
+bool
+scan_strings (scan_t *self)
+{
+    span_t string;
+    do
+        self->at += span_find_byte (span_slice (self->text, self->at, self->text.size), '"');
+    while (self->at < self->text.size && scan_string (self, &string));
+    return !self->status;
 }
 
 //  ---- Other values ----------------------------------------------------------------------------------------------------

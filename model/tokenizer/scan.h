@@ -33,8 +33,12 @@ bool scan_member (scan_t *self, bool *first, span_t *key);
 //  The same for the elements of an array.
 bool scan_element (scan_t *self, bool *first);
 
-//  A string, unescaped; valid until the next one.
+//  A string, unescaped; valid until the next one. Half of a pair of surrogates is a mistake: no text has it, and whatever stood
+//  in its place would be another token.
 bool scan_string (scan_t *self, span_t *string);
+
+//  Passes over all that is left, of which it reads the strings alone. Returns whether they are without a mistake.
+bool scan_strings (scan_t *self);
 
 //  A whole number from 0 to 2^32 - 1.
 bool scan_u32 (scan_t *self, uint32_t *number);
