@@ -289,6 +289,16 @@ static const kind_t s_kinds [] = {
         "{\"type\": "
         "\"BPE\", \"vocab\": {\"a\": 0, \"b\": 1}, \"merges\": []}}",
         "aa", false, "1 0 1 0 1" },
+    { "and cuts everywhere",
+        "{\"pre_tokenizer\": {\"type\": \"Split\", \"pattern\": {\"String\": \"\"}, \"behavior\": \"Isolated\"}, "
+        "\"model\": {"
+        "\"type\": \"BPE\", \"vocab\": {\"a\": 0, \"b\": 1, \"ab\": 2}, \"merges\": [\"a b\"]}}",
+        "ab", false, "0 1" },
+    { "Nothing is no match where the last one ends",
+        "{\"normalizer\": {\"type\": \"Replace\", \"pattern\": {\"Regex\": \"b*\"}, \"content\": \"c\"}, \"model\": "
+        "{\"type\": "
+        "\"BPE\", \"vocab\": {\"a\": 0, \"b\": 1, \"c\": 2}, \"merges\": []}}",
+        "abba", false, "2 0 2 0 2" },
 };
 
 static void

@@ -63,20 +63,19 @@ s_flag (const json_t *json, const char *key, bool otherwise)
     return json_kind (member) == JSON_BOOL ? json_is_true (member) : otherwise;
 }
 
-//  A pattern: {"String": ...} or {"Regex": ...}. The text is owned by the caller, the regex too; a regex has both.
+//  A pattern: {"String": ...} or {"Regex": ...}. The text is owned by the caller, the regex too; a regex has both. An empty text is
+//  everywhere, which only a regex can say.
 static status_t
 s_pattern (const json_t *json, span_t *string, regex_t **regex, error_t *error)
 {
     const json_t *expression = json_get (json, "Regex"), *literal = json_get (json, "String");
     if (json_kind (expression) != JSON_STRING && json_kind (literal) != JSON_STRING)
         return error_set (error, STATUS_INVALID, "a pattern that is neither a String nor a Regex");
-    if (expression) {
-        status_t status = regex_new (json_string (expression), regex, error);
-        if (status)
-            return status;
-    }
-    *string = body_copy (json_string (expression ? expression : literal));
-    return STATUS_OK;
+    span_t text = json_string (expression ? expression : literal);
+    status_t status = expression || !text.size ? regex_new (text, regex, error) : STATUS_OK;
+    if (!status)
+        *string = body_copy (text);
+    return status;
 }
 
 //  What stands for a space with Metaspace: one character.
@@ -141,9 +140,6 @@ s_replace (loading_t *loading, const json_t *json)
     status_t status = s_pattern (json_get (json, "pattern"), &step.string, &step.regex, loading->error);
     if (status)
         return status;
-    //  An empty text is everywhere, which only expressions can say.
-    if (!step.string.size && !step.regex)
-        BUG_ON (regex_new (SPAN (""), &step.regex, loading->error));
     step.content = body_copy (json_string (json_get (json, "content")));
     return normalizer_add (loading->normalizer, step, loading->error);
 }

@@ -465,18 +465,22 @@ s_find (const normalization_t *step, span_t text, size_t from, size_t *start, si
 static status_t
 s_replace (const normalization_t *step, span_t text, size_t limit, buffer_t *out, error_t *error)
 {
-    size_t done = 0, start, end;
+    size_t done = 0, last = SIZE_MAX, start, end;
     status_t status = STATUS_NOT_FOUND;
     for (size_t from = 0; from <= text.size && !(status = s_find (step, text, from, &start, &end, error));) {
+        //  What is empty and ends where the last one did is none: it is looked for behind the next character.
+        if (start == end && end == last) {
+            size_t size = 1;
+            if (end < text.size)
+                letters_decode (text.data + end, &size);
+            from = end + size;
+            continue;
+        }
         buffer_append (out, span_slice (text, done, start - done));
         buffer_append (out, step->content);
         if (out->size > limit)
             return STATUS_OK;
-        done = from = end;
-        size_t size = 1;
-        if (start == end && end < text.size)
-            letters_decode (text.data + end, &size);
-        from += start == end ? size : 0;
+        done = from = last = end;
     }
     if (status != STATUS_OK && status != STATUS_NOT_FOUND)
         return status;
