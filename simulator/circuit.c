@@ -44,7 +44,6 @@ struct circuit {
     uint32_t number;                    //  In order of dialling
     uint32_t references;                //  Held ends and packets
     end_t ends [2];                     //  Dialler and binder
-    bool heartbeats;                    //  Also given up where a process stands still
     bool severed;                       //  Nothing goes through now
     bool fallen;                        //  Given up or closed
     bool silent;                        //  A machine that held an end is no more
@@ -272,8 +271,8 @@ s_arrive (realm_event_t *event)
 //  ---- For those who hold an end ----
 
 circuit_t *
-circuit_dial (realm_process_t *process, const char *endpoint, bool heartbeats, const circuit_watch_t *watch, void *arg,
-    error_t *error)
+circuit_dial (
+    realm_process_t *process, const char *endpoint, const circuit_watch_t *watch, void *arg, error_t *error)
 {
     realm_t *realm = realm_process_realm (process);
     network_t *network = realm_network (realm);
@@ -283,7 +282,6 @@ circuit_dial (realm_process_t *process, const char *endpoint, bool heartbeats, c
     circuit_t *self = memory_new (sizeof *self);
     self->network = network;
     self->number = ++network->circuit_count;
-    self->heartbeats = heartbeats;
     self->give_up.fire = s_give_up;
     self->references = 1;
     self->ends [END_DIALLER] =
@@ -399,10 +397,7 @@ static bool
 s_goes_through (const circuit_t *self)
 {
     const realm_process_t *dialler = self->ends [END_DIALLER].process, *binder = self->ends [END_BINDER].process;
-    if (!binder)
-        return true;
-    bool stands_still = realm_process_is_frozen (dialler) || realm_process_is_frozen (binder);
-    return realm_process_reaches (dialler, binder) && !(self->heartbeats && stands_still);
+    return !binder || realm_process_reaches (dialler, binder);
 }
 
 void

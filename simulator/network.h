@@ -35,10 +35,9 @@ typedef struct {
 } circuit_watch_t;
 
 //  Dials.  endpoint: "tcp://HOST:PORT", "ipc://PATH" or "inproc://NAME"; INVALID for others.
-//  heartbeats: the circuit also falls where the other process stands still for long, as message sockets do.
 //  watch: borrowed for its life.  Held by the caller until on_down or circuit_close.
-circuit_t *circuit_dial (realm_process_t *process, const char *endpoint, bool heartbeats, const circuit_watch_t *watch,
-    void *arg, error_t *error);
+circuit_t *circuit_dial (
+    realm_process_t *process, const char *endpoint, const circuit_watch_t *watch, void *arg, error_t *error);
 
 //  Names who holds the binder's end; called from on_accept.
 void circuit_take (circuit_t *self, const circuit_watch_t *watch, void *arg);

@@ -279,7 +279,7 @@ s_start (sim_port_t *port, const fetch_options_t *options, error_t *error)
     if (sim_check_alive (port, error) != STATUS_OK || s_parse_url (&url, options->url, error) != STATUS_OK)
         return NULL;
     port_fetch_t *self = memory_new (sizeof *self);
-    self->circuit = circuit_dial (port->process, url.endpoint, false, &s_watch, self, error);
+    self->circuit = circuit_dial (port->process, url.endpoint, &s_watch, self, error);
     if (!self->circuit) {
         memory_free (self);
         return NULL;

@@ -287,7 +287,7 @@ static const circuit_watch_t s_link_watch = { s_link_on_up, s_link_on_parcel, s_
 static void
 s_dial (link_t *self)
 {
-    self->circuit = circuit_dial (self->socket->port->process, self->endpoint, true, &s_link_watch, self, NULL);
+    self->circuit = circuit_dial (self->socket->port->process, self->endpoint, &s_link_watch, self, NULL);
     BUG_ON (!self->circuit);
 }
 
@@ -597,7 +597,7 @@ sim_socket_connect (port_socket_t *self, const char *endpoint, error_t *error)
         return status;
     link_t *link = memory_new (sizeof *link);
     error_t reason = { 0 };
-    link->circuit = circuit_dial (self->port->process, endpoint, true, &s_link_watch, link, &reason);
+    link->circuit = circuit_dial (self->port->process, endpoint, &s_link_watch, link, &reason);
     if (!link->circuit) {
         memory_free (link);
         return error_set (error, reason.status, "%s", reason.text);
