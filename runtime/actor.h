@@ -226,7 +226,8 @@ void actor_log (actor_t *self, log_level_t level, const char *format, ...) __att
 //  Sequence number of the last event this actor published on a stream; 0 where there is none.
 uint64_t actor_published (const actor_t *self, uint16_t stream);
 
-//  How far this actor has applied what a source publishes.  False while a snapshot is under way or nothing came yet.
+//  How far this actor has applied what a source publishes.  False while a snapshot is under way or nothing came yet; then only
+//  *incarnation is set: the newest one heard of, 0 where none was.
 bool actor_feed_position (
     const actor_t *self, uint16_t stream, uint64_t source, uint64_t *incarnation, uint64_t *sequence);
 

@@ -671,9 +671,9 @@ actor_feed_position (const actor_t *self, uint16_t stream, uint64_t source, uint
 {
     uint8_t bytes [EVENT_KEY_SIZE];
     const feed_t *feed = map_get (self->feeds, event_key (source, stream, bytes));
+    *incarnation = feed ? feed->incarnation : 0;
     if (!feed || feed->fresh || feed->state == FEED_SNAPSHOTTING)
         return false;
-    *incarnation = feed->incarnation;
     *sequence = feed->next - 1;
     return true;
 }

@@ -48,7 +48,7 @@ s_compare (look_t *look, const actor_t *follower)
     look->figures->looks++;
     bool known = actor_feed_position (follower, stream, actor_source (look->source), &incarnation, &applied);
     uint64_t published = actor_published (look->source, stream);
-    bool nothing_to_know = !known && published == 0 && look->truth == 0;
+    bool nothing_to_know = !known && incarnation == 0 && published == 0 && look->truth == 0;
     bool current = known && incarnation == actor_incarnation (look->source) && applied == published;
     if (!current && !nothing_to_know) {
         look->figures->behind++;
