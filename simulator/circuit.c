@@ -271,8 +271,7 @@ s_arrive (realm_event_t *event)
 //  ---- For those who hold an end ----
 
 circuit_t *
-circuit_dial (
-    realm_process_t *process, const char *endpoint, const circuit_watch_t *watch, void *arg, error_t *error)
+circuit_dial (realm_process_t *process, const char *endpoint, const circuit_watch_t *watch, void *arg, error_t *error)
 {
     realm_t *realm = realm_process_realm (process);
     network_t *network = realm_network (realm);
