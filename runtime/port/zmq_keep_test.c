@@ -15,6 +15,12 @@ s_release (void *owner)
     free (owner);
 }
 
+static int
+s_released (void)
+{
+    return __atomic_load_n (&s_releases, __ATOMIC_ACQUIRE);
+}
+
 //  Keeps what comes, and stops.
 typedef struct {
     fixture_t *fixture;       //  Whose port is stopped
@@ -56,7 +62,7 @@ test_a_large_frame_goes_from_hand_to_hand_uncopied (void **state)
     memset (bytes, 7, LARGE);
     keeper_t keeper = { s_release, bytes };
     span_t frames [] = { SPAN (""), span_of (bytes, LARGE) };
-    s_releases = 0;
+    __atomic_store_n (&s_releases, 0, __ATOMIC_RELEASE);
     assert_int_equal (table->socket_send_kept (dealer.socket, frames, 2, &keeper), STATUS_OK);
     assert_null (keeper.release);
     fixture_run (&fixture, 10 * SECOND);
@@ -65,11 +71,11 @@ test_a_large_frame_goes_from_hand_to_hand_uncopied (void **state)
 
     assert_ptr_equal (router.frame.data, bytes);
     assert_int_equal (router.frame.data [LARGE - 1], 7);
-    assert_int_equal (s_releases, 0);
+    assert_int_equal (s_released (), 0);
     keeper_release (&router.keeper);
     keeper_release (&router.keeper);
-    assert_int_equal (s_releases, 1);
-    assert_ptr_equal (s_let_go, bytes);
+    assert_int_equal (s_released (), 1);
+    assert_ptr_equal (__atomic_load_n (&s_let_go, __ATOMIC_ACQUIRE), bytes);
     fixture_fini (&fixture);
 }
 
@@ -96,13 +102,13 @@ test_what_is_not_sent_is_let_go (void **state)
         { dealer, 10, STATUS_OK },
         { dealer, 10, STATUS_AGAIN },
     };
-    s_releases = 0;
+    __atomic_store_n (&s_releases, 0, __ATOMIC_RELEASE);
     for (size_t i = 0; i < sizeof sends / sizeof *sends; i++) {
         keeper_t keeper = { s_release, malloc (sends [i].size) };
         span_t frames [] = { SPAN ("ghost"), span_of (keeper.owner, sends [i].size) };
         assert_int_equal (table->socket_send_kept (sends [i].socket, frames, 2, &keeper), sends [i].status);
         assert_null (keeper.release);
-        assert_int_equal (s_releases, i < 2 ? i + 1 : i == 2 ? 2 : 3);
+        assert_int_equal (s_released (), i < 2 ? i + 1 : i == 2 ? 2 : 3);
     }
     table->socket_close (router);
     table->socket_close (dealer);

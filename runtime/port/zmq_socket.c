@@ -251,21 +251,30 @@ s_send_copy (port_socket_t *self, span_t frame, bool more)
     return s_send_part (self, &part, more);
 }
 
-//  On whatever thread libzmq is done with it.
+//  A frame that libzmq sends from where it lies.
+typedef struct {
+    keeper_t keeper;    //  Of its bytes
+    bool sent;          //  Whatever was done with them before is done
+} kept_t;
+
+//  On whatever thread libzmq is done with it. libzmq orders the two threads, but not so that a checker of races sees it.
 static void
-s_on_sent (void *data, void *keeper)
+s_on_sent (void *data, void *kept_)
 {
-    keeper_release (keeper);
-    memory_free (keeper);
+    kept_t *kept = kept_;
+    BUG_ON (!__atomic_load_n (&kept->sent, __ATOMIC_ACQUIRE));
+    keeper_release (&kept->keeper);
+    memory_free (kept);
 }
 
 static int
 s_send_kept (port_socket_t *self, span_t frame, keeper_t *keeper)
 {
     zmq_msg_t part;
-    keeper_t *kept = memory_new (sizeof *kept);
-    *kept = keeper_take (keeper);
+    kept_t *kept = memory_new (sizeof *kept);
+    kept->keeper = keeper_take (keeper);
     BUG_ON (zmq_msg_init_data (&part, (void *)(uintptr_t)frame.data, frame.size, s_on_sent, kept) != 0);
+    __atomic_store_n (&kept->sent, true, __ATOMIC_RELEASE);
     return s_send_part (self, &part, false);
 }
 
