@@ -97,6 +97,22 @@ s_family (metrics_t *self, const metric_desc_t *desc)
     return family;
 }
 
+void
+metrics_add_label (buffer_t *labels, const char *name, span_t value)
+{
+    buffer_print (labels, "%s%s=\"", labels->size ? "," : "", name);
+    for (size_t i = 0; i < value.size; i++) {
+        uint8_t byte = value.data [i];
+        if (byte == '"' || byte == '\\')
+            buffer_append_byte (labels, '\\');
+        if (byte == '\n')
+            buffer_append_string (labels, "\\n");
+        else
+            buffer_append_byte (labels, byte ? byte : ' ');
+    }
+    buffer_append_byte (labels, '"');
+}
+
 //  The quote that ends a value, or the end where it has none.
 static const char *
 s_end_of_value (const char *value)
@@ -106,8 +122,7 @@ s_end_of_value (const char *value)
     return value;
 }
 
-//  a="b",c="d" against "a,c".  What breaks off inside a value is as good: names of models come from outside, and one may
-//  have a zero in it.
+//  a="b",c="d" against "a,c".
 static bool
 s_are_named (const char *labels, const char *names)
 {
@@ -117,9 +132,7 @@ s_are_named (const char *labels, const char *names)
             return false;
         labels = s_end_of_value (labels + size + 2);
         names += size;
-        if (!*labels)
-            return true;
-        if (*++labels != *names)
+        if (!*labels || *++labels != *names)
             return false;
         labels += *labels == ',';
         names += *names == ',';

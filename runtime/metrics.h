@@ -34,6 +34,10 @@ void metrics_tell (const metric_desc_t *const *list, metric_told_fn *told, void 
 metrics_t *metrics_new (void);
 void metrics_destroy (metrics_t **self_p);
 
+//  Appends NAME="VALUE", behind a comma where there is a label before it, quoted as the text format wants it.  The value may be
+//  any bytes.
+void metrics_add_label (buffer_t *labels, const char *name, span_t value);
+
 //  The metric of this description with these labels (a="b",c="d", as it names them; NULL or empty: none); made where it is
 //  not there.
 //  Label values must be few and never come from requests unbounded: past 1000 metrics of a name, one with the label

@@ -52,23 +52,6 @@ static const struct {
 
 //  ---- Metrics -----------------------------------------------------------------------------------------------------------
 
-//  model_name="..." with what Prometheus wants escaped.
-static void
-s_write_model (const worker_t *self, buffer_t *out)
-{
-    buffer_append_string (out, "model_name=\"");
-    for (size_t i = 0; i < self->card.model.size; i++) {
-        uint8_t byte = self->card.model.data [i];
-        if (byte == '"' || byte == '\\')
-            buffer_append_byte (out, '\\');
-        if (byte == '\n')
-            buffer_append_string (out, "\\n");
-        else
-            buffer_append_byte (out, byte);
-    }
-    buffer_append_byte (out, '"');
-}
-
 void
 report_list_metrics (metric_told_fn *told, void *arg)
 {
@@ -81,7 +64,7 @@ void
 report_card (worker_t *self)
 {
     buffer_t labels = { 0 };
-    s_write_model (self, &labels);
+    metrics_add_label (&labels, "model_name", self->card.model);
     size_t size = labels.size;
     for (int i = 0; i < FIGURE_COUNT; i++) {
         buffer_append_string (&labels, s_figures [i].labels);

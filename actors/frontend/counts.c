@@ -134,19 +134,10 @@ counts_init (counts_t *self, metrics_t *metrics)
     };
 }
 
-//  model_name="...", in the quoting of the text format.
 static void
 s_label_model (buffer_t *labels, span_t model)
 {
-    buffer_append_string (labels, "model_name=\"");
-    if (model.size == 0)
-        buffer_append_string (labels, "unknown");
-    for (size_t i = 0; i < model.size; i++) {
-        if (model.data [i] == '"' || model.data [i] == '\\')
-            buffer_append_byte (labels, '\\');
-        buffer_append_byte (labels, model.data [i] == '\n' ? ' ' : model.data [i]);
-    }
-    buffer_append_byte (labels, '"');
+    metrics_add_label (labels, "model_name", model.size ? model : SPAN ("unknown"));
 }
 
 void
