@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "base/json_writer.h"
+#include "runtime/endpoint.h"
 
 enum { URL_MAX = 512, HTTP_OK = 200, POLL_MS = 100, BODY_MAX = 1 << 20 };
 
@@ -70,14 +71,6 @@ s_on_progress (void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d
 
 //  ---- Requests --------------------------------------------------------------------------------------------------------------
 
-//  Where the frontend is, as the front of a URL.
-static void
-s_write_server (const chat_t *self, char url [URL_MAX])
-{
-    bool is_v6 = strchr (self->host, ':') != NULL;
-    snprintf (url, URL_MAX, is_v6 ? "http://[%s]:%u" : "http://%s:%u", self->host, self->port);
-}
-
 //  Returns the HTTP status; 0 where there was none.  body: NULL for a GET.
 static long
 s_request (const chat_t *self, const char *path, const buffer_t *body, answer_t *answer)
@@ -86,8 +79,8 @@ s_request (const chat_t *self, const char *path, const buffer_t *body, answer_t 
     long code = 0;
     CURL *curl = curl_easy_init ();
     struct curl_slist *headers = curl_slist_append (NULL, "Content-Type: application/json");
-    s_write_server (self, server);
-    snprintf (url, sizeof url, "%s%s", server, path);
+    host_write_server (span_from_string (self->host), self->port, server, sizeof server);
+    snprintf (url, sizeof url, "http://%s%s", server, path);
     curl_easy_setopt (curl, CURLOPT_URL, url);
     curl_easy_setopt (curl, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt (curl, CURLOPT_NOPROXY, "*");
@@ -218,9 +211,9 @@ void
 chat_print_hints (const chat_t *self, const char *program, const char *which)
 {
     char server [URL_MAX];
-    s_write_server (self, server);
+    host_write_server (span_from_string (self->host), self->port, server, sizeof server);
     printf ("\nThe fleet stays up. Try:\n"
-            "  curl %s/v1/chat/completions -H 'Content-Type: application/json' \\\n"
+            "  curl http://%s/v1/chat/completions -H 'Content-Type: application/json' \\\n"
             "      -d '{\"model\": \"%s\", \"messages\": [{\"role\": \"user\", \"content\": \"Hello\"}]}'\n"
             "  %s tail%s  watch what happens\n"
             "  %s ps%s    what runs\n"

@@ -4,6 +4,7 @@
 #include <time.h>
 
 #include "cli/manifest_ports.h"
+#include "runtime/endpoint.h"
 #include "runtime/port/http_server.h"
 
 enum { TRIES = 20, PAUSE_NS = 100000000, SERVER_MAX = 300 };
@@ -13,9 +14,7 @@ static status_t
 s_look_at (const manifest_ports_t *ports, int64_t position, error_t *error)
 {
     char address [SERVER_MAX];
-    bool is_v6 = span_find_byte (ports->address, ':') < ports->address.size;
-    snprintf (address, sizeof address, is_v6 ? "[%.*s]:%lld" : "%.*s:%lld", SPAN_ARG (ports->address),
-        (long long)(ports->first + position));
+    host_write_server (ports->address, (unsigned)(ports->first + position), address, sizeof address);
     return http_listener_check (address, error);
 }
 

@@ -1,5 +1,7 @@
 #include "runtime/endpoint.h"
 
+#include <stdio.h>
+
 static bool
 s_is_tcp (span_t endpoint)
 {
@@ -36,6 +38,13 @@ endpoint_port (span_t endpoint)
 {
     size_t colon = s_find_last (endpoint, ':');
     return s_is_tcp (endpoint) && colon > 3 ? span_slice (endpoint, colon + 1, endpoint.size) : SPAN ("");
+}
+
+void
+host_write_server (span_t host, unsigned port, char *out, size_t size)
+{
+    bool is_v6 = s_find_last (host, ':') < host.size;
+    snprintf (out, size, is_v6 ? "[%.*s]:%u" : "%.*s:%u", SPAN_ARG (host), port);
 }
 
 //  127.0.0.0/8, but not a name that begins like it.

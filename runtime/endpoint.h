@@ -11,6 +11,9 @@ span_t endpoint_host (span_t endpoint);
 //  The port of a TCP endpoint, a number or "*"; empty for others.  Borrowed.
 span_t endpoint_port (span_t endpoint);
 
+//  Writes HOST:PORT as servers and URLs have it: the address of IPv6 in brackets.  Cut where there is no room.
+void host_write_server (span_t host, unsigned port, char *out, size_t size);
+
 //  True for a loopback address and for "localhost".
 bool host_is_local (span_t host);
 

@@ -138,10 +138,23 @@ test_which_endpoints_leave_the_machine (void **state)
     }
 }
 
+static void
+test_a_server_of_ipv6_is_written_in_brackets (void **state)
+{
+    char text [16];
+    host_write_server (SPAN ("127.0.0.1"), 8000, text, sizeof text);
+    assert_string_equal (text, "127.0.0.1:8000");
+    host_write_server (SPAN ("::1"), 80, text, sizeof text);
+    assert_string_equal (text, "[::1]:80");
+    host_write_server (SPAN ("a.host.of.some.length"), 80, text, sizeof text);
+    assert_string_equal (text, "a.host.of.some.");
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
+        cmocka_unit_test (test_a_server_of_ipv6_is_written_in_brackets),
         cmocka_unit_test (test_a_role_calls_what_its_patterns_name),
         cmocka_unit_test (test_a_role_speaks_for_its_own_addresses),
         cmocka_unit_test (test_who_is_of_this_machine_may_do_everything_and_without_roles_nobody_else),

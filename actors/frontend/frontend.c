@@ -13,6 +13,8 @@
 #include "runtime/endpoint.h"
 #include "schemas/frontend.h"
 
+enum { SERVER_MAX = 300 };    //  HOST:PORT
+
 static const metric_desc_t s_port_metric = {
     .name = "stator_frontend_port", .help = "Where it listens, also where the system chose.", .kind = METRIC_GAUGE
 };
@@ -103,13 +105,6 @@ s_on_hand_over (void *self_, actor_t *actor, incoming_t *incoming, const void *m
 
 //  ---- Life ------------------------------------------------------------------------------------------------------------
 
-void
-frontend_address (const frontend_options_t *options, char text [FRONTEND_ADDRESS_MAX])
-{
-    bool is_v6 = strchr (options->host, ':') != NULL;
-    snprintf (text, FRONTEND_ADDRESS_MAX, is_v6 ? "[%s]:%d" : "%s:%d", options->host, (int)options->port);
-}
-
 static status_t
 s_listen (frontend_t *self, error_t *error)
 {
@@ -127,8 +122,8 @@ s_listen (frontend_t *self, error_t *error)
         .arg = self,
         .refusal = api_error_render_refusal,
     };
-    char address [FRONTEND_ADDRESS_MAX];
-    frontend_address (options, address);
+    char address [SERVER_MAX];
+    host_write_server (span_from_string (options->host), (unsigned)options->port, address, sizeof address);
     port_t *port = actor_port (self->actor);
     self->listener = port->table->listen (port, address, &listener, error);
     return self->listener ? STATUS_OK : STATUS_IO;
@@ -285,10 +280,3 @@ const actor_class_t frontend_class = {
     .describe = s_describe,
     .measure = s_measure,
 };
-
-const char *
-frontend_listens (const actor_t *actor)
-{
-    const frontend_t *self = actor_state (actor);
-    return actor_port (actor)->table->listener_address (self->listener);
-}

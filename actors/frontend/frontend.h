@@ -13,12 +13,4 @@
 //  Its options are a frontend_options_t with the secret filled in.
 extern const actor_class_t frontend_class;
 
-enum { FRONTEND_ADDRESS_MAX = 300 };
-
-//  Writes what it is to listen on, "127.0.0.1:8000" or "[::1]:8000".
-void frontend_address (const frontend_options_t *options, char text [FRONTEND_ADDRESS_MAX]);
-
-//  Where its HTTP server listens, with the port the system chose: "127.0.0.1:8000".  Borrowed as long as the actor.
-const char *frontend_listens (const actor_t *actor);
-
 #endif
