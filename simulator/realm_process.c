@@ -263,11 +263,9 @@ realm_process_signal (realm_process_t *self, process_signal_t signal)
         break;
     case PROCESS_SIGNAL_STOP:
         self->frozen = true;
-        network_reconsider (self->realm->network);
         break;
     case PROCESS_SIGNAL_CONT:
         s_thaw (self);
-        network_reconsider (self->realm->network);
         break;
     case PROCESS_SIGNAL_TERM:
         s_send_signal (self, &self->signals [0], s_term_arrives);
