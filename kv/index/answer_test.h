@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/bug.h"
+#include "base/random.h"
 #include "kv/index/snapshot.h"
 
 typedef struct {
@@ -43,6 +44,16 @@ answer_by_owner (const index_t *index, const uint64_t *hashes, size_t count, uin
         said [index_holder (index, each->holder)->owner] = each->blocks;
     }
     answer_fini (&answer);
+}
+
+//  Writes the blocks from a root to a random one; returns how many.  parents: of so many blocks, that number for those of roots.
+static inline size_t
+answer_draw_path (random_t *random, const uint32_t *parents, uint32_t blocks, uint32_t *path)
+{
+    size_t count = 0;
+    for (uint32_t block = (uint32_t)random_below (random, blocks); block != blocks; block = parents [block])
+        memmove (path + 1, path, count++ * sizeof *path), path [0] = block;
+    return count;
 }
 
 //  By the bytes of a snapshot, in slices of `slice` bytes.  Gives it.

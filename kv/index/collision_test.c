@@ -34,10 +34,7 @@ s_twin (uint32_t block)
 static size_t
 s_path (world_t *world, uint32_t *path, uint64_t *hashes)
 {
-    size_t count = 0;
-    for (uint32_t block = (uint32_t)random_below (&world->random, BLOCKS); block != BLOCKS;
-         block = world->parents [block])
-        memmove (path + 1, path, count++ * sizeof *path), path [0] = block;
+    size_t count = answer_draw_path (&world->random, world->parents, BLOCKS, path);
     for (size_t i = 0; i < count; i++)
         hashes [i] = world->hashes [path [i]];
     return count;
