@@ -13,18 +13,6 @@ struct holder_table {
     table_t entries;    //  entry_t
 };
 
-static const char *const s_kinds [HOLDER_KIND_COUNT] = {
-    [HOLDER_EXACT] = "exact",
-    [HOLDER_APPROXIMATE] = "approximate",
-    [HOLDER_PENDING] = "pending",
-};
-
-const char *
-holder_kind_name (holder_kind_t kind)
-{
-    return (unsigned)kind < HOLDER_KIND_COUNT ? s_kinds [kind] : "unknown";
-}
-
 uint64_t
 holder_pack (const holder_t *holder)
 {

@@ -32,9 +32,6 @@ enum { TIER_COUNT = TIER_REMOTE + 1 };
 
 typedef struct holder_table holder_table_t;
 
-//  "exact", "approximate", "pending"; "unknown" for any other number.
-const char *holder_kind_name (holder_kind_t kind);
-
 //  One number that differs for different holders.
 uint64_t holder_pack (const holder_t *holder);
 

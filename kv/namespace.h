@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 
-enum { BLOCK_SIZE_MAX = 16384, BLOCK_SIZE_DEFAULT = 64, CLUSTER_SECRET_MAX = 64 };
+enum { BLOCK_SIZE_MAX = 16384, CLUSTER_SECRET_MAX = 64 };
 
 typedef struct {
     span_t fingerprint;     //  Of the model card: tokenizer, template and weights

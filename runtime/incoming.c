@@ -286,12 +286,6 @@ incoming_sender (const incoming_t *self)
     return self->sender;
 }
 
-uint64_t
-incoming_deadline (const incoming_t *self)
-{
-    return self->deadline_ns;
-}
-
 span_t
 incoming_trace (const incoming_t *self)
 {

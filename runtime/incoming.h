@@ -53,9 +53,6 @@ void incoming_end (incoming_t *self, const void *end);
 //  Address the caller gave, for logs: never a proof.  Borrowed.
 const char *incoming_sender (const incoming_t *self);
 
-//  When the caller stops waiting (monotonic ns here); UINT64_MAX where it did not say.
-uint64_t incoming_deadline (const incoming_t *self);
-
 //  W3C traceparent, or the empty span.
 span_t incoming_trace (const incoming_t *self);
 

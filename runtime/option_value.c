@@ -6,7 +6,7 @@
 #include "base/bug.h"
 #include "base/suggest.h"
 
-enum { DIGITS_MAX = 6, MILLION = 1000000 };
+enum { MILLION = 1000000 };
 
 typedef struct {
     const char *name;    //  As written behind the number

@@ -77,13 +77,6 @@ s_next_part (const parser_format_t *row, span_t text, part_t *part)
     return true;
 }
 
-bool
-nested_has_parts (const parser_format_t *row, span_t text)
-{
-    part_t part;
-    return s_next_part (row, text, &part);
-}
-
 //  ---- Rendering -------------------------------------------------------------------------------------------------------
 
 static void s_render (const parser_format_t *row, span_t text, schema_t schema, uint32_t depth, buffer_t *out);

@@ -15,9 +15,6 @@
 //  Tags within tags that are still read; what is deeper is text.
 enum { NESTED_DEPTH_MAX = 32 };
 
-//  Whether a text has a part, in the notation of a row.
-bool nested_has_parts (const parser_format_t *row, span_t text);
-
 //  Appends a text as JSON, whatever it is.
 void nested_render (const parser_format_t *row, span_t text, schema_t schema, buffer_t *out);
 

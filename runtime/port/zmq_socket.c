@@ -257,7 +257,7 @@ typedef struct {
     bool sent;          //  Whatever was done with them before is done
 } kept_t;
 
-//  On whatever thread libzmq is done with it. libzmq orders the two threads, but not so that a checker of races sees it.
+//  On whatever thread libzmq is done with it.  It orders the two threads, but not so that a checker of races sees it.
 static void
 s_on_sent (void *data, void *kept_)
 {
