@@ -315,21 +315,23 @@ enum {
     DECIMAL_MAX = WHOLE_MAX * 2    //  Decimal digits of as many hexadecimal ones
 };
 
-//  The digits of a base from a place on, single underscores between them left out; what follows them in *end.
+//  The digits of a base from a place on, single underscores between them left out; what follows them in *end.  Returns how many:
+//  those beyond the room are left out.
 static size_t
 s_copy_digits (const lexer_t *self, size_t at, unsigned base, char *out, size_t room, size_t *end)
 {
     size_t size = 0;
-    for (; at < self->source.size && size + 1 < room; at++) {
+    for (; at < self->source.size; at++) {
         uint8_t byte = self->source.data [at];
         span_t next = span_slice (self->source, at + 1, 1);
         bool separates = byte == '_' && next.size && s_hex (next) < base;
         if (!separates && s_hex (span_of (&byte, 1)) >= base)
             break;
-        if (!separates)
-            out [size++] = (char)byte;
+        if (!separates && size + 1 < room)
+            out [size] = (char)byte;
+        size += !separates;
     }
-    out [size] = 0;
+    out [size < room ? size : room - 1] = 0;
     *end = at;
     return size;
 }
@@ -381,11 +383,12 @@ s_take_based (lexer_t *self, token_t *token, error_t *error)
     if (!mark)
         return false;
     unsigned base = bases [(mark - marks) / 2];
-    if (!s_copy_digits (self, self->at + 2, base, digits, sizeof digits, &end))
+    size_t size = s_copy_digits (self, self->at + 2, base, digits, sizeof digits, &end);
+    if (!size)
         return false;
     char decimal [DECIMAL_MAX];
     token->text = span_slice (self->source, self->at, end - self->at);
-    if (!s_read_whole (self, token, s_decimal (digits, base, decimal)))
+    if (!s_read_whole (self, token, s_decimal (digits, base, decimal)) || size >= sizeof digits)
         error_set (error, STATUS_INVALID, "line %u: the number 0%c%s is too large", self->line, *mark, digits);
     s_advance (self, end - self->at);
     return true;
@@ -402,7 +405,7 @@ s_copy_fraction (const lexer_t *self, size_t at, char *text, size_t room)
         text [used] = '.';
         size_t size = s_copy_digits (self, at + 1, 10, text + used + 1, room - used - 1, &after);
         end = after = size ? after : at;
-        used += size ? size + 1 : 0;
+        used = size ? strlen (text) : used;
         text [used] = 0;
     }
     bool exponent = after + 1 < self->source.size && (self->source.data [after] | 0x20) == 'e' && used + 3 < room;
@@ -426,7 +429,7 @@ s_take_number (lexer_t *self, token_t *token, error_t *error)
     error_clear (error);
     if (s_take_based (self, token, error))
         return error->status;
-    s_copy_digits (self, self->at, 10, text, sizeof text, &whole_end);
+    bool fits = s_copy_digits (self, self->at, 10, text, sizeof text, &whole_end) < sizeof text;
     bool is_index = self->at && self->source.data [self->at - 1] == '.';    //  x.0.1
     size_t end = is_index ? whole_end : s_copy_fraction (self, whole_end, text, sizeof text);
     bool real = end > whole_end;
@@ -439,7 +442,7 @@ s_take_number (lexer_t *self, token_t *token, error_t *error)
     token->real = 0;
     if (real && !value_read_real (span_from_string (text), &token->real))
         return error_set (error, STATUS_INVALID, "line %u: the number %s is too long", self->line, text);
-    if (!real && !s_read_whole (self, token, zeros ? SPAN ("0") : span_from_string (text)))
+    if (!fits || (!real && !s_read_whole (self, token, zeros ? SPAN ("0") : span_from_string (text))))
         return error_set (error, STATUS_INVALID, "line %u: the number %s is too large", self->line, text);
     s_advance (self, end - self->at);
     return STATUS_OK;

@@ -503,9 +503,11 @@ test_numbers_of_any_size_come_out_as_given (void **state)
 static void
 test_numbers_in_the_wrong_place_are_named (void **state)
 {
+#define ONES "1111111111111111111111111111111111111111111111111111111111111111111111"
     static const char *const rows [][2] = { { "{{ [1 2] }}", "found '2'" }, { "{{ [1 1.5e3] }}", "found '1.5e3'" },
         { "{{ (1 0x1F) }}", "found '0x1F'" }, { "{% for 1_000 %}", "found '1_000'" }, { "{% 77 %}", "tag '77'" },
-        { "{{ [1 12345678901234567890] }}", "found '12345678901234567890'" } };
+        { "{{ [1 12345678901234567890] }}", "found '12345678901234567890'" },
+        { "{{ 0b" ONES ONES " }}", "is too large" }, { "{{ " ONES ONES ".5 }}", "is too large" } };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         buffer_t out = { 0 };
         error_t error = { 0 };
