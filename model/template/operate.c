@@ -44,16 +44,6 @@ s_power (render_t *self, int64_t base, int64_t exponent)
     return value_int (result);
 }
 
-//  Rounds towards minus infinity without libm: beyond 2^53 every double is whole.
-static double
-s_floor (double value)
-{
-    if (value >= 9007199254740992.0 || value <= -9007199254740992.0 || value != value)
-        return value;
-    double whole = (double)(int64_t)value;
-    return whole > value ? whole - 1 : whole;
-}
-
 //  As Python's, whose powers are the library's, too.
 static value_t
 s_real_power (render_t *self, double base, double exponent)
@@ -61,7 +51,7 @@ s_real_power (render_t *self, double base, double exponent)
     bool finite = isfinite (base) && isfinite (exponent);
     if (base == 0 && exponent < 0)
         return value_fail (&self->heap, "ZeroDivisionError: 0.0 cannot be raised to a negative power");
-    if (finite && base < 0 && s_floor (exponent) != exponent)
+    if (finite && base < 0 && floor (exponent) != exponent)
         return value_fail (&self->heap, "a root of a negative number is complex, which is not supported");
     double power = pow (base, exponent);
     if (finite && isinf (power))
@@ -135,7 +125,7 @@ s_divide_whole (render_t *self, op_t op, double a, double b)
     } else if (rest == 0) {
         rest = b < 0 ? -0.0 : 0.0;
     }
-    double whole = s_floor (quotient);
+    double whole = floor (quotient);
     if (quotient == 0)
         whole = __builtin_copysign (0, a / b);
     else if (quotient - whole > 0.5)
