@@ -191,14 +191,6 @@ cache_release (cache_t *self, const uint64_t *hashes, size_t count)
         s_unpin (self, table_find (&self->blocks, hashes [count]));
 }
 
-size_t
-cache_clear (cache_t *self)
-{
-    size_t idle = self->blocks.count - self->pinned;
-    s_evict (self, idle);
-    return idle;
-}
-
 void
 cache_stats (const cache_t *self, cache_stats_t *stats)
 {

@@ -63,9 +63,6 @@ void cache_insert (cache_t *self, uint64_t parent, const uint64_t *hashes, size_
 //  Unpins the leading blocks of a prompt, each of which the caller pinned by acquire or insert.
 void cache_release (cache_t *self, const uint64_t *hashes, size_t count);
 
-//  Evicts all idle blocks.  Returns how many.
-size_t cache_clear (cache_t *self);
-
 void cache_stats (const cache_t *self, cache_stats_t *stats);
 
 #endif

@@ -57,18 +57,6 @@ sequence_new (const namespace_t *ns)
     return self;
 }
 
-sequence_t *
-sequence_fork (const sequence_t *self, size_t blocks)
-{
-    sequence_t *fork = sequence_new (&self->ns);
-    if (blocks > self->hashes.count)
-        blocks = self->hashes.count;
-    array_append (&fork->hashes, self->hashes.data, blocks);
-    array_append (&fork->items, self->items.data, self->items.count);
-    sequence_truncate (fork, blocks);
-    return fork;
-}
-
 void
 sequence_destroy (sequence_t **self_p)
 {

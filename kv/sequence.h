@@ -32,10 +32,6 @@ typedef struct {
 //  Creates an empty chain.  Copies the namespace.  Gives the chain; never NULL.
 sequence_t *sequence_new (const namespace_t *ns);
 
-//  A new chain with the first `blocks` blocks of this one (at most what there is) and the items that begin in them.
-//  Gives the chain; never NULL.
-sequence_t *sequence_fork (const sequence_t *self, size_t blocks);
-
 //  Destroys the chain and nulls the caller's pointer.  Safe to call twice.
 void sequence_destroy (sequence_t **self_p);
 

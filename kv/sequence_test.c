@@ -140,15 +140,12 @@ test_items_colour_the_blocks_they_touch (void **state)
     sequence_extend (sequence, s_tokens, 40);
     s_assert_hashes (sequence, s_items_hashes, COUNT_OF (s_items_hashes));
 
-    sequence_t *fork = sequence_fork (sequence, 1);
     sequence_truncate (sequence, 1);
-    s_assert_same (sequence, fork);
     sequence_item_t again = s_item (5, 16, 1), last = s_item (1, 17, 7);
-    assert_int_equal (sequence_add_item (fork, &again, NULL), STATUS_OK);
-    assert_int_equal (sequence_add_item (fork, &last, NULL), STATUS_OK);
-    sequence_extend (fork, s_tokens + 8, 32);
-    s_assert_hashes (fork, s_items_hashes, COUNT_OF (s_items_hashes));
-    sequence_destroy (&fork);
+    assert_int_equal (sequence_add_item (sequence, &again, NULL), STATUS_OK);
+    assert_int_equal (sequence_add_item (sequence, &last, NULL), STATUS_OK);
+    sequence_extend (sequence, s_tokens + 8, 32);
+    s_assert_hashes (sequence, s_items_hashes, COUNT_OF (s_items_hashes));
     sequence_destroy (&sequence);
 }
 
@@ -191,11 +188,6 @@ test_the_chain_depends_on_the_tokens_alone (void **state)
             size_t blocks = sequence_tokens (pieces) / ns.block_size;
             if (random_chance (&random, 300000))
                 sequence_truncate (pieces, random_below (&random, blocks + 2));
-            if (random_chance (&random, 300000)) {
-                sequence_t *fork = sequence_fork (pieces, random_below (&random, blocks + 2));
-                sequence_destroy (&pieces);
-                pieces = fork;
-            }
         }
         s_assert_same (whole, pieces);
 

@@ -64,12 +64,6 @@ guess_shed (guess_t *self)
     return table_shed (&self->blocks);
 }
 
-uint32_t
-guess_holder (const guess_t *self)
-{
-    return self->holder;
-}
-
 static block_t *
 s_block (const guess_t *self, uint32_t number)
 {

@@ -37,9 +37,6 @@ void guess_leave (guess_t *self);
 //  Frees a piece of the memory of a guess that has left.  False where little is left.
 bool guess_shed (guess_t *self);
 
-//  Number of the holder.
-uint32_t guess_holder (const guess_t *self);
-
 //  The engine has computed the blocks first .. end - 1 of a prompt, or had them; borrows its hashes, and goes no further than the
 //  first that is 0.  A long prompt is said in pieces, the last first: its end is the first to go again.
 void guess_computed (guess_t *self, const uint64_t *hashes, size_t first, size_t end, uint64_t now_ns);

@@ -6,6 +6,7 @@
 
 #include "base/bug.h"
 #include "base/hash.h"
+#include "kv/index/answer_test.h"
 #include "kv/index/reach.h"
 #include "tests/fuzz/fuzz.h"
 
@@ -79,16 +80,11 @@ s_reach (const index_t *index, const index_match_t *match, const array_t *overla
 static void
 s_match (const index_t *index, const uint64_t *hashes, size_t count, uint8_t holder)
 {
-    index_match_t match;
-    array_t overlaps;
-    index_match_init (&match);
-    array_init (&overlaps, sizeof (index_overlap_t));
-    index_match (index, hashes, count, &match);
-    index_overlaps (index, &match, &overlaps);
-    s_reach (index, &match, &overlaps);
+    answer_t answer;
+    answer_init (&answer, index, hashes, count);
+    s_reach (index, &answer.match, &answer.overlaps);
     index_explain (index, holder, hashes, count);
-    array_fini (&overlaps);
-    index_match_fini (&match);
+    answer_fini (&answer);
 }
 
 static void
@@ -125,7 +121,7 @@ s_operate (index_t *index, input_t *input)
         s_match (index, hashes, count, holder);
     else if (operation == WALK)
         s_walk (index, holder);
-    else
+    else if (operation == SWEEP)
         index_sweep (index, count);
 }
 
