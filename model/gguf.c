@@ -177,8 +177,9 @@ gguf_fini (gguf_t *self)
 
 //  ---- Values ----------------------------------------------------------------------------------------------------------
 
-const gguf_entry_t *
-gguf_find (const gguf_t *self, const char *key)
+//  The entry of a key, the first where it comes twice; NULL where there is none.
+static const gguf_entry_t *
+s_find (const gguf_t *self, const char *key)
 {
     for (size_t i = 0; i < self->entries.count; i++) {
         const gguf_entry_t *entry = array_at (&self->entries, i);
@@ -191,7 +192,7 @@ gguf_find (const gguf_t *self, const char *key)
 span_t
 gguf_string (const gguf_t *self, const char *key)
 {
-    const gguf_entry_t *entry = gguf_find (self, key);
+    const gguf_entry_t *entry = s_find (self, key);
     if (!entry || entry->type != GGUF_STRING)
         return (span_t){ NULL, 0 };
     return entry->data;
@@ -200,7 +201,7 @@ gguf_string (const gguf_t *self, const char *key)
 bool
 gguf_u64 (const gguf_t *self, const char *key, uint64_t *value)
 {
-    const gguf_entry_t *entry = gguf_find (self, key);
+    const gguf_entry_t *entry = s_find (self, key);
     if (!entry || entry->type == GGUF_STRING || entry->type == GGUF_ARRAY || entry->type == GGUF_F32 ||
         entry->type == GGUF_F64 || entry->type == GGUF_BOOL)
         return false;
@@ -215,14 +216,14 @@ gguf_u64 (const gguf_t *self, const char *key, uint64_t *value)
 bool
 gguf_flag (const gguf_t *self, const char *key, bool otherwise)
 {
-    const gguf_entry_t *entry = gguf_find (self, key);
+    const gguf_entry_t *entry = s_find (self, key);
     return entry && entry->type == GGUF_BOOL ? entry->data.data [0] != 0 : otherwise;
 }
 
 const gguf_entry_t *
 gguf_array (const gguf_t *self, const char *key, gguf_type_t element)
 {
-    const gguf_entry_t *entry = gguf_find (self, key);
+    const gguf_entry_t *entry = s_find (self, key);
     return entry && entry->type == GGUF_ARRAY && entry->element == element ? entry : NULL;
 }
 

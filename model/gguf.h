@@ -47,9 +47,6 @@ typedef struct {
 status_t gguf_init (gguf_t *self, span_t file, error_t *error);
 void gguf_fini (gguf_t *self);
 
-//  The entry of a key, the first where it comes twice; NULL where there is none. Borrowed.
-const gguf_entry_t *gguf_find (const gguf_t *self, const char *key);
-
 //  The string of a key; empty where there is none, or where it is something else. Borrowed from the file.
 span_t gguf_string (const gguf_t *self, const char *key);
 

@@ -134,8 +134,9 @@ generation_drop (generation_t *self)
     memory_free (self);
 }
 
-void
-generation_fail (generation_t *self, status_t status, const char *why)
+//  Takes it from the engine, tells the caller why, and frees it.
+static void
+s_fail (generation_t *self, status_t status, const char *why)
 {
     worker_t *worker = self->worker;
     s_stop_run (self);
@@ -152,7 +153,7 @@ generation_fail_all (worker_t *worker, status_t status, const char *why)
         next = list_next (&worker->generations, link);
         generation_t *self = LIST_ENTRY (link, generation_t, link);
         if (self->run)
-            generation_fail (self, status, why);
+            s_fail (self, status, why);
     }
 }
 
@@ -238,7 +239,7 @@ s_flush (generation_t *self)
 static void
 s_on_cancel (void *arg, incoming_t *incoming)
 {
-    generation_fail (arg, STATUS_CANCELLED, "cancelled");
+    s_fail (arg, STATUS_CANCELLED, "cancelled");
 }
 
 static void
@@ -301,7 +302,7 @@ s_bound_parked (void *state, actor_t *actor, void *arg)
                 slowest = self;
         }
         report_count (worker, COUNT_OVERRUN, 1);
-        generation_fail (slowest, STATUS_LIMIT, "too many tokens wait here for readers, and most of them for this one");
+        s_fail (slowest, STATUS_LIMIT, "too many tokens wait here for readers, and most of them for this one");
     }
 }
 
@@ -317,7 +318,7 @@ generation_check_readers (worker_t *worker)
         if (!self->tokens.count || now - self->taken_ns < worker->options.read_timeout_ns)
             continue;
         report_count (worker, COUNT_UNREAD, 1);
-        generation_fail (self, STATUS_DEADLINE, "nobody has taken a token for too long");
+        s_fail (self, STATUS_DEADLINE, "nobody has taken a token for too long");
     }
 }
 
@@ -380,7 +381,7 @@ generation_on_tokens (void *worker_, void *generation, const engine_tokens_t *to
     error_t error;
     if (s_park (self, &wanted, &error)) {
         report_count (worker, COUNT_OVERRUN, 1);
-        generation_fail (self, STATUS_LIMIT, error.text);
+        s_fail (self, STATUS_LIMIT, error.text);
         return;
     }
     if (overrun)
@@ -419,7 +420,7 @@ generation_on_end (void *worker_, void *generation, const engine_end_t *end)
     self->end = *end;
     s_keep_detail (self, end->detail);
     if (end->status)
-        generation_fail (self, end->status, buffer_string (&self->detail));
+        s_fail (self, end->status, buffer_string (&self->detail));
     else
         s_flush (self);
 }

@@ -82,9 +82,6 @@ void generation_on_progress (void *worker, void *generation, uint32_t tokens, ui
 void generation_on_tokens (void *worker, void *generation, const engine_tokens_t *tokens);
 void generation_on_end (void *worker, void *generation, const engine_end_t *end);
 
-//  Takes it from the engine, tells the caller why, and frees it.
-void generation_fail (generation_t *self, status_t status, const char *why);
-
 //  Gives up what nobody has read for too long.
 void generation_check_readers (worker_t *worker);
 

@@ -94,9 +94,6 @@ bool local_bury (local_model_t *self);
 
 //  ---- local_work.c ----
 
-//  Does what waits.
-void local_work_next (local_model_t *self);
-
 //  Whoever waits is told that nothing is made here any more.
 void local_work_end_all (local_model_t *self);
 

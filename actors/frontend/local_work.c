@@ -118,6 +118,8 @@ s_leave_out (local_model_t *self, const error_t *why)
     self->too_long = true;
 }
 
+static void s_next (local_model_t *self);
+
 static void
 s_on_job (void *data)
 {
@@ -136,13 +138,14 @@ s_on_job_done (void *arg, void *data)
             s_leave_out (model, &self->error);
         s_tell_done (self);
         local_release (model);
-        local_work_next (model);
+        s_next (model);
     }
     s_free (self);
 }
 
-void
-local_work_next (local_model_t *self)
+//  Does what waits.
+static void
+s_next (local_model_t *self)
 {
     list_link_t *link;
     while (!self->busy && self->state != LOCAL_REFUSED && (link = list_take_first (&self->waiting))) {
@@ -175,7 +178,7 @@ local_model_encode (
     array_init (&work->tokens, sizeof (uint32_t));
     *handle = work;
     list_append (&self->waiting, &work->link);
-    local_work_next (self);
+    s_next (self);
 }
 
 //  What a job works on is freed when it is done.

@@ -127,9 +127,6 @@ struct parser {
 
 //  ---- parser.c --------------------------------------------------------------------------------------------------------
 
-//  Delivers text of the present channel.
-void machine_say (parser_t *self, span_t text);
-
 //  The call has a name.  False where it is not believed: then nothing was delivered.
 bool machine_begin_call (parser_t *self, span_t name, span_t id);
 
@@ -180,8 +177,6 @@ void machine_close_object (parser_t *self);
 
 //  Bytes at the start that names of tools have.
 size_t machine_name_size (span_t text);
-
-bool machine_is_name (span_t name);
 
 enum { SECTION_TAGS = 6 };
 

@@ -24,8 +24,9 @@ s_say_arguments (parser_t *self, span_t text)
     self->counts.dropped += text.size - at;
 }
 
-void
-machine_say (parser_t *self, span_t text)
+//  Delivers text of the present channel.
+static void
+s_say (parser_t *self, span_t text)
 {
     if (!text.size)
         return;
@@ -55,8 +56,8 @@ machine_name_size (span_t text)
     return at;
 }
 
-bool
-machine_is_name (span_t name)
+static bool
+s_is_name (span_t name)
 {
     return name.size > 0 && name.size <= NAME_MAX_BYTES && machine_name_size (name) == name.size;
 }
@@ -69,7 +70,7 @@ machine_begin_call (parser_t *self, span_t name, span_t id)
         self->tool_name = schema_tool_name (self->tool);
         self->tool_schema = schema_of_arguments (self->tool);
     }
-    if (!machine_is_name (name) || (self->guarded && self->options.tools && !self->tool))
+    if (!s_is_name (name) || (self->guarded && self->options.tools && !self->tool))
         return false;
     self->end_owed = self->end_owed || self->channel == TO_REASONING;
     self->channel = TO_CONTENT;
@@ -172,7 +173,7 @@ machine_release (parser_t *self)
     self->counts.false_calls++;
     self->place = IN_TEXT;
     self->array = false;
-    machine_say (self, buffer_span (&self->raw));
+    s_say (self, buffer_span (&self->raw));
     buffer_clear (&self->raw);
     return 0;
 }
@@ -346,7 +347,7 @@ s_step_text (parser_t *self, span_t text, bool last)
     if (match == TEXT_WHOLE && mark->kind != MARK_THINK_END)
         newline = 0;
     if (run > newline) {
-        machine_say (self, span_slice (text, 0, run - newline));
+        s_say (self, span_slice (text, 0, run - newline));
         if (self->run == RUN_NONE)
             machine_run (self, RUN_TEXT, '\n');
         return run - newline;
@@ -474,7 +475,7 @@ s_step_section (parser_t *self, span_t text, bool last)
     if (lists && s_punctuation (self, text.data [0]))
         return 1;
     bool follows = self->array || !self->section_calls || row->section_end;
-    if (row->machine == PARSER_LITERAL && !row->call_start && follows && machine_is_name (span_slice (text, 0, 1))) {
+    if (row->machine == PARSER_LITERAL && !row->call_start && follows && s_is_name (span_slice (text, 0, 1))) {
         s_enter_call (self);
         return machine_literal.step (self, text, last);
     }
@@ -676,7 +677,7 @@ parser_feed (parser_t *self, span_t text)
     }
     if (!self->held.size && s_goes_on (self, text)) {
         if (self->run == RUN_TEXT)
-            machine_say (self, text);
+            s_say (self, text);
         else
             machine_arguments (self, text);
         return;

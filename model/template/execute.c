@@ -217,8 +217,9 @@ s_loop (render_t *self, const node_t *node, value_t iterable, value_loop_t *loop
         execute (self, &node->otherwise);
 }
 
-void
-execute_loop (render_t *self, const node_t *node, value_t iterable, uint32_t depth)
+//  Runs a for node over what is iterable; depth for recursive loops.
+static void
+s_execute_loop (render_t *self, const node_t *node, value_t iterable, uint32_t depth)
 {
     value_loop_t *loop = s_take_loop (self);
     if (!loop)
@@ -371,7 +372,7 @@ s_call_loop (render_t *self, value_loop_t *loop, const args_t *args)
         return value_fail (&self->heap, "TypeError: this loop is not recursive");
     self->out = &text;
     if (render_enter (self))
-        execute_loop (self, loop->node, args->items [0], loop->depth + 1);
+        s_execute_loop (self, loop->node, args->items [0], loop->depth + 1);
     render_leave (self);
     self->out = outer;
     return value_take_buffer (&self->heap, &text);
@@ -473,7 +474,7 @@ s_statement (render_t *self, const node_t *node)
         execute (self, value_is_true (evaluate (self, node->a)) ? &node->body : &node->otherwise);
         break;
     case NODE_FOR:
-        execute_loop (self, node, evaluate (self, node->b), 0);
+        s_execute_loop (self, node, evaluate (self, node->b), 0);
         break;
     case NODE_SET:
         s_assign (self, node->a, evaluate (self, node->b));

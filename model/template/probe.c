@@ -328,8 +328,8 @@ template_findings_fini (template_findings_t *self)
 
 //  ---- As words ----------------------------------------------------------------------------------------------------------
 
-const char *
-fate_name (fate_t fate)
+static const char *
+s_fate_name (fate_t fate)
 {
     static const char *const names [] = { "kept", "moved", "dropped", "refused" };
     return names [fate];
@@ -382,7 +382,7 @@ template_findings_next (const template_findings_t *self, size_t *cursor, const c
     *name = s_rows [*cursor].name;
     switch (s_rows [(*cursor)++].form) {
     case AS_FATE:
-        buffer_append_string (value, fate_name (*(const fate_t *)field));
+        buffer_append_string (value, s_fate_name (*(const fate_t *)field));
         break;
     case AS_BOOL:
         buffer_append_string (value, *(const bool *)field ? "yes" : "no");

@@ -74,7 +74,4 @@ void template_findings_fini (template_findings_t *self);
 //  Walks the findings as words: start with *cursor 0; false at the end.  The name is static; the value is appended to *value.
 bool template_findings_next (const template_findings_t *self, size_t *cursor, const char **name, buffer_t *value);
 
-//  "kept", "moved", ...
-const char *fate_name (fate_t fate);
-
 #endif

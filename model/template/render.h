@@ -94,9 +94,6 @@ value_t render_loop_item (const value_loop_t *loop, int offset);
 value_t evaluate (render_t *self, const node_t *node);
 void execute (render_t *self, const nodes_t *body);
 
-//  Runs a for node over items; depth for recursive loops.
-void execute_loop (render_t *self, const node_t *node, value_t items, uint32_t depth);
-
 //  Calls a builtin whose arguments fit its parameters.
 value_t render_builtin (render_t *self, const builtin_t *builtin, value_t object, const args_t *args);
 

@@ -59,8 +59,7 @@ node_t *syntax_filters (syntax_t *self, node_t *value);
 //  One filter without the bar.
 node_t *syntax_filter (syntax_t *self, node_t *value);
 
-//  `(a, b=c)`: the arguments of a call, or the parameters of a macro.
-void syntax_arguments (syntax_t *self, arguments_t *arguments);
+//  `(a, b=c)`: the parameters of a macro.
 void syntax_parameters (syntax_t *self, arguments_t *parameters);
 
 #endif

@@ -271,8 +271,9 @@ s_check_order (syntax_t *self, const arguments_t *arguments, const argument_t *a
         syntax_fail (self, "the argument '%.*s' is given twice", SPAN_ARG (span_slice (argument->name, 0, 40)));
 }
 
-void
-syntax_arguments (syntax_t *self, arguments_t *arguments)
+//  `(a, b=c)`: the arguments of a call.
+static void
+s_arguments (syntax_t *self, arguments_t *arguments)
 {
     while (!self->failed && !syntax_is (self, TOKEN_OPERATOR, ")")) {
         argument_t argument = { 0 };
@@ -315,7 +316,7 @@ s_call (syntax_t *self, node_t *value)
     if (!node)
         return NULL;
     node->a = value;
-    syntax_arguments (self, &node->arguments);
+    s_arguments (self, &node->arguments);
     return node;
 }
 
@@ -344,7 +345,7 @@ syntax_filter (syntax_t *self, node_t *value)
     if (!self->soft && !filters_lookup (node->text))
         self->unknown = node->text;
     if (s_accept_operator (self, "("))
-        syntax_arguments (self, &node->arguments);
+        s_arguments (self, &node->arguments);
     return node;
 }
 
@@ -386,7 +387,7 @@ s_test (syntax_t *self, node_t *value)
     if (!self->soft && !tests_find (node->text))
         self->unknown = node->text;
     if (s_accept_operator (self, "("))
-        syntax_arguments (self, &node->arguments);
+        s_arguments (self, &node->arguments);
     else
         s_bare_argument (self, node);
     return negated ? s_pair (self, NODE_NOT, 0, node, NULL) : node;

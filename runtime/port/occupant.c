@@ -123,12 +123,6 @@ occupant_of_tcp (uint16_t port, char text [OCCUPANT_TEXT_MAX])
     s_describe_inode (inode, text);
 }
 
-void
-occupant_of_unix (const char *path, char text [OCCUPANT_TEXT_MAX])
-{
-    s_describe_inode (s_find_inode ("/proc/net/unix", s_match_unix, path), text);
-}
-
 static bool
 s_somebody_answers (const struct sockaddr_un *address)
 {
@@ -156,7 +150,7 @@ occupant_free_unix_path (const char *path, error_t *error)
         return error_set (error, STATUS_EXISTS, "%s is there and is not a socket", path);
     if (s_somebody_answers (&address)) {
         char occupant [OCCUPANT_TEXT_MAX];
-        occupant_of_unix (path, occupant);
+        s_describe_inode (s_find_inode ("/proc/net/unix", s_match_unix, path), occupant);
         return error_set (error, STATUS_EXISTS, "%s is held by %s", path, occupant);
     }
     if (unlink (path) != 0)

@@ -16,9 +16,6 @@ enum { OCCUPANT_TEXT_MAX = 64 };
 //  Writes "NAME (pid N)", "this process" or "an unknown process" for whoever listens on a TCP port.
 void occupant_of_tcp (uint16_t port, char text [OCCUPANT_TEXT_MAX]);
 
-//  The same for the socket bound at a path.
-void occupant_of_unix (const char *path, char text [OCCUPANT_TEXT_MAX]);
-
 //  Makes a path free for a socket: refuses one that is too long for the system (STATUS_LIMIT) or on which somebody
 //  answers (STATUS_EXISTS, naming the occupant) or that is no socket (STATUS_EXISTS); removes a socket nobody holds.
 status_t occupant_free_unix_path (const char *path, error_t *error);

@@ -18,7 +18,7 @@
 
 #define FOLDER "tests/data/chat_templates/"
 
-enum { TEMPLATES_MAX = 128, MARKER_MAX = 40, MARKERS_MAX = 4000, FIRST_MARKER = 5000, MEMO_BYTES = 64 << 20 };
+enum { TEMPLATES_MAX = 128, MARKER_MAX = 40, FIRST_MARKER = 5000, MEMO_BYTES = 64 << 20 };
 
 static const int64_t NOW_S = 1768478400;    //  2026-01-15T12:00:00
 static const char *const s_kinds [] = { "qwen", "llama3", "gemma", "llama2", "o200k", "unigram", "metaspace_first" };

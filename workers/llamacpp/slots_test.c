@@ -148,7 +148,7 @@ test_less_than_believed_removes_blocks (void **state)
     s_end (slots);
 }
 
-//  One random request after another in random slots; each slot is also kept as a plain list of tokens.
+//  One random request after another in random slots: what is told of is the whole blocks of what they hold.
 static void
 test_blocks_follow_the_slots (void **state)
 {
