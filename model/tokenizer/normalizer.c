@@ -61,13 +61,19 @@ typedef struct {
     uint32_t to;      //  Last
 } range_t;
 
+//  The ranges ascend.
 static bool
 s_is_in (const range_t *ranges, size_t count, uint32_t code)
 {
-    for (size_t i = 0; i < count; i++)
-        if (code >= ranges [i].from && code <= ranges [i].to)
-            return true;
-    return false;
+    size_t first = 0;
+    for (size_t end = count; first < end;) {
+        size_t middle = (first + end) / 2;
+        if (code > ranges [middle].to)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first < count && code >= ranges [first].from;
 }
 
 #define IS_IN(ranges, code) s_is_in (ranges, sizeof (ranges) / sizeof *(ranges), code)
@@ -148,13 +154,12 @@ s_touches (const form_t *form, uint32_t code)
     return !stays;
 }
 
-//  Whether a mark that a form touches stays where it is in order: it neither falls apart nor joins another character.
+//  Whether a character that a form touches is a mark that stays where it is in order: it neither falls apart nor joins another.
 static bool
-s_is_orderly (const form_t *form, uint32_t code)
+s_is_orderly (uint32_t code)
 {
     const utf8proc_property_t *property = utf8proc_get_property ((utf8proc_int32_t)code);
-    return property->combining_class && property->decomp_seqindex == UINT16_MAX && !IS_IN (s_joining_marks, code) &&
-           s_touches (form, code);
+    return property->combining_class && property->decomp_seqindex == UINT16_MAX && !IS_IN (s_joining_marks, code);
 }
 
 static bool
@@ -163,30 +168,41 @@ s_is_form (normalize_t kind)
     return kind == NORMALIZE_NFC || kind == NORMALIZE_NFD || kind == NORMALIZE_NFKC || kind == NORMALIZE_NFKD;
 }
 
-//  A bit for each of the characters that text is mostly made of: whether it is one of those that `has` tells.
+//  A bit for each of the characters that text is mostly made of: whether a form touches it.
 static uint64_t *
-s_all (const form_t *form, bool (*has) (const form_t *form, uint32_t code))
+s_all_touched (const form_t *form)
 {
-    uint64_t *all = memory_new (TOUCHED / 8);
+    uint64_t *touched = memory_new (TOUCHED / 8);
     for (uint32_t code = form->from; code < TOUCHED; code++)
-        if ((code < 0xd800 || code > 0xdfff) && has (form, code))
-            all [code / 64] |= 1ull << (code % 64);
-    return all;
+        if ((code < 0xd800 || code > 0xdfff) && s_touches (form, code))
+            touched [code / 64] |= 1ull << (code % 64);
+    return touched;
 }
 
-//  Whether a form touches none of the characters of classes_rows.
+//  A bit for each of them that stays where it is in order.
+static uint64_t *
+s_all_orderly (const uint64_t *touched)
+{
+    uint64_t *orderly = memory_new (TOUCHED / 8);
+    for (uint32_t word = 0; word < TOUCHED / 64; word++)
+        for (uint64_t left = touched [word]; left; left &= left - 1)
+            if (s_is_orderly (word * 64 + (uint32_t)__builtin_ctzll (left)))
+                orderly [word] |= left & -left;
+    return orderly;
+}
+
+//  Whether none of them is one of the characters of classes_rows.
 static bool
 s_leaves_rows (const uint64_t *touched)
 {
-    for (uint32_t code = 0; code < TOUCHED; code++) {
-        if (!(touched [code / 64] >> (code % 64) & 1))
-            continue;
-        uint8_t block [CLASSES_BYTES] = { 0 };
-        letters_encode (code, block);
-        classes_rows_t rows = classes_rows (block);
-        if ((rows.twos | rows.threes | rows.signs) & 1)
-            return false;
-    }
+    for (uint32_t word = 0; word < TOUCHED / 64; word++)
+        for (uint64_t left = touched [word]; left; left &= left - 1) {
+            uint8_t block [CLASSES_BYTES] = { 0 };
+            letters_encode (word * 64 + (uint32_t)__builtin_ctzll (left), block);
+            classes_rows_t rows = classes_rows (block);
+            if ((rows.twos | rows.threes | rows.signs) & 1)
+                return false;
+        }
     return true;
 }
 
@@ -322,8 +338,8 @@ normalizer_add (normalizer_t *self, normalization_t step, error_t *error)
         return error_set (error, STATUS_LIMIT, "more than %d normalizers", NORMALIZER_STEPS_MAX);
     }
     if (s_is_form (step.kind)) {
-        step.touched = s_all (&s_forms [step.kind], s_touches);
-        step.orderly = s_all (&s_forms [step.kind], s_is_orderly);
+        step.touched = s_all_touched (&s_forms [step.kind]);
+        step.orderly = s_all_orderly (step.touched);
         step.leaves_rows = s_leaves_rows (step.touched);
     }
     array_append (&self->steps, &step, 1);
@@ -381,8 +397,8 @@ s_strip_accents (span_t text, buffer_t *out)
 }
 
 //  Bert's ideographs; what the normalizer Nmt drops, and what it makes spaces of.
-static const range_t s_han [] = { { 0x4e00, 0x9fff }, { 0x3400, 0x4dbf }, { 0x20000, 0x2a6df }, { 0x2a700, 0x2b73f },
-    { 0x2b740, 0x2b81f }, { 0x2b920, 0x2ceaf }, { 0xf900, 0xfaff }, { 0x2f800, 0x2fa1f } };
+static const range_t s_han [] = { { 0x3400, 0x4dbf }, { 0x4e00, 0x9fff }, { 0xf900, 0xfaff }, { 0x20000, 0x2a6df },
+    { 0x2a700, 0x2b73f }, { 0x2b740, 0x2b81f }, { 0x2b920, 0x2ceaf }, { 0x2f800, 0x2fa1f } };
 static const range_t s_dropped [] = { { 0x1, 0x8 }, { 0xb, 0xb }, { 0xe, 0x1f }, { 0x7f, 0x7f }, { 0x8f, 0x8f },
     { 0x9f, 0x9f } };
 static const range_t s_spaces [] = { { 0x9, 0xa }, { 0xc, 0xd }, { 0x1680, 0x1680 }, { 0x200b, 0x200f },
