@@ -176,6 +176,52 @@ s_on_match (void *self_, actor_t *actor, incoming_t *incoming, const void *messa
     array_fini (&found);
 }
 
+//  The worker that reaches most of a sequence; empty where nobody reaches any.
+static span_t
+s_find_best (indexer_t *self, const match_prefix_t *query, uint32_t *best)
+{
+    span_t owner = { NULL, 0 };
+    array_t found;
+    array_init (&found, sizeof (catalog_overlap_t));
+    catalog_match (self->catalog, query->namespace_id, query->hashes, HOLDER_EXACT, &found);
+    *best = 0;
+    for (size_t i = 0; i < found.count; i++) {
+        const catalog_overlap_t *overlap = array_at (&found, i);
+        const actor_entry_t *entry = directory_find_source (self->actor, overlap->source);
+        uint32_t total = overlap->reached.total;
+        if (!entry || entry->state != ACTOR_STATE_ALIVE || total < *best)
+            continue;
+        if (total > *best || span_compare (entry->address, owner) < 0)
+            owner = entry->address;
+        *best = total;
+    }
+    array_fini (&found);
+    return owner;
+}
+
+static void
+s_on_explain (void *self_, actor_t *actor, incoming_t *incoming, const void *message)
+{
+    indexer_t *self = self_;
+    const explain_prefix_t *asked = message;
+    const match_prefix_t query = { .namespace_id = asked->namespace_id, .hashes = asked->hashes };
+    tier_explanation_t rows [TIER_COUNT];
+    explain_prefix_reply_t reply = { .tiers = rows };
+    if (!directory_find (actor, asked->owner)) {
+        incoming_fail (incoming, STATUS_NOT_FOUND, "nobody here is called %.*s", SPAN_ARG (asked->owner));
+        return;
+    }
+    uint64_t source = event_source (asked->owner);
+    for (unsigned tier = 0; tier < TIER_COUNT; tier++) {
+        index_explanation_t why;
+        if (catalog_explain (self->catalog, source, asked->has_rank ? asked->rank : 0, (tier_t)tier, &query, &why))
+            rows [reply.tiers_count++] = (tier_explanation_t){ (tier_t)tier, why.overlap, why.end, why.hidden };
+    }
+    reply.best_owner = s_find_best (self, &query, &reply.best);
+    reply.has_best_owner = reply.best > 0;
+    incoming_reply (incoming, &reply);
+}
+
 //  ---- Life ----
 
 static status_t
@@ -218,6 +264,7 @@ indexer_catalog (const actor_t *indexer)
 
 static const actor_handler_t s_handlers [] = {
     HANDLES_CALL (match_prefix, s_on_match),
+    HANDLES_CALL (explain_prefix, s_on_explain),
     HANDLES_EVENT_AHEAD (kv_stored, s_expect_stored, s_on_stored),
     HANDLES_EVENT_AHEAD (kv_removed, s_expect_removed, s_on_removed),
     HANDLES_EVENT (kv_cleared, s_on_cleared),

@@ -1,7 +1,7 @@
 //  indexer - the fleet's index, for whoever asks
 //
-//  Follows the kv stream of every worker and block manager; serves snapshots of it to late joiners and match_prefix to
-//  anybody, routing actors in other languages included.  Keeps nothing of its own: what it knows it can learn again.
+//  Follows the kv stream of every worker and block manager; serves snapshots of it to late joiners and, to anybody, match_prefix
+//  and explain_prefix, routing actors in other languages included.  Keeps nothing of its own: what it knows it can learn again.
 
 #ifndef ACTORS_INDEXER_INDEXER_H
 #define ACTORS_INDEXER_INDEXER_H

@@ -51,9 +51,13 @@ typedef struct {
 } row_t;
 
 typedef struct {
-    call_t call;              //  To the indexer
-    row_t rows [ROWS_MAX];    //  Its answer
-    size_t count;             //  Of them
+    call_t call;                      //  To the indexer
+    row_t rows [ROWS_MAX];            //  Its answer
+    size_t count;                     //  Of them
+    call_result_t result;             //  Of the last call
+    char best [NAME_BYTES];           //  explain_prefix: who reaches most
+    uint32_t best_blocks;             //  So much
+    overlap_end_t ends [ROWS_MAX];    //  By row: why there are no more
 } asker_t;
 
 static void
@@ -73,6 +77,24 @@ s_on_matched (void *self_, void *arg, call_result_t result, const void *reply_)
 }
 
 static void
+s_on_explained (void *self_, void *arg, call_result_t result, const void *reply_)
+{
+    asker_t *self = self_;
+    const explain_prefix_reply_t *reply = reply_;
+    self->result = result;
+    if (result != CALL_REPLIED)
+        return;
+    for (self->count = 0; self->count < reply->tiers_count; self->count++) {
+        const tier_explanation_t *tier = &reply->tiers [self->count];
+        self->rows [self->count] = (row_t){ .tier = tier->tier, .blocks = tier->blocks };
+        self->ends [self->count] = tier->end;
+    }
+    self->best_blocks = reply->best;
+    assert_int_equal (reply->has_best_owner, reply->best > 0);
+    span_copy_string (reply->best_owner, self->best, sizeof self->best);
+}
+
+static void
 s_asker_fini (void *self, actor_t *actor)
 {
     call_drop (&((asker_t *)self)->call);
@@ -89,6 +111,19 @@ s_ask (void)
     match_prefix_t query = { .namespace_id = NAMESPACE, .hashes = { s_chain, CHAIN } };
     call_start (&asker->call, stage_find (s_stage, "asker/0"), SPAN ("indexer/0"), &match_prefix_message, &query,
         REALM_SECOND, s_on_matched, NULL);
+    stage_run (s_stage, REALM_SECOND);
+    return asker;
+}
+
+static const asker_t *
+s_ask_why (const char *owner, uint64_t namespace_id)
+{
+    asker_t *asker = actor_state (stage_find (s_stage, "asker/0"));
+    explain_prefix_t query = {
+        .namespace_id = namespace_id, .owner = span_from_string (owner), .hashes = { s_chain, CHAIN }
+    };
+    call_start (&asker->call, stage_find (s_stage, "asker/0"), SPAN ("indexer/0"), &explain_prefix_message, &query,
+        REALM_SECOND, s_on_explained, NULL);
     stage_run (s_stage, REALM_SECOND);
     return asker;
 }
@@ -159,12 +194,41 @@ test_an_answer_names_nobody_who_is_away (void **state)
     s_assert_rows (s_ask (), rows, 1);
 }
 
+//  Of whoever is there, tier by tier; what others reach stands beside it, of those who are there.
+static void
+test_somebody_who_wonders_is_told_why (void **state)
+{
+    static const holdings_t some = { { [TIER_DEVICE] = 3, [TIER_HOST] = 8 } }, whole = { { [TIER_DEVICE] = CHAIN } };
+    s_add_holder ("a", &some);
+    s_add_holder ("b", &whole);
+    stage_run (s_stage, 3 * REALM_SECOND);
+    const asker_t *asker = s_ask_why ("worker/a", NAMESPACE);
+    assert_int_equal (asker->count, 2);
+    assert_int_equal (asker->rows [0].tier, TIER_DEVICE);
+    assert_int_equal (asker->rows [0].blocks, 3);
+    assert_int_equal (asker->ends [0], OVERLAP_END_ELSEWHERE);
+    assert_int_equal (asker->rows [1].tier, TIER_HOST);
+    assert_int_equal (asker->rows [1].blocks, 8);
+    assert_string_equal (asker->best, "worker/b");
+    assert_int_equal (asker->best_blocks, CHAIN);
+    assert_int_equal (s_ask_why ("worker/b", NAMESPACE)->ends [0], OVERLAP_END_WHOLE);
+    assert_int_equal (s_ask_why ("worker/b", NAMESPACE + 1)->ends [0], OVERLAP_END_STRANGER);
+    assert_int_equal (asker->best_blocks, 0);
+    assert_int_equal (s_ask_why ("worker/nobody", NAMESPACE)->result, CALL_FAILED);
+    assert_int_equal (s_ask_why ("asker/0", NAMESPACE)->count, 0);
+    stage_crash (s_stage, "worker/b");
+    stage_run (s_stage, 7 * REALM_SECOND);
+    assert_string_equal (s_ask_why ("worker/a", NAMESPACE)->best, "worker/a");
+    assert_int_equal (asker->best_blocks, 8);
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test_setup_teardown (test_an_answer_says_what_each_worker_reaches_by_tier, s_set_up, s_tear_down),
         cmocka_unit_test_setup_teardown (test_an_answer_names_nobody_who_is_away, s_set_up, s_tear_down),
+        cmocka_unit_test_setup_teardown (test_somebody_who_wonders_is_told_why, s_set_up, s_tear_down),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -29,7 +29,7 @@ class Message(typing.NamedTuple):
     fields: tuple                  # of Field, in the order of the schema
 
 
-SCHEMA_HASH = 0x79d06e68820b9477
+SCHEMA_HASH = 0x677edf91e4a1b04e
 
 
 class FrameKind(enum.IntEnum):
@@ -95,6 +95,15 @@ class Tier(enum.IntEnum):
     REMOTE = 3
 
 
+class OverlapEnd(enum.IntEnum):
+    """Why what a holder has of a sequence ends where it ends."""
+
+    WHOLE = 0
+    NOBODY = 1
+    ELSEWHERE = 2
+    STRANGER = 3
+
+
 class FinishReason(enum.IntEnum):
     """Why a generation ended."""
 
@@ -123,6 +132,7 @@ ENUMS = {
     'outcome': Outcome,
     'process_state': ProcessState,
     'tier': Tier,
+    'overlap_end': OverlapEnd,
     'finish_reason': FinishReason,
     'model_file': ModelFile,
 }
@@ -321,6 +331,23 @@ MESSAGES = {
     )),
     'match_prefix_reply': Message('reply', False, None, 0, None, None, None, (
         Field('overlaps', 'o', 'struct', 'holder_overlap', True, False, 100000, 0),
+    )),
+    'explain_prefix': Message('call', False, None, 0, 'explain_prefix_reply', None, None, (
+        Field('namespace_id', 'ns', 'u64', None, False, False, 0, 0),
+        Field('owner', 'o', 'string', None, False, False, 128, 0),
+        Field('rank', 'r', 'u16', None, False, True, 0, 0),
+        Field('hashes', 'h', 'hash128', None, True, False, 8192, 0),
+    )),
+    'tier_explanation': Message('struct', False, None, 0, None, None, None, (
+        Field('tier', 't', 'enum', 'tier', False, False, 0, 0),
+        Field('blocks', 'b', 'u32', None, False, False, 0, 0),
+        Field('end', 'e', 'enum', 'overlap_end', False, False, 0, 0),
+        Field('hidden', 'h', 'u32', None, False, False, 0, 0),
+    )),
+    'explain_prefix_reply': Message('reply', False, None, 0, None, None, None, (
+        Field('tiers', 't', 'struct', 'tier_explanation', True, False, 4, 0),
+        Field('best', 'b', 'u32', None, False, False, 0, 0),
+        Field('best_owner', 'bo', 'string', None, False, True, 128, 0),
     )),
     'worker_load': Message('event', True, 'load', 1, None, None, None, (
         Field('rank', 'rank', 'u16', None, False, False, 0, 0),

@@ -617,6 +617,23 @@ catalog_match (catalog_t *self, uint64_t namespace_id, column_t hashes, holder_k
     }
 }
 
+bool
+catalog_explain (catalog_t *self, uint64_t source, uint16_t rank, tier_t tier, const match_prefix_t *query,
+    index_explanation_t *explanation)
+{
+    const source_entry_t *entry = catalog_find_source (self, source);
+    const claim_t *claim = catalog_find_claim (self, entry, rank, tier, HOLDER_EXACT);
+    if (!claim)
+        return false;
+    const namespace_entry_t *space = map_get_u64 (self->by_namespace, query->namespace_id);
+    *explanation = (index_explanation_t){ .end = OVERLAP_END_STRANGER, .best_holder = HOLDER_NONE };
+    if (space) {
+        uint32_t holder = index_holder_find (space->index, &claim->holder);
+        *explanation = index_explain (space->index, holder, s_short_hashes (self, query->hashes), query->hashes.count);
+    }
+    return true;
+}
+
 uint64_t
 catalog_digest (const catalog_t *self, uint64_t source)
 {

@@ -121,6 +121,12 @@ void catalog_reach (catalog_t *self, uint64_t source, uint16_t rank, uint64_t ot
 //  hashes: hash128 column.  last: holders of a kind behind this one are not looked at.
 void catalog_match (catalog_t *self, uint64_t namespace_id, column_t hashes, holder_kind_t last, array_t *overlaps);
 
+//  Why what a rank of a source itself has in this tier goes as far into the sequence as it does (index_explain): events of it,
+//  not what it is guessed to have or computes.  Who was forgotten counts among the others until it has left the namespace.  False
+//  where nothing is known of this rank and tier.
+bool catalog_explain (catalog_t *self, uint64_t source, uint16_t rank, tier_t tier, const match_prefix_t *query,
+    index_explanation_t *explanation);
+
 //  A snapshot of what a source has, written in steps while it changes.
 typedef struct catalog_snapshot catalog_snapshot_t;
 

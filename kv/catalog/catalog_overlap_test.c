@@ -88,6 +88,52 @@ test_a_worker_of_many_ranks_goes_little_by_little (void **state)
     catalog_check (fixture_catalog);
 }
 
+//  ---- Why ----
+
+static void
+s_assert_explained (uint64_t source, tier_t tier, uint64_t namespace_id, const index_explanation_t *expected)
+{
+    uint8_t bytes [PROMPT * HASH128_SIZE];
+    fixture_prompt (bytes);
+    match_prefix_t query = { .namespace_id = namespace_id, .hashes = { bytes, PROMPT } };
+    index_explanation_t why;
+    assert_true (catalog_explain (fixture_catalog, source, 0, tier, &query, &why));
+    assert_string_equal (overlap_end_name (why.end), overlap_end_name (expected->end));
+    assert_int_equal (why.overlap, expected->overlap);
+    assert_int_equal (why.hidden, expected->hidden);
+}
+
+static bool
+s_is_explained (uint64_t source, uint16_t rank, tier_t tier)
+{
+    index_explanation_t why;
+    return catalog_explain (fixture_catalog, source, rank, tier, &(match_prefix_t){ .namespace_id = 1 }, &why);
+}
+
+static void
+test_what_a_source_has_is_explained_tier_by_tier (void **state)
+{
+    fixture_store_prompt (WORKER, 0, TIER_DEVICE, 0, 4);
+    fixture_store_prompt (WORKER, 0, TIER_DEVICE, 6, 9);
+    fixture_store_prompt (WORKER, 0, TIER_HOST, 0, PROMPT);
+    fixture_store_prompt (OTHER, 0, TIER_DEVICE, 0, 3);
+    s_assert_explained (
+        WORKER, TIER_DEVICE, 1, &(index_explanation_t){ .end = OVERLAP_END_ELSEWHERE, .overlap = 4, .hidden = 3 });
+    s_assert_explained (WORKER, TIER_HOST, 1, &(index_explanation_t){ .end = OVERLAP_END_WHOLE, .overlap = PROMPT });
+    s_assert_explained (OTHER, TIER_DEVICE, 1, &(index_explanation_t){ .end = OVERLAP_END_ELSEWHERE, .overlap = 3 });
+    s_assert_explained (OTHER, TIER_DEVICE, 2, &(index_explanation_t){ .end = OVERLAP_END_STRANGER });
+    fixture_store (WORKER, 2);
+    s_assert_explained (OTHER, TIER_DEVICE, 2, &(index_explanation_t){ .end = OVERLAP_END_STRANGER });
+    assert_false (s_is_explained (OTHER, 0, TIER_HOST));
+    assert_false (s_is_explained (OTHER, 1, TIER_DEVICE));
+    assert_false (s_is_explained (13, 0, TIER_DEVICE));
+    catalog_cleared (fixture_catalog, WORKER, &(kv_cleared_t){ .tier = TIER_HOST });
+    assert_false (s_is_explained (WORKER, 0, TIER_HOST));
+    fixture_sweep ();
+    s_assert_explained (
+        WORKER, TIER_DEVICE, 1, &(index_explanation_t){ .end = OVERLAP_END_NOBODY, .overlap = 4, .hidden = 3 });
+}
+
 //  ---- What is being computed ----
 
 static void
@@ -274,6 +320,8 @@ main (void)
         cmocka_unit_test_setup_teardown (test_ranks_beyond_the_bound_have_nothing, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown (
             test_a_worker_of_many_ranks_goes_little_by_little, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown (
+            test_what_a_source_has_is_explained_tier_by_tier, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown (
             test_what_is_computed_is_told_apart_until_it_is_stored, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown (

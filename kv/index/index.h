@@ -84,21 +84,13 @@ typedef struct {
     uint32_t blocks;    //  Leading blocks of the query that it holds
 } index_overlap_t;
 
-typedef enum {
-    INDEX_WHOLE,        //  Every block of the query is held
-    INDEX_NOBODY,       //  The next block is held by nobody
-    INDEX_ELSEWHERE,    //  The next block is held by others only
-    INDEX_STRANGER,     //  There is no such holder
-    INDEX_REASON_COUNT
-} index_reason_t;
-
 //  Why a holder has the overlap it has.
 typedef struct {
-    index_reason_t reason;    //  Why it ends where it ends
-    uint32_t overlap;         //  Leading blocks
-    uint32_t hidden;          //  Blocks of the query behind the end that it holds all the same
-    uint32_t best;            //  Highest overlap of any holder
-    uint32_t best_holder;     //  Who has it; HOLDER_NONE where that is 0
+    overlap_end_t end;       //  Why it ends where it ends; a stranger is no holder
+    uint32_t overlap;        //  Leading blocks
+    uint32_t hidden;         //  Blocks of the query behind the end that it holds all the same
+    uint32_t best;           //  Highest overlap of any holder
+    uint32_t best_holder;    //  Who has it; HOLDER_NONE where that is 0
 } index_explanation_t;
 
 typedef struct {
@@ -168,9 +160,6 @@ void index_overlaps (const index_t *self, index_match_t *match, array_t *overlap
 
 //  Why a holder has the overlap it has; reads the index afresh and costs accordingly.
 index_explanation_t index_explain (const index_t *self, uint32_t holder, const uint64_t *hashes, size_t count);
-
-//  "whole", "nobody", "elsewhere", "stranger"; "unknown" for any other number.
-const char *index_reason_name (index_reason_t reason);
 
 //  A number for all a holder has, references included, whatever the order it came in; 0 for nothing.
 uint64_t index_digest (const index_t *self, uint32_t holder);

@@ -283,10 +283,12 @@ s_assert_explained (world_t *world, const uint32_t *path, const uint64_t *hashes
             best = s_oracle_overlap (world, each, path, count);
     for (size_t i = overlap; i < count; i++)
         hidden += world->oracle.held [slot][path [i]] != 0;
-    index_reason_t reason = overlap == count ? INDEX_WHOLE : overlap < leading ? INDEX_ELSEWHERE : INDEX_NOBODY;
+    overlap_end_t end = overlap == count    ? OVERLAP_END_WHOLE
+                        : overlap < leading ? OVERLAP_END_ELSEWHERE
+                                            : OVERLAP_END_NOBODY;
     if (world->numbers [slot] == HOLDER_NONE)
-        reason = INDEX_STRANGER;
-    assert_string_equal (index_reason_name (explanation.reason), index_reason_name (reason));
+        end = OVERLAP_END_STRANGER;
+    assert_string_equal (overlap_end_name (explanation.end), overlap_end_name (end));
     assert_int_equal (explanation.overlap, overlap);
     assert_int_equal (explanation.hidden, hidden);
     assert_int_equal (explanation.best, best);

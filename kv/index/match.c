@@ -243,33 +243,21 @@ s_find_best (const index_t *self, const uint64_t *hashes, size_t count, index_ex
 index_explanation_t
 index_explain (const index_t *self, uint32_t holder, const uint64_t *hashes, size_t count)
 {
-    index_explanation_t explanation = { .reason = INDEX_WHOLE, .best_holder = HOLDER_NONE };
+    index_explanation_t explanation = { .end = OVERLAP_END_WHOLE, .best_holder = HOLDER_NONE };
     uint32_t seat = index_seat_of (self, holder);
     s_find_best (self, hashes, count, &explanation);
     if (!seat)
-        explanation.reason = INDEX_STRANGER;
+        explanation.end = OVERLAP_END_STRANGER;
     for (size_t i = 0; i < count && seat; i++) {
         place_t place = { 0, 0 };
         bool held = index_seat_has (self, seat, hashes [i], &place);
-        if (explanation.reason != INDEX_WHOLE)
+        if (explanation.end != OVERLAP_END_WHOLE)
             explanation.hidden += held;
         else if (held)
             explanation.overlap++;
         else
-            explanation.reason = place.run && index_place_is_live (self, place) ? INDEX_ELSEWHERE : INDEX_NOBODY;
+            explanation.end =
+                place.run && index_place_is_live (self, place) ? OVERLAP_END_ELSEWHERE : OVERLAP_END_NOBODY;
     }
     return explanation;
-}
-
-static const char *const s_reasons [INDEX_REASON_COUNT] = {
-    [INDEX_WHOLE] = "whole",
-    [INDEX_NOBODY] = "nobody",
-    [INDEX_ELSEWHERE] = "elsewhere",
-    [INDEX_STRANGER] = "stranger",
-};
-
-const char *
-index_reason_name (index_reason_t reason)
-{
-    return (unsigned)reason < INDEX_REASON_COUNT ? s_reasons [reason] : "unknown";
 }

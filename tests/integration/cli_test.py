@@ -346,6 +346,20 @@ class FleetTest(unittest.TestCase):
         self.assertEqual(sum(len(line["tokens"]) for line in lines[:-1]), 5)
         self.assertEqual(lines[-1]["completion_tokens"], 5)
 
+    def test_call_tells_why_a_worker_has_what_it_has(self):
+        tail = self.tail("--stream", "kv", "--kind", "kv_stored", "--json", "-n", "1")
+        self.asking()
+        stored = json.loads(tail.communicate(timeout=30)[0])
+        event = stored["event"]
+        asked = {"namespace_id": event["namespace_id"], "owner": stored["source"], "hashes": event["hashes"] + ["f" * 32]}
+
+        def tiers():
+            code, said, error = stator("call", "indexer/0", "explain_prefix", json.dumps(asked), *self.site)
+            self.assertEqual(code, 0, error)
+            return json.loads(said)["tiers"]
+        expected = {"tier": event["tier"], "blocks": len(event["hashes"]), "end": "nobody", "hidden": 0}
+        until(lambda: tiers() == [expected], 20, "the indexer to have heard of it")
+
     def test_call_refuses_what_makes_no_sense(self):
         self.assertEqual(stator("call", "router/0", "pnig", *self.site)[2],
                          "stator call: no schema has the method 'pnig'; did you mean 'ping'?\n")
