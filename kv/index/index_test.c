@@ -99,6 +99,12 @@ test_a_query_may_leave_anywhere (void **state)
         assert_int_equal (s_overlap_of (index, a, query, LONG), left);
         assert_int_equal (s_overlap_of (index, a, query, left), left);
     }
+    memcpy (query, row, sizeof row);
+    for (size_t left = 0; left < LONG; left++) {    //  And what lies behind it is none of its blocks
+        query [left] = hash_u64 (LONG + left + 1);
+        assert_int_equal (s_overlap_of (index, a, query, left + 1), left);
+        query [left] = row [left];
+    }
     index_destroy (&index);
 }
 

@@ -185,12 +185,38 @@ test_a_copy_knows_what_is_disputed (void **state)
     }
 }
 
+//  The liar puts the last of other blocks behind those of an honest one, which has only the first of the others.
+static void
+test_an_end_that_is_made_up_brings_in_nothing_before_it (void **state)
+{
+    enum { ROW = 40 };
+    uint64_t row [ROW], others [ROW + 1];
+    index_t *index = index_new (NULL);
+    for (uint32_t i = 0; i <= LIAR; i++)
+        index_holder_add (index, &(holder_t){ .owner = i });
+    for (size_t i = 0; i < ROW; i++)
+        row [i] = hash_u64 (i);
+    index_store (index, 0, INDEX_ROOT, row, ROW, NULL);
+    for (size_t common = 1; common < ROW; common++) {
+        uint32_t overlaps [HONEST + 1];
+        memcpy (others, row, common * sizeof *row);
+        for (size_t i = common; i <= ROW; i++)
+            others [i] = hash_u64 (ROW * common + i);
+        index_store (index, LIAR, row [ROW - 1], &others [ROW], 1, NULL);
+        answer_by_owner (index, others, ROW + 1, overlaps, HONEST + 1);
+        assert_int_equal (overlaps [0], common);
+        index_remove (index, LIAR, &others [ROW], 1, NULL);
+    }
+    index_destroy (&index);
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_a_liar_changes_nobody_else_s_overlap),
         cmocka_unit_test (test_a_copy_knows_what_is_disputed),
+        cmocka_unit_test (test_an_end_that_is_made_up_brings_in_nothing_before_it),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
