@@ -179,6 +179,13 @@ s_blanks_before (const added_t *self, span_t text, size_t at, size_t stop)
     return at;
 }
 
+//  Where a token at a place begins with the blanks before it. A token that takes blanks may have taken all of one of blanks.
+static size_t
+s_start_with_blanks (const added_t *self, span_t text, size_t at, size_t taken)
+{
+    return at < taken ? taken : s_blanks_before (self, text, at, taken);
+}
+
 static size_t
 s_blanks_behind (const added_t *self, span_t text, size_t at)
 {
@@ -278,8 +285,8 @@ added_next (const added_t *self, const trie_t *trie, span_t text, size_t from, s
         }
         const added_token_t *token = array_at (&self->tokens, s_node (trie, node)->token - 1);
         bool alone = !token->single_word || (!s_word_before (text, at) && !s_word_behind (text, end));
-        if (alone && (with_special || !token->special)) {
-            size_t start = token->lstrip ? s_blanks_before (self, text, at, taken) : at;
+        size_t start = token->lstrip ? s_start_with_blanks (self, text, at, taken) : at;
+        if (alone && start < end && (with_special || !token->special)) {
             *match = (added_match_t){ token, start, token->rstrip ? s_blanks_behind (self, text, end) : end, end };
             return true;
         }

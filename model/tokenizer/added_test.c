@@ -111,12 +111,34 @@ test_a_token_takes_the_blanks_that_its_reader_knows (void **state)
     }
 }
 
+//  What a token took of the blanks behind it is no token any more where that would take blanks, too.
+static void
+test_blanks_that_were_taken_are_taken_once (void **state)
+{
+    added_t added;
+    added_match_t match;
+    span_t text = SPAN ("<t>  a  ");
+    added_token_t tokens [] = { { .id = 1, .rstrip = true, .content = SPAN ("<t>") },
+        { .id = 2, .lstrip = true, .content = SPAN ("  ") } };
+    added_init (&added);
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal (added_put (&added, tokens [i], NULL), STATUS_OK);
+    added_seal (&added, false);
+    assert_true (added_next (&added, &added.raw, text, 0, 0, true, &match));
+    assert_int_equal (match.end, 5);
+    assert_true (added_next (&added, &added.raw, text, match.resume, match.end, true, &match));
+    assert_int_equal (match.token->id, 2);
+    assert_int_equal (match.start, 6);
+    added_fini (&added);
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_tokens_are_found_as_a_plain_search_finds_them),
         cmocka_unit_test (test_a_token_takes_the_blanks_that_its_reader_knows),
+        cmocka_unit_test (test_blanks_that_were_taken_are_taken_once),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
