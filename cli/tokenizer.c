@@ -60,18 +60,17 @@ s_decode (void *self_, const json_t *row, json_writer_t *json, error_t *error)
 {
     rows_t *self = self_;
     const json_t *ids = json_get (row, "ids");
-    detokenizer_t detokenizer;
     if (json_kind (ids) != JSON_ARRAY)
         return error_set (error, STATUS_INVALID, "it has no \"ids\"");
     buffer_clear (&self->text);
-    detokenizer_init (&detokenizer, self->tokenizer, false);
+    array_cut (&self->ids, 0);
     for (size_t i = 0; i < json_count (ids); i++) {
         uint64_t id;
         if (!json_to_u64 (json_at (ids, i), &id) || id >= tokenizer_size (self->tokenizer))
             return error_set (error, STATUS_INVALID, "element %zu of \"ids\" is no token of this model", i);
-        detokenizer_push (&detokenizer, (uint32_t)id, &self->text);
+        array_append (&self->ids, &(uint32_t){ (uint32_t)id }, 1);
     }
-    detokenizer_finish (&detokenizer, &self->text);
+    tokenizer_decode_text (self->tokenizer, self->ids.data, self->ids.count, false, &self->text);
     json_write_key (json, "text");
     json_write_string (json, buffer_span (&self->text));
     return STATUS_OK;

@@ -76,7 +76,8 @@ alphabet_from_bytes (span_t bytes, buffer_t *text)
 static int
 s_hex (uint8_t digit)
 {
-    return digit >= '0' && digit <= '9' ? digit - '0' : digit >= 'A' && digit <= 'F' ? digit - 'A' + 10 : -1;
+    uint8_t letter = digit | 0x20;
+    return digit >= '0' && digit <= '9' ? digit - '0' : letter >= 'a' && letter <= 'f' ? letter - 'a' + 10 : -1;
 }
 
 int

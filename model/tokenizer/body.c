@@ -10,6 +10,8 @@ body_new (void)
     self->vocabulary = vocabulary_new ();
     self->texts = vocabulary_new ();
     self->heads = vocabulary_new ();
+    self->written = vocabulary_new ();
+    decoder_init (&self->decoder);
     added_init (&self->added);
     normalizer_init (&self->normalizer);
     splitter_init (&self->splitter);
@@ -34,6 +36,8 @@ tokenizer_destroy (tokenizer_t **self_p)
     vocabulary_destroy (&self->vocabulary);
     vocabulary_destroy (&self->texts);
     vocabulary_destroy (&self->heads);
+    vocabulary_destroy (&self->written);
+    decoder_fini (&self->decoder);
     added_fini (&self->added);
     normalizer_fini (&self->normalizer);
     splitter_fini (&self->splitter);

@@ -9,7 +9,8 @@
 //      encode                  looks pieces up (cache), and has those that are new encoded:
 //      bpe                     by rules (merges), in parts (parts) whose characters may be whole from the start (firsts);
 //      unigram, wordpiece      or by scores, or by the longest token
-//      decoder, detokenizer    say what ids say
+//      decoder, chain,         say what ids say
+//      detokenizer
 //
 //  Below all: vocabulary, letters and categories, alphabet, search, base64.
 
@@ -19,6 +20,7 @@
 #include "model/tokenizer/added.h"
 #include "model/tokenizer/bpe.h"
 #include "model/tokenizer/cache.h"
+#include "model/tokenizer/decoder.h"
 #include "model/tokenizer/normalizer.h"
 #include "model/tokenizer/parts.h"
 #include "model/tokenizer/splitter.h"
@@ -48,9 +50,8 @@ struct tokenizer {
     array_t marks;               //  uint8_t by token: MARK_ bits
     uint32_t bos;                //  Begins a text; TOKEN_NONE: nothing does
     uint32_t eos;                //  Ends it; the same
-    uint8_t strip;               //  Spaces dropped at the start of what is decoded, at most
-    bool repeats;                //  A token behind the same one says nothing
-    bool holds;                  //  A space that ends a token waits for the next one: there may be none
+    decoder_t decoder;           //  What is left to do for a text; without steps, of GGUF
+    vocabulary_t *written;       //  Tokens as the file writes them, where the decoder asks for it
 
     //  Room to work in.
     cache_t cache;               //  What pieces became; from the start, the vocabulary

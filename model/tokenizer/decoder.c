@@ -106,8 +106,8 @@ s_spares_start (decode_t kind)
     return kind == DECODE_WORD || kind == DECODE_APART;
 }
 
-static void
-s_step (const decoding_t *step, span_t text, bool begins, buffer_t *out)
+void
+decoder_step (const decoding_t *step, span_t text, bool begins, bool ends, buffer_t *out)
 {
     if (s_spares_start (step->kind) && begins) {
         buffer_append (out, text);
@@ -140,7 +140,73 @@ s_step (const decoding_t *step, span_t text, bool begins, buffer_t *out)
         buffer_append_byte (out, ' ');
         buffer_append (out, text);
         break;
+    case DECODE_SUFFIX:
+        s_replace (text, step->string, ends ? SPAN ("") : SPAN (" "), out);
+        break;
+    case DECODE_FUSE:
+    case DECODE_ONCE:
+    case DECODE_FILLED:
+        buffer_append (out, text);
+        break;
     }
+}
+
+//  ---- All steps -------------------------------------------------------------------------------------------------------
+
+//  Whether a step leaves what a text begins with to others, and ends in what they say.
+static bool
+s_is_of_tokens (decode_t kind)
+{
+    return kind == DECODE_WORD || kind == DECODE_APART || kind == DECODE_MARK;
+}
+
+//  Spaces at the start of a text are all that is left to drop of what was made one.
+static bool
+s_strip_text (decoder_t *self, const decoding_t *step, bool last)
+{
+    bool plain = last && step->kind == DECODE_STRIP && span_equal_string (step->string, " ") && !step->stop &&
+                 step->start <= UINT8_MAX;
+    self->strip = plain ? (uint8_t)step->start : 0;
+    return plain;
+}
+
+//  Whether the step at a place looks at one token, behind those before it. one: all tokens were made one.
+static bool
+s_is_plain (decoder_t *self, size_t place, bool one)
+{
+    const decoding_t *steps = self->steps.data, *step = &steps [place];
+    decode_t before = place ? steps [place - 1].kind : DECODE_REPLACE;
+    bool last = place + 1 == self->steps.count, filled = false;
+    for (size_t i = 0; i < place; i++)
+        filled |= steps [i].kind == DECODE_FILLED;
+    if (step->kind == DECODE_FUSE)
+        return true;
+    if (one)
+        return s_strip_text (self, step, last);
+    if (before == DECODE_BYTE || before == DECODE_ALPHABET || (filled && s_is_of_tokens (step->kind)))
+        return false;
+    self->holds |= step->kind == DECODE_SUFFIX;
+    self->repeats |= step->kind == DECODE_ONCE;
+    return (step->kind != DECODE_SUFFIX || (place == 0 && last)) && (step->kind != DECODE_ONCE || place == 0);
+}
+
+void
+decoder_seal (decoder_t *self)
+{
+    bool one = false;
+    for (size_t i = 0; i < self->steps.count; i++) {
+        decode_t kind = ((const decoding_t *)array_at (&self->steps, i))->kind;
+        self->whole |= !s_is_plain (self, i, one);
+        self->falls_back |= kind == DECODE_BYTE;
+        one |= kind == DECODE_FUSE;
+    }
+}
+
+bool
+decoder_ends_plainly (const decoder_t *self, span_t token)
+{
+    span_t suffix = ((const decoding_t *)array_at (&self->steps, 0))->string;
+    return search_find (token, suffix) + suffix.size >= token.size;
 }
 
 bool
@@ -148,7 +214,7 @@ decoder_asks_where (const decoder_t *self)
 {
     for (size_t i = 0; i < self->steps.count; i++) {
         const decoding_t *step = array_at (&self->steps, i);
-        if (!step->begins && (step->kind == DECODE_MARK || s_spares_start (step->kind)))
+        if (s_is_of_tokens (step->kind))
             return true;
     }
     return false;
@@ -160,9 +226,11 @@ decoder_apply (const decoder_t *self, span_t token, bool begins, buffer_t *bytes
     buffer_t now = { 0 }, next = { 0 };
     buffer_append (&now, token);
     for (size_t i = 0; i < self->steps.count; i++) {
-        buffer_clear (&next);
         const decoding_t *step = array_at (&self->steps, i);
-        s_step (step, buffer_span (&now), begins || step->begins, &next);
+        if (step->kind == DECODE_FUSE)
+            break;
+        buffer_clear (&next);
+        decoder_step (step, buffer_span (&now), begins, false, &next);
         buffer_t swapped = now;
         now = next;
         next = swapped;
@@ -170,4 +238,22 @@ decoder_apply (const decoder_t *self, span_t token, bool begins, buffer_t *bytes
     buffer_append (bytes, buffer_span (&now));
     buffer_fini (&now);
     buffer_fini (&next);
+}
+
+size_t
+decoder_append_text (span_t bytes, buffer_t *text)
+{
+    for (;;) {
+        size_t valid = utf8_valid_prefix (bytes);
+        buffer_append (text, span_slice (bytes, 0, valid));
+        bytes = span_slice (bytes, valid, bytes.size);
+        if (bytes.size == 0 || bytes.size == utf8_incomplete_tail (bytes))
+            return bytes.size;
+        //  One replacement for as much as could have begun a character.
+        size_t bad = 1;
+        for (size_t i = 2; i <= 3 && i <= bytes.size && utf8_incomplete_tail (span_slice (bytes, 0, i)) == i; i++)
+            bad = i;
+        buffer_append (text, SPAN ("\xef\xbf\xbd"));
+        bytes = span_slice (bytes, bad, bytes.size);
+    }
 }

@@ -4,13 +4,14 @@
 
 #include "base/utf8.h"
 #include "model/tokenizer/body.h"
+#include "model/tokenizer/chain.h"
 
 //  What a token says where it stands: not what it says elsewhere, where a text begins with it.
 static span_t
 s_text (detokenizer_t *self, uint32_t id)
 {
     const tokenizer_t *tokenizer = self->tokenizer;
-    bool begins = self->last == TOKEN_NONE, again = tokenizer->repeats && self->last == id;
+    bool begins = self->last == TOKEN_NONE, again = tokenizer->decoder.repeats && self->last == id;
     if (!vocabulary_has (tokenizer->texts, id))
         return (span_t){ NULL, 0 };
     self->last = id;
@@ -48,7 +49,7 @@ static span_t
 s_say (detokenizer_t *self, uint32_t id, buffer_t *bytes)
 {
     span_t said = s_said (self, id);
-    if (!self->tokenizer->holds || !said.size)
+    if (!self->tokenizer->decoder.holds || !said.size)
         return said;
     if (self->held)
         buffer_append_byte (bytes, ' ');
@@ -58,9 +59,40 @@ s_say (detokenizer_t *self, uint32_t id, buffer_t *bytes)
     return span_slice (said, 0, said.size - self->held);
 }
 
+//  What ids say together.
+static void
+s_say_all (const tokenizer_t *self, const uint32_t *ids, size_t count, bool skip_special, buffer_t *text)
+{
+    array_t kept;
+    array_init (&kept, sizeof (uint32_t));
+    for (size_t i = 0; i < count; i++)
+        if (!skip_special || !tokenizer_is_special (self, ids [i]))
+            array_append (&kept, &ids [i], 1);
+    chain_decode (&self->decoder, self->written, kept.data, kept.count, text);
+    array_fini (&kept);
+}
+
+void
+tokenizer_decode_text (const tokenizer_t *self, const uint32_t *ids, size_t count, bool skip_special, buffer_t *text)
+{
+    if (self->decoder.whole || self->decoder.falls_back) {
+        s_say_all (self, ids, count, skip_special, text);
+        return;
+    }
+    detokenizer_t detokenizer;
+    detokenizer_init (&detokenizer, self, skip_special);
+    for (size_t i = 0; i < count; i++)
+        detokenizer_push (&detokenizer, ids [i], text);
+    detokenizer_finish (&detokenizer, text);
+}
+
 void
 tokenizer_decode (const tokenizer_t *self, const uint32_t *ids, size_t count, bool skip_special, buffer_t *bytes)
 {
+    if (self->decoder.whole) {
+        s_say_all (self, ids, count, skip_special, bytes);
+        return;
+    }
     detokenizer_t detokenizer;
     detokenizer_init (&detokenizer, self, skip_special);
     for (size_t i = 0; i < count; i++)
@@ -71,32 +103,18 @@ void
 detokenizer_init (detokenizer_t *self, const tokenizer_t *tokenizer, bool skip_special)
 {
     *self = (detokenizer_t){
-        .tokenizer = tokenizer, .skip_special = skip_special, .last = TOKEN_NONE, .strip = tokenizer->strip
+        .tokenizer = tokenizer, .skip_special = skip_special, .last = TOKEN_NONE, .strip = tokenizer->decoder.strip
     };
-}
-
-//  Appends bytes, what is no text replaced; returns how many at the end may still become a character.
-static size_t
-s_append_text (span_t bytes, buffer_t *text)
-{
-    for (;;) {
-        size_t valid = utf8_valid_prefix (bytes);
-        buffer_append (text, span_slice (bytes, 0, valid));
-        bytes = span_slice (bytes, valid, bytes.size);
-        if (bytes.size == 0 || bytes.size == utf8_incomplete_tail (bytes))
-            return bytes.size;
-        //  One replacement for as much as could have begun a character.
-        size_t bad = 1;
-        for (size_t i = 2; i <= 3 && i <= bytes.size && utf8_incomplete_tail (span_slice (bytes, 0, i)) == i; i++)
-            bad = i;
-        buffer_append (text, SPAN ("\xef\xbf\xbd"));
-        bytes = span_slice (bytes, bad, bytes.size);
-    }
+    array_init (&self->waiting, sizeof (uint32_t));
 }
 
 void
 detokenizer_push (detokenizer_t *self, uint32_t id, buffer_t *text)
 {
+    if (self->tokenizer->decoder.whole) {
+        array_append (&self->waiting, &id, 1);
+        return;
+    }
     span_t said = s_say (self, id, text);
     if (said.size == 0)
         return;
@@ -107,7 +125,7 @@ detokenizer_push (detokenizer_t *self, uint32_t id, buffer_t *text)
     buffer_t bytes = { 0 };
     buffer_append (&bytes, span_of (self->pending, self->pending_size));
     buffer_append (&bytes, said);
-    self->pending_size = (uint8_t)s_append_text (buffer_span (&bytes), text);
+    self->pending_size = (uint8_t)decoder_append_text (buffer_span (&bytes), text);
     if (self->pending_size)
         memcpy (self->pending, bytes.data + bytes.size - self->pending_size, self->pending_size);
     buffer_fini (&bytes);
@@ -119,4 +137,7 @@ detokenizer_finish (detokenizer_t *self, buffer_t *text)
     if (self->pending_size)
         buffer_append (text, SPAN ("\xef\xbf\xbd"));
     self->pending_size = 0;
+    if (self->waiting.count)
+        s_say_all (self->tokenizer, self->waiting.data, self->waiting.count, self->skip_special, text);
+    array_fini (&self->waiting);
 }

@@ -321,7 +321,7 @@ static status_t
 s_prepend_mark (loading_t *self)
 {
     normalization_t prepend = { .kind = NORMALIZE_PREPEND, .content = body_copy (SPAN (MARK)) };
-    self->tokenizer->strip = 1;
+    self->tokenizer->decoder.strip = 1;
     return normalizer_add (&self->tokenizer->normalizer, prepend, self->error);
 }
 
@@ -431,7 +431,7 @@ s_normalize_unigrams (loading_t *self)
         return status;
     //  What is joined begins with a mark in any case, but only what the file wants there is dropped again.
     bool prefixes = gguf_flag (&self->gguf, "tokenizer.ggml.add_space_prefix", false);
-    self->tokenizer->strip = prefixes;
+    self->tokenizer->decoder.strip = prefixes;
     //  Of nothing but spaces no word begins.
     if (prefixes || joins)
         status = s_add_replacement (self, "\\A(?= *[^ ])", " ");
@@ -512,7 +512,7 @@ s_load_words (loading_t *self)
         return status;
     tokenizer->model = MODEL_WORDPIECE;
     tokenizer->wordpiece.characters_max = SIZE_MAX;
-    tokenizer->strip = 1;
+    tokenizer->decoder.strip = 1;
     gguf_u64 (&self->gguf, "tokenizer.ggml.unknown_token_id", &unknown);
     if (unknown < self->tokens->count)
         tokenizer->wordpiece.unknown = (uint32_t)unknown;

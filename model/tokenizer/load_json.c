@@ -59,8 +59,7 @@ typedef struct {
     span_t file;               //  All of it
     span_t parts [PARTS];      //  Their texts; empty where absent
     tokenizer_t *tokenizer;    //  What is filled
-    decoder_t decoder;         //  What tokens say
-    bool asks_where;           //  Some say something else where a text begins
+    bool asks_where;           //  Some tokens say something else where a text begins
     vocabulary_t *odd;         //  Tokens that no bytes stand for, where the vocabulary is of bytes
     size_t prefix_size;        //  Bytes of the prefix of what continues a word, as the file writes it
     array_t rules;             //  merge_t
@@ -139,8 +138,8 @@ s_takes_bytes (const loading_t *self)
 static status_t
 s_load_decoder (loading_t *self, const json_t *tree)
 {
-    status_t status = load_decoder (tree, &self->decoder, self->error);
-    self->asks_where = decoder_asks_where (&self->decoder);
+    status_t status = load_decoder (tree, &self->tokenizer->decoder, self->error);
+    self->asks_where = decoder_asks_where (&self->tokenizer->decoder);
     return status;
 }
 
@@ -186,13 +185,17 @@ static status_t
 s_put_text (loading_t *self, uint32_t id, span_t token)
 {
     tokenizer_t *tokenizer = self->tokenizer;
+    decoder_t *decoder = &tokenizer->decoder;
     buffer_clear (&self->bytes);
-    decoder_apply (&self->decoder, token, false, &self->bytes);
+    decoder_apply (decoder, token, false, &self->bytes);
     status_t status = vocabulary_put_hidden (tokenizer->texts, id, buffer_span (&self->bytes), self->error);
+    if (!status && (decoder->whole || decoder->falls_back || decoder->holds))
+        status = vocabulary_put_hidden (tokenizer->written, id, token, self->error);
+    decoder->whole |= decoder->holds && !decoder_ends_plainly (decoder, token);
     if (status || !self->asks_where)
         return status;
     buffer_clear (&self->bytes);
-    decoder_apply (&self->decoder, token, true, &self->bytes);
+    decoder_apply (decoder, token, true, &self->bytes);
     span_t head = buffer_span (&self->bytes);
     if (vocabulary_has (tokenizer->heads, id) || !span_equal (head, vocabulary_bytes (tokenizer->texts, id)))
         status = vocabulary_put_hidden (tokenizer->heads, id, head, self->error);
@@ -613,13 +616,8 @@ status_t
 tokenizer_load_json (span_t file, tokenizer_t **tokenizer, error_t *error)
 {
     loading_t loading = { .file = file, .tokenizer = body_new (), .odd = vocabulary_new (), .error = error };
-    decoder_init (&loading.decoder);
     array_init (&loading.rules, sizeof (merge_t));
     status_t status = s_load (&loading);
-    loading.tokenizer->strip = loading.decoder.strip;
-    loading.tokenizer->holds = loading.decoder.holds;
-    loading.tokenizer->repeats = loading.decoder.repeats;
-    decoder_fini (&loading.decoder);
     vocabulary_destroy (&loading.odd);
     array_fini (&loading.rules);
     buffer_fini (&loading.bytes);

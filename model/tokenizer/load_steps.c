@@ -22,7 +22,6 @@ typedef struct {
     array_t *before;             //  ...
     array_t *behind;             //  ...
     unsigned byte_levels;        //  How often the text becomes the characters for its bytes
-    bool fused;                  //  A decoder has made one text of all tokens
     bool templated;              //  A template has put tokens around the text
     error_t *error;              //  The caller's
 } loading_t;
@@ -360,6 +359,20 @@ s_end_in_bytes (splitter_t *splitter, error_t *error)
     return STATUS_OK;
 }
 
+//  Whether text in the alphabet gets other characters: then all of them are characters like any.
+static bool
+s_leaves_alphabet (const splitter_t *splitter)
+{
+    bool alphabet = false;
+    for (size_t i = 0; i < splitter->steps.count; i++) {
+        const step_t *step = array_at (&splitter->steps, i);
+        if (alphabet && (step->prefixed != PREFIX_NEVER || step->for_space.size))
+            return true;
+        alphabet |= step->alphabet == ALPHABET_FROM_BYTES;
+    }
+    return false;
+}
+
 status_t
 load_pre_tokenizer (const json_t *json, bool takes_bytes, splitter_t *splitter, bool *byte_level, error_t *error)
 {
@@ -381,7 +394,7 @@ load_pre_tokenizer (const json_t *json, bool takes_bytes, splitter_t *splitter, 
         .what = "pre-tokenizer", .members = "pretokenizers", .kinds = kinds, .splitter = splitter, .error = error
     };
     status_t status = s_load (&loading, json, 0);
-    *byte_level = loading.byte_levels == 1 && takes_bytes;
+    *byte_level = loading.byte_levels == 1 && takes_bytes && !s_leaves_alphabet (splitter);
     return status || !*byte_level ? status : s_end_in_bytes (splitter, error);
 }
 
@@ -390,16 +403,13 @@ load_pre_tokenizer (const json_t *json, bool takes_bytes, splitter_t *splitter, 
 static status_t
 s_decode (loading_t *loading, decoding_t step)
 {
-    step.begins = loading->fused;
     return decoder_add (loading->decoder, step, loading->error);
 }
 
 static status_t
 s_decode_alphabet (loading_t *loading, const json_t *json)
 {
-    status_t status = s_decode (loading, (decoding_t){ .kind = DECODE_ALPHABET });
-    loading->fused = true;
-    return status;
+    return s_decode (loading, (decoding_t){ .kind = DECODE_ALPHABET });
 }
 
 static status_t
@@ -442,8 +452,7 @@ s_decode_metaspace (loading_t *loading, const json_t *json)
 static status_t
 s_decode_fuse (loading_t *loading, const json_t *json)
 {
-    loading->fused = true;
-    return STATUS_OK;
+    return s_decode (loading, (decoding_t){ .kind = DECODE_FUSE });
 }
 
 static status_t
@@ -453,14 +462,8 @@ s_decode_strip (loading_t *loading, const json_t *json)
     json_to_u64 (json_get (json, "start"), &start);
     json_to_u64 (json_get (json, "stop"), &stop);
     span_t content = json_string (json_get (json, "content"));
-    if (!loading->fused)
-        return s_decode (
-            loading, (decoding_t){ .kind = DECODE_STRIP, .string = body_copy (content), .start = start, .stop = stop });
-    if (!span_equal_string (content, " ") || stop || start > UINT8_MAX)
-        return error_set (loading->error, STATUS_UNSUPPORTED,
-            "a decoder that strips a whole text of anything but spaces at its start");
-    loading->decoder->strip = (uint8_t)start;
-    return STATUS_OK;
+    return s_decode (
+        loading, (decoding_t){ .kind = DECODE_STRIP, .string = body_copy (content), .start = start, .stop = stop });
 }
 
 //  Blanks go where English has none.
@@ -481,26 +484,27 @@ s_decode_cleanup (loading_t *loading)
 static status_t
 s_decode_words (loading_t *loading, const json_t *json)
 {
-    span_t prefix = json_string (json_get (json, "prefix"));
-    status_t status = s_decode_string (loading, DECODE_WORD, prefix.size ? prefix : SPAN ("##"), SPAN (""));
+    const json_t *said = json_get (json, "prefix");
+    span_t prefix = json_kind (said) == JSON_STRING ? json_string (said) : SPAN ("##");
+    status_t status = s_decode_string (loading, DECODE_WORD, prefix, SPAN (""));
     return status || !s_flag (json, "cleanup", true) ? status : s_decode_cleanup (loading);
 }
 
-//  What a token that comes again says is said once: only what comes first of all sees tokens as they are.
+//  What a token that comes again says is said once.
 static status_t
 s_decode_ctc (loading_t *loading, const json_t *json)
 {
     span_t pad = json_string (json_get (json, "pad_token"));
     span_t delimiter = json_string (json_get (json, "word_delimiter_token"));
-    if (loading->decoder->steps.count || loading->fused)
-        return error_set (loading->error, STATUS_UNSUPPORTED, "a CTC behind another decoder");
-    loading->decoder->repeats = true;
-    status_t status = s_decode_string (loading, DECODE_REPLACE, pad.size ? pad : SPAN ("<pad>"), SPAN (""));
-    if (status || !s_flag (json, "cleanup", true))
-        return status;
-    status = s_decode_cleanup (loading);
-    return status ? status
-                  : s_decode_string (loading, DECODE_REPLACE, delimiter.size ? delimiter : SPAN ("|"), SPAN (" "));
+    status_t status = s_decode (loading, (decoding_t){ .kind = DECODE_ONCE });
+    if (!status)
+        status = s_decode_string (loading, DECODE_REPLACE, pad.size ? pad : SPAN ("<pad>"), SPAN (""));
+    if (!status && s_flag (json, "cleanup", true)) {
+        status = s_decode_cleanup (loading);
+        if (!status)
+            status = s_decode_string (loading, DECODE_REPLACE, delimiter.size ? delimiter : SPAN ("|"), SPAN (" "));
+    }
+    return status ? status : s_decode (loading, (decoding_t){ .kind = DECODE_FILLED });
 }
 
 //  The suffix ends a word, and the text ends without a space.
@@ -508,11 +512,7 @@ static status_t
 s_decode_suffix (loading_t *loading, const json_t *json)
 {
     span_t suffix = json_string (json_get (json, "suffix"));
-    suffix = suffix.size ? suffix : SPAN ("</w>");
-    if (loading->fused)
-        return s_decode_string (loading, DECODE_REPLACE, suffix, SPAN (""));
-    loading->decoder->holds = true;
-    return s_decode_string (loading, DECODE_REPLACE, suffix, SPAN (" "));
+    return s_decode_string (loading, DECODE_SUFFIX, suffix.size ? suffix : SPAN ("</w>"), SPAN (""));
 }
 
 status_t
@@ -533,9 +533,9 @@ load_decoder (const json_t *json, decoder_t *decoder, error_t *error)
     loading_t loading = {
         .what = "decoder", .members = "decoders", .kinds = kinds, .decoder = decoder, .error = error
     };
-    if (!json)
-        return s_decode (&loading, (decoding_t){ .kind = DECODE_APART });
-    return s_load (&loading, json, 0);
+    status_t status = json ? s_load (&loading, json, 0) : s_decode (&loading, (decoding_t){ .kind = DECODE_APART });
+    decoder_seal (decoder);
+    return status;
 }
 
 //  ---- Post-processors -------------------------------------------------------------------------------------------------

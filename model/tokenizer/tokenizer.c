@@ -249,8 +249,9 @@ tokenizer_memory (const tokenizer_t *self)
         &self->added.normal.nodes, &self->marks };
     uint64_t bytes = sizeof *self + cache_size (&self->cache) + vocabulary_memory (self->vocabulary) +
                      vocabulary_memory (self->texts) + vocabulary_memory (self->heads) +
-                     vocabulary_memory (self->wordpiece.goes_on) + merges_memory (&self->bpe.merges) +
-                     parts_memory (&self->parts) + firsts_memory (&self->bpe.firsts) + self->added.bytes.capacity;
+                     vocabulary_memory (self->written) + vocabulary_memory (self->wordpiece.goes_on) +
+                     merges_memory (&self->bpe.merges) + parts_memory (&self->parts) +
+                     firsts_memory (&self->bpe.firsts) + self->added.bytes.capacity;
     for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
         bytes += arrays [i]->capacity * arrays [i]->element_size;
     return bytes;

@@ -49,6 +49,11 @@ bool tokenizer_is_seam (const tokenizer_t *self, uint32_t id);
 //  skip_special: special tokens say nothing.
 void tokenizer_decode (const tokenizer_t *self, const uint32_t *ids, size_t count, bool skip_special, buffer_t *bytes);
 
+//  The same as text: always well-formed UTF-8. What is none is replaced as Hugging Face's library does, which looks at all bytes in
+//  a row: where tokens that say one byte each make no text together, none of them is one.
+void tokenizer_decode_text (
+    const tokenizer_t *self, const uint32_t *ids, size_t count, bool skip_special, buffer_t *text);
+
 //  The bytes a token says where it stands in the middle of a text; empty for a number nobody has. Borrowed.
 span_t tokenizer_token_text (const tokenizer_t *self, uint32_t id);
 
@@ -72,7 +77,7 @@ uint64_t tokenizer_memory (const tokenizer_t *self);
 
 //  ---- Streaming -------------------------------------------------------------------------------------------------------
 
-//  A text that comes token by token.
+//  A text that comes token by token. Where what a token says depends on all others, it comes when they are there: at the end.
 typedef struct {
     const tokenizer_t *tokenizer;    //  Borrowed
     bool skip_special;               //  Special tokens say nothing
@@ -81,6 +86,7 @@ typedef struct {
     uint8_t pending [4];             //  Bytes of a character that is not complete
     uint8_t pending_size;            //  How many
     bool held;                       //  A space comes before the next token
+    array_t waiting;                 //  uint32_t: tokens that say something together
 } detokenizer_t;
 
 //  At the start of a text.
@@ -89,7 +95,7 @@ void detokenizer_init (detokenizer_t *self, const tokenizer_t *tokenizer, bool s
 //  Appends what is complete of a token's text: always well-formed UTF-8. What can never be becomes U+FFFD.
 void detokenizer_push (detokenizer_t *self, uint32_t id, buffer_t *text);
 
-//  Ends the text: an incomplete character becomes one U+FFFD.
+//  Ends the text, in any case: an incomplete character becomes one U+FFFD.
 void detokenizer_finish (detokenizer_t *self, buffer_t *text);
 
 #endif

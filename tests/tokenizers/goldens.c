@@ -112,9 +112,10 @@ s_encode_cut (goldens_t *self, span_t text, array_t *ids)
 static void
 s_check_decoding (goldens_t *self, const json_t *row, span_t text, const array_t *ids)
 {
-    buffer_t whole = { 0 }, streamed = { 0 };
+    buffer_t whole = { 0 }, streamed = { 0 }, said = { 0 };
     detokenizer_t detokenizer;
     tokenizer_decode (self->tokenizer, ids->data, ids->count, false, &whole);
+    tokenizer_decode_text (self->tokenizer, ids->data, ids->count, false, &said);
     detokenizer_init (&detokenizer, self->tokenizer, false);
     for (size_t i = 0; i < ids->count; i++)
         detokenizer_push (&detokenizer, *(const uint32_t *)array_at (ids, i), &streamed);
@@ -125,8 +126,11 @@ s_check_decoding (goldens_t *self, const json_t *row, span_t text, const array_t
         s_check (self, span_equal (buffer_span (&streamed), text), "streamed", id, ids);
     }
     const json_t *decoded = json_get (row, "decoded");
-    if (decoded)
-        s_check (self, span_equal (buffer_span (&streamed), json_string (decoded)), "decoded otherwise", id, ids);
+    if (decoded) {
+        s_check (self, span_equal (buffer_span (&streamed), json_string (decoded)), "streamed otherwise", id, ids);
+        s_check (self, span_equal (buffer_span (&said), json_string (decoded)), "decoded otherwise", id, ids);
+    }
+    buffer_fini (&said);
     buffer_fini (&whole);
     buffer_fini (&streamed);
 }
