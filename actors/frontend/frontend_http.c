@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "actors/frontend/api_error.h"
 #include "actors/frontend/relay.h"
@@ -15,7 +16,7 @@
 typedef void (route_fn) (frontend_t *self, port_exchange_t *exchange, const http_request_t *http, span_t rest);
 
 typedef struct {
-    const char *method;    //  The one method there is
+    const char *method;    //  What it takes beside OPTIONS, and HEAD where it takes GET
     const char *path;      //  All of the path, or its beginning where it ends with a slash
     route_fn *serve;       //  What answers
 } http_route_t;
@@ -42,7 +43,7 @@ http_client_id (const http_request_t *http, char id [CLIENT_ID_SIZE])
 
 //  ---- Short answers ---------------------------------------------------------------------------------------------------
 
-//  JSON, and the client's own id back.  allow: for 405, the method there is; NULL otherwise.
+//  JSON, and the client's own id back.  allow: for 405, the methods there are; NULL otherwise.
 static void
 s_respond (frontend_t *self, port_exchange_t *exchange, const http_request_t *http, int status, const char *allow,
     const buffer_t *body)
@@ -278,6 +279,43 @@ s_refuse_path (frontend_t *self, port_exchange_t *exchange, const http_request_t
     buffer_fini (&served);
 }
 
+//  ---- Methods ---------------------------------------------------------------------------------------------------------
+
+static bool
+s_is_get (const http_route_t *route)
+{
+    return strcmp (route->method, "GET") == 0;
+}
+
+static const char *
+s_allowed (const http_route_t *route)
+{
+    return s_is_get (route) ? "GET, HEAD, OPTIONS" : "POST, OPTIONS";
+}
+
+//  HEAD is GET; the port leaves out the body.
+static bool
+s_takes (const http_route_t *route, span_t method)
+{
+    return span_equal_string (method, route->method) || (s_is_get (route) && span_equal (method, SPAN ("HEAD")));
+}
+
+static void
+s_serve_options (frontend_t *self, port_exchange_t *exchange, const char *allowed)
+{
+    http_header_t header = { SPAN ("allow"), span_from_string (allowed) };
+    actor_port (self->actor)->table->exchange_respond (exchange, 204, &header, 1, SPAN (""));
+}
+
+static void
+s_refuse_method (frontend_t *self, port_exchange_t *exchange, const http_request_t *http, const http_route_t *route)
+{
+    api_error_t error;
+    api_error_set (&error, API_METHOD, NULL, "%s takes %s, not %.*s.", route->path, route->method,
+        SPAN_ARG (span_slice (http->method, 0, 16)));
+    s_refuse (self, exchange, http, &error, s_allowed (route));
+}
+
 void
 frontend_on_request (void *self_, port_exchange_t *exchange, const http_request_t *http)
 {
@@ -294,11 +332,11 @@ frontend_on_request (void *self_, port_exchange_t *exchange, const http_request_
         s_refuse (self, exchange, http, &error, NULL);
     } else if (!route)
         s_refuse_path (self, exchange, http);
-    else if (!span_equal_string (http->method, route->method)) {
-        api_error_set (&error, API_METHOD, NULL, "%s takes %s, not %.*s.", route->path, route->method,
-            SPAN_ARG (span_slice (http->method, 0, 16)));
-        s_refuse (self, exchange, http, &error, route->method);
-    } else
+    else if (span_equal (http->method, SPAN ("OPTIONS")))
+        s_serve_options (self, exchange, s_allowed (route));
+    else if (!s_takes (route, http->method))
+        s_refuse_method (self, exchange, http, route);
+    else
         route->serve (self, exchange, http, rest);
     buffer_fini (&path);
 }

@@ -45,13 +45,31 @@ s_wrong (turn_t *self)
     return self->error;
 }
 
+//  A header that is a list is one list, over however many lines (RFC 9110 section 5.3).  Gives the first coding that is more
+//  than a name, or the empty span.
+static span_t
+s_find_coding (const http_request_t *http)
+{
+    for (size_t i = 0; i < http->header_count; i++) {
+        span_t rest = http->headers [i].value;
+        while (rest.size && span_equal_nocase (http->headers [i].name, SPAN ("content-encoding"))) {
+            size_t comma = span_find_byte (rest, ',');
+            span_t coding = span_trim (span_slice (rest, 0, comma));
+            if (coding.size && !span_equal_nocase (coding, SPAN ("identity")))
+                return coding;
+            rest = span_slice (rest, comma + 1, rest.size);
+        }
+    }
+    return SPAN ("");
+}
+
 static bool
 s_check_head (turn_t *self, const http_request_t *http)
 {
-    span_t encoding = http_header (http, "content-encoding");
+    span_t encoding = s_find_coding (http);
     span_t type = http_header (http, "content-type");
     type = span_trim (span_slice (type, 0, span_find_byte (type, ';')));
-    if (encoding.size && !span_equal_nocase (encoding, SPAN ("identity")))
+    if (encoding.size)
         return api_error_set (s_wrong (self), API_MEDIA_TYPE, NULL,
             "Bodies in content-encoding '%.*s' are not read here.", SPAN_ARG (span_slice (encoding, 0, 64)));
     bool read =

@@ -76,9 +76,12 @@ s_send_head (port_exchange_t *self, int status, const http_header_t *headers, si
     buffer_fini (&lines);
 }
 
+//  What answers HEAD has no body, whatever is written.
 static void
 s_send_data (port_exchange_t *self, span_t bytes)
 {
+    if (span_equal (self->request.method, SPAN ("HEAD")))
+        return;
     random_t *random = &self->listener->port->chunk_random;
     self->waiting += bytes.size;
     self->written += bytes.size;

@@ -141,18 +141,71 @@ test_refusals_say_what_is_wrong (void **state)
     fixture_end ();
 }
 
+typedef struct {
+    const char *name;      //  Of a header
+    const char *values;    //  Each line of it
+    const char *more;      //  NULL: it has one line
+    int status;            //  Answered
+} coding_t;
+
+static const coding_t s_codings [] = {
+    { "Content-Encoding", "gzip", NULL, 415 },
+    { "content-type", "text/plain", NULL, 415 },
+    { "Content-Encoding", "identity", "gzip", 415 },
+    { "Content-Encoding", "identity , br", NULL, 415 },
+    { "Content-Encoding", "", "zstd", 415 },
+    { "Content-Encoding", "identity,, Identity", " identity ", 200 },
+};
+
 static void
 test_bodies_in_other_encodings_are_refused (void **state)
 {
-    static const http_header_t headers [] = {
-        { { (const uint8_t *)"Content-Encoding", 16 }, { (const uint8_t *)"gzip", 4 } },
-        { { (const uint8_t *)"content-type", 12 }, { (const uint8_t *)"text/plain", 10 } },
-    };
     fixture_begin (1);
-    for (size_t i = 0; i < 2; i++) {
-        chat_t *chat = fixture_fetch (0, URL, CHAT (""), &headers [i], 1);
-        stage_run (fixture_stage, 100 * REALM_MS);
-        assert_int_equal (chat->status, 415);
+    for (size_t i = 0; i < sizeof s_codings / sizeof s_codings [0]; i++) {
+        const coding_t *coding = &s_codings [i];
+        span_t name = span_from_string (coding->name);
+        http_header_t lines [] = { { name, span_from_string (coding->values) },
+            { name, span_from_string (coding->more) } };
+        chat_t *chat = fixture_fetch (0, URL, CHAT (",\"max_tokens\":1,\"stream\":false"), lines, coding->more ? 2 : 1);
+        stage_run (fixture_stage, REALM_SECOND);
+        assert_int_equal (chat->status, coding->status);
+    }
+    fixture_end ();
+}
+
+typedef struct {
+    const char *method;    //  Asked with
+    const char *path;      //  Asked for
+    int status;            //  Answered
+    bool says;             //  It has a body
+} method_t;
+
+static const method_t s_methods [] = {
+    { "HEAD", "/live", 200, false },
+    { "HEAD", "/health", 200, false },
+    { "HEAD", "/v1/models", 200, false },
+    { "HEAD", "/v1/models/huge", 404, false },
+    { "HEAD", "/metrics", 200, false },
+    { "HEAD", "/v1/chat/completions", 405, false },
+    { "OPTIONS", "/v1/chat/completions", 204, false },
+    { "OPTIONS", "/live", 204, false },
+    { "OPTIONS", "/nothing", 404, true },
+    { "DELETE", "/live", 405, true },
+};
+
+static void
+test_head_is_get_without_a_body_and_options_says_what_there_is (void **state)
+{
+    fixture_begin (1);
+    for (size_t i = 0; i < sizeof s_methods / sizeof s_methods [0]; i++) {
+        const method_t *row = &s_methods [i];
+        char url [64];
+        snprintf (url, sizeof url, "http://f0:8000%s", row->path);
+        chat_t *chat = fixture_request (0, row->method, url, NULL, NULL, 0);
+        stage_run (fixture_stage, REALM_SECOND);
+        assert_true (chat->ended);
+        assert_int_equal (chat->status, row->status);
+        assert_int_equal (chat->body.size > 0, row->says);
     }
     fixture_end ();
 }
@@ -350,6 +403,7 @@ main (void)
         cmocka_unit_test (test_the_trace_of_a_request_reaches_the_worker),
         cmocka_unit_test (test_refusals_say_what_is_wrong),
         cmocka_unit_test (test_bodies_in_other_encodings_are_refused),
+        cmocka_unit_test (test_head_is_get_without_a_body_and_options_says_what_there_is),
         cmocka_unit_test (test_a_prompt_that_does_not_fit_is_refused_in_openais_words),
         cmocka_unit_test (test_max_tokens_is_cut_to_the_room_there_is),
         cmocka_unit_test (test_a_promised_model_that_nobody_serves_is_not_unknown),

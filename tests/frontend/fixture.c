@@ -429,14 +429,14 @@ fixture_port (void)
     return actor_port (stage_find (fixture_stage, "harness/0"))->table;
 }
 
-//  body: NULL for a GET.
 chat_t *
-fixture_fetch (size_t position, const char *url, const char *body, const http_header_t *headers, size_t header_count)
+fixture_request (size_t position, const char *method, const char *url, const char *body, const http_header_t *headers,
+    size_t header_count)
 {
     chat_t *chat = &fixture_chats [position];
     buffer_fini (&chat->body);
     *chat = (chat_t){ 0 };
-    fetch_options_t options = { .method = body ? "POST" : "GET",
+    fetch_options_t options = { .method = method,
         .url = url,
         .headers = headers,
         .header_count = header_count,
@@ -448,6 +448,12 @@ fixture_fetch (size_t position, const char *url, const char *body, const http_he
     chat->fetch = fixture_port ()->fetch (actor_port (stage_find (fixture_stage, "harness/0")), &options, NULL);
     assert_non_null (chat->fetch);
     return chat;
+}
+
+chat_t *
+fixture_fetch (size_t position, const char *url, const char *body, const http_header_t *headers, size_t header_count)
+{
+    return fixture_request (position, body ? "POST" : "GET", url, body, headers, header_count);
 }
 
 chat_t *

@@ -90,6 +90,9 @@ void fixture_add_worker (size_t position, const char *model, uint64_t fingerprin
 //  Starts a request.  body: NULL for a GET.
 chat_t *fixture_fetch (size_t position, const char *url, const char *body, const http_header_t *headers, size_t count);
 
+chat_t *fixture_request (
+    size_t position, const char *method, const char *url, const char *body, const http_header_t *headers, size_t count);
+
 //  Posts a chat to frontend 0.
 chat_t *fixture_ask (const char *body);
 

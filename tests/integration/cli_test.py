@@ -12,6 +12,7 @@ import tempfile
 import threading
 import time
 import unittest
+from http.client import HTTPConnection
 
 from support import ROOT, STATOR, Fleet, Program, free_port, http, until
 
@@ -309,6 +310,22 @@ class FleetTest(unittest.TestCase):
         thread.start()
         self.addCleanup(thread.join)
         self.addCleanup(ended.set)
+
+    def test_head_says_of_each_page_what_get_does_and_the_connection_stays(self):
+        connection = HTTPConnection(self.fleet.url.removeprefix("http://"), timeout=20)
+        self.addCleanup(connection.close)
+        for path in "/live", "/health", "/v1/models", "/v1/models/mock", "/v1/models/huge":
+            heads = []
+            for method in "GET", "HEAD":
+                connection.request(method, path)
+                answer = connection.getresponse()
+                body = answer.read()
+                heads.append((answer.status, [field for field in answer.getheaders() if field[0] != "Date"]))
+            self.assertEqual(body, b"", path)
+            self.assertEqual(heads[0], heads[1], path)
+        connection.request("OPTIONS", "/v1/chat/completions")
+        answer = connection.getresponse()
+        self.assertEqual((answer.status, answer.read(), answer.getheader("Allow")), (204, b"", "POST, OPTIONS"))
 
     def test_ps_lists_every_actor_and_process(self):
         code, actors = self.ps()
