@@ -7,6 +7,7 @@ static const uint64_t REBIND_NS = 20000000;
 enum {
     FAILURES_TOLD = 50,          //  A second of attempts: a socket that closes takes less
     SUBSCRIBED_MAX = 4 << 20,    //  Bytes of subscriptions; the library takes some thirty times as much for them
+    BEGUN_MAX = 16 << 20,        //  The same of all that ever began: an end may be a lie
 };
 
 static const metric_desc_t s_refused_metric = { .name = "stator_broker_followers_refused_total",
@@ -49,20 +50,32 @@ s_close (fabric_t *self)
 
 static void s_hang_up (void *state, actor_t *actor, void *arg);
 
-//  A subscription is one frame that begins with a byte 1, its end with a 0.  Nothing else has a meaning here.  Ends are not
-//  subtracted: they may be of what nobody had subscribed to.
+//  The library tells of the first who subscribes to a prefix, and of the last, when it ends that or leaves.  It also passes on
+//  an end from whoever had never begun, while others are still subscribed; no program that uses the library sends one.
+static void
+s_count_subscription (fabric_t *self, bool begins, span_t prefix)
+{
+    uint64_t size = prefix.size + 1;
+    if (begins && !map_put (self->prefixes, prefix, self)) {
+        self->subscribed += size;
+        self->begun += size;
+    } else if (!begins && map_remove (self->prefixes, prefix))
+        self->subscribed -= size;
+    if ((self->subscribed > SUBSCRIBED_MAX || self->begun > BEGUN_MAX) && !self->crowded) {
+        self->crowded = true;
+        timer_start (&self->rebind, self->actor, 0, s_hang_up, self);
+    }
+}
+
+//  A subscription is one frame that begins with a byte 1, its end with a 0.  Nothing else has a meaning here.
 static void
 s_on_message (void *arg, const span_t *frames, size_t count)
 {
     fabric_t *self = arg;
-    bool is_subscription = count == 1 && frames [0].size && frames [0].data [0] <= 1;
-    metric_add (self->strays, !is_subscription);
-    bool begins = is_subscription && frames [0].data [0];
-    self->subscribed += begins ? frames [0].size : 0;
-    if (self->subscribed > SUBSCRIBED_MAX && !self->crowded) {
-        self->crowded = true;
-        timer_start (&self->rebind, self->actor, 0, s_hang_up, self);
-    }
+    if (count == 1 && frames [0].size && frames [0].data [0] <= 1)
+        s_count_subscription (self, frames [0].data [0], span_slice (frames [0], 1, SIZE_MAX));
+    else
+        metric_add (self->strays, 1);
 }
 
 static void
@@ -117,7 +130,9 @@ s_renew (fabric_t *self)
     self->overflowed += s_table (self)->socket_overflows (self->socket);
     s_close (self);
     self->failures = 0;
-    self->subscribed = 0;
+    map_destroy (&self->prefixes);
+    self->prefixes = map_new (actor_random (self->actor));
+    self->subscribed = self->begun = 0;
     self->crowded = false;
     timer_start (&self->rebind, self->actor, REBIND_NS, s_rebind, self);
 }
@@ -128,9 +143,9 @@ s_hang_up (void *state, actor_t *actor, void *arg)
     fabric_t *self = arg;
     metric_add (self->crowds, 1);
     actor_log (actor, LOG_WARNING,
-        "followers subscribed to more than %d bytes: all are hung up on, and whoever comes again asks for what it "
-        "missed",
-        SUBSCRIBED_MAX);
+        "followers subscribed to more than %d bytes, or to %d since they were last hung up on: all are hung up on, and "
+        "whoever comes again asks for what it missed",
+        SUBSCRIBED_MAX, BEGUN_MAX);
     s_renew (self);
 }
 
@@ -140,7 +155,8 @@ fabric_init (fabric_t *self, actor_t *actor, const broker_options_t *options, er
     *self = (fabric_t){ .actor = actor,
         .endpoint = options->events,
         .local = options->local_events,
-        .queue = (uint32_t)options->subscriber_queue };
+        .queue = (uint32_t)options->subscriber_queue,
+        .prefixes = map_new (actor_random (actor)) };
     self->refused = metrics_get (actor_metrics (actor), &s_refused_metric, NULL);
     self->overflows = metrics_get (actor_metrics (actor), &s_overflows_metric, NULL);
     self->strays = metrics_get (actor_metrics (actor), &s_strays_metric, NULL);
@@ -153,6 +169,7 @@ fabric_fini (fabric_t *self)
 {
     timer_stop (&self->rebind);
     s_close (self);
+    map_destroy (&self->prefixes);
 }
 
 void

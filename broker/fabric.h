@@ -2,12 +2,13 @@
 //
 //  Who follows is asked for its key when it comes, and says nothing afterwards.  So after a change of keys the socket is
 //  bound anew and all come again: those whose key was revoked would go on hearing otherwise.  What the others miss
-//  meanwhile they find in the rings.  The same happens where followers have subscribed to more than 4 MiB since it was bound,
-//  of which the library keeps every byte thirty times over.
+//  meanwhile they find in the rings.  The same happens where followers subscribe to more than 4 MiB, each prefix counted
+//  once, or to more than 16 MiB since it was bound, of which the library keeps every byte thirty times over.
 
 #ifndef BROKER_FABRIC_H
 #define BROKER_FABRIC_H
 
+#include "base/map.h"
 #include "broker/broker_options.h"
 #include "runtime/timer.h"
 
@@ -19,7 +20,9 @@ typedef struct {
     port_socket_t *socket;    //  NULL while it is bound anew
     actor_timer_t rebind;     //  The next attempt
     uint32_t failures;        //  Attempts in vain since the socket was closed
-    uint64_t subscribed;      //  Bytes of subscriptions since then
+    map_t *prefixes;          //  What is subscribed to, to the fabric itself; of outsiders
+    uint64_t subscribed;      //  Bytes of that
+    uint64_t begun;           //  Bytes of all that came into it since it was bound
     bool crowded;             //  They are too many: the next attempt is under way
     uint64_t turned_away;     //  Followers refused by the sockets before this one
     uint64_t overflowed;      //  Queues found full by those

@@ -289,6 +289,75 @@ test_subscriptions_beyond_the_bound_are_let_go (void **state)
     bus_end ();
 }
 
+enum { PREFIX_SIZE = 4000, PREFIXES = 700 };    //  Twice as many are too many
+
+static port_socket_t *
+s_subscribe_to_much (port_t *port, int first)
+{
+    char prefix [PREFIX_SIZE + 1];
+    port_socket_t *socket = port->table->socket_open (port, &(socket_options_t){ .kind = SOCKET_SUB }, NULL);
+    assert_int_equal (port->table->socket_connect (socket, STAGE_EVENTS, NULL), STATUS_OK);
+    for (int i = first; i < first + PREFIXES; i++) {
+        snprintf (prefix, sizeof prefix, "%0*d", PREFIX_SIZE, i);
+        port->table->socket_subscribe (socket, span_from_string (prefix));
+    }
+    bus_run (REALM_SECOND);
+    return socket;
+}
+
+static void
+s_unsubscribe (port_t *port, port_socket_t *socket, int first)
+{
+    char prefix [PREFIX_SIZE + 1];
+    for (int i = first; i < first + PREFIXES; i++) {
+        snprintf (prefix, sizeof prefix, "%0*d", PREFIX_SIZE, i);
+        port->table->socket_unsubscribe (socket, span_from_string (prefix));
+    }
+    bus_run (REALM_SECOND);
+}
+
+static void
+s_check_crowds (bool any)
+{
+    assert_int_equal (bus_metric (BROKER, "stator_broker_followers_crowded_total", "") > 0, any);
+}
+
+//  What counts is what is subscribed to: whoever comes and goes all day does not have the others hung up on.
+static void
+test_subscriptions_that_end_do_not_count (void **state)
+{
+    bus_begin_all (24, RING);
+    port_t *port = actor_port (stage_find (bus_stage, "source/0"));
+    port->table->socket_close (s_subscribe_to_much (port, 0));
+    bus_run (REALM_SECOND);
+    port_socket_t *changing = s_subscribe_to_much (port, PREFIXES), *same = s_subscribe_to_much (port, PREFIXES);
+    s_unsubscribe (port, changing, PREFIXES);
+    s_unsubscribe (port, same, PREFIXES);
+    port_socket_t *one = s_subscribe_to_much (port, 0);
+    s_check_crowds (false);
+    port_socket_t *two = s_subscribe_to_much (port, PREFIXES);
+    s_check_crowds (true);
+    port_socket_t *const all [] = { changing, same, one, two };
+    for (size_t i = 0; i < sizeof all / sizeof all [0]; i++)
+        port->table->socket_close (all [i]);
+    bus_end ();
+}
+
+//  The library passes on ends that are lies, so they take off only so much.
+static void
+test_ends_of_subscriptions_take_off_only_so_much (void **state)
+{
+    bus_begin_all (25, RING);
+    port_t *port = actor_port (stage_find (bus_stage, "source/0"));
+    for (int i = 0; i < 6; i++) {
+        s_check_crowds (false);
+        port->table->socket_close (s_subscribe_to_much (port, i * PREFIXES));
+        bus_run (REALM_SECOND);
+    }
+    s_check_crowds (true);
+    bus_end ();
+}
+
 int
 main (void)
 {
@@ -301,6 +370,8 @@ main (void)
         cmocka_unit_test (test_what_cannot_be_is_said_of_nobody),
         cmocka_unit_test (test_stray_messages_to_the_bus_are_counted),
         cmocka_unit_test (test_subscriptions_beyond_the_bound_are_let_go),
+        cmocka_unit_test (test_subscriptions_that_end_do_not_count),
+        cmocka_unit_test (test_ends_of_subscriptions_take_off_only_so_much),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
