@@ -6,16 +6,17 @@
 #include <string.h>
 
 #define THINK .think_start = { "<think>" }, .think_end = { "</think>" }
-#define DSML_TAGS(bar)                                                                                               \
-    .call_start = "<" bar "DSML" bar "invoke name=\"", .name_end = "\">", .call_end = "</" bar "DSML" bar "invoke>", \
-    .key_start = "<" bar "DSML" bar "parameter name=\"", .key_end = "\"", .value_start = ">",                        \
-    .value_end = "</" bar "DSML" bar "parameter>", .machine = PARSER_TAGS, .call_alone = true
+#define DSML_TAGS(mark)                                                                          \
+    .call_start = "<" mark "invoke name=\"", .name_end = "\">", .call_end = "</" mark "invoke>", \
+    .key_start = "<" mark "parameter name=\"", .key_end = "\"", .value_start = ">",              \
+    .value_end = "</" mark "parameter>", .machine = PARSER_TAGS, .call_alone = true
 #define QWEN_TAGS                                                                                                  \
     .machine = PARSER_TAGS, .call_alone = true, .trim_newline = true, .call_start = "<function=", .name_end = ">", \
     .call_end = "</function>", .key_start = "<parameter=", .key_end = ">", .value_end = "</parameter>"
-#define GLM_TAGS                                                                                          \
-    .machine = PARSER_TAGS, .guess_types = true, .call_start = "<tool_call>", .call_end = "</tool_call>", \
-    .key_start = "<arg_key>", .key_end = "</arg_key>", .value_start = "<arg_value>", .value_end = "</arg_value>"
+#define GLM_TAGS(call)                                                                                  \
+    .machine = PARSER_TAGS, .guess_types = true, .call_start = "<" call ">", .call_end = "</" call ">", \
+    .name_end = "\n", .key_start = "<arg_key>", .key_end = "</arg_key>", .value_start = "<arg_value>",  \
+    .value_end = "</arg_value>", .calls_end_thinking = true
 #define HUNYUAN_TAGS(suffix)                                                                                      \
     .machine = PARSER_TAGS, .guess_types = true, .section_start = "<tool_calls" suffix ">",                       \
     .section_end = "</tool_calls" suffix ">", .call_start = "<tool_call" suffix ">",                              \
@@ -25,6 +26,7 @@
     .machine = PARSER_NAMED, .ids = PARSER_IDS_KIMI, .call_alone = true, .call_start = "<|tool_call_begin|>", \
     .call_end = "<|tool_call_end|>"
 
+#define K2_SECTION .section_start = "<ifm|tool_calls>", .section_end = "</ifm|tool_calls>"
 #define INVOKE_TAGS(prefix)                                                                                    \
     .machine = PARSER_TAGS, .guess_types = true, .call_start = "<" prefix "invoke name=\"", .name_end = "\">", \
     .call_end = "</" prefix "invoke>", .key_start = "<" prefix "parameter name=\"", .key_end = "\">",          \
@@ -36,6 +38,9 @@
 
 #define BAR "\xef\xbd\x9c"
 #define LOW "\xe2\x96\x81"
+#define DSML BAR "DSML" BAR
+#define GCML BAR "GCML" BAR
+#define PLAMO(word) "<|plamo:" word ":plamo|>"
 
 static const parser_format_t s_hermes_tags = { QWEN_TAGS, .section_start = "<tool_call>",
     .section_end = "</tool_call>" };
@@ -48,14 +53,14 @@ static const parser_format_t s_mistral_named = {
 static const parser_format_t s_llama_pythonic = {
     .machine = PARSER_LITERAL, .section_start = "<|python_start|>", .section_end = "<|python_end|>"
 };
-static const parser_format_t s_dsml_bar_v4 = { DSML_TAGS ("|"), .section_start = "<|DSML|tool_calls>",
+static const parser_format_t s_dsml_bar_v4 = { DSML_TAGS ("|DSML|"), .section_start = "<|DSML|tool_calls>",
     .section_end = "</|DSML|tool_calls>" };
-static const parser_format_t s_dsml_bar = { DSML_TAGS ("|"), .section_start = "<|DSML|function_calls>",
+static const parser_format_t s_dsml_bar = { DSML_TAGS ("|DSML|"), .section_start = "<|DSML|function_calls>",
     .section_end = "</|DSML|function_calls>", .also = &s_dsml_bar_v4 };
-static const parser_format_t s_dsml_v4 = { DSML_TAGS (BAR), .section_start = "<" BAR "DSML" BAR "tool_calls>",
-    .section_end = "</" BAR "DSML" BAR "tool_calls>", .also = &s_dsml_bar };
-static const parser_format_t s_dsml_v32 = { DSML_TAGS (BAR), .section_start = "<" BAR "DSML" BAR "function_calls>",
-    .section_end = "</" BAR "DSML" BAR "function_calls>", .also = &s_dsml_bar };
+static const parser_format_t s_dsml_v4 = { DSML_TAGS (DSML), .section_start = "<" DSML "tool_calls>",
+    .section_end = "</" DSML "tool_calls>", .also = &s_dsml_bar };
+static const parser_format_t s_dsml_v32 = { DSML_TAGS (DSML), .section_start = "<" DSML "function_calls>",
+    .section_end = "</" DSML "function_calls>", .also = &s_dsml_bar };
 static const parser_format_t s_kimi_singular = { KIMI_CALL, .section_start = "<|tool_call_section_begin|>",
     .section_end = "<|tool_call_section_end|>" };
 static const parser_format_t s_xlam_fence = {
@@ -81,6 +86,22 @@ static const parser_format_t s_dots_json = { .machine = PARSER_JSON,
     .section_start = "<dots_function_call>",
     .section_end = "</dots_function_call>",
     .call_start = "{" };
+static const parser_format_t s_k2_tags = {
+    K2_SECTION,
+    .machine = PARSER_TAGS,
+    .call_alone = true,
+    .guess_types = true,
+    .call_start = "<ifm|tool_call>",
+    .name_end = "\n",
+    .call_end = "</ifm|tool_call>",
+    .key_start = "<ifm|arg_key>",
+    .key_end = "</ifm|arg_key>",
+    .value_start = "<ifm|arg_value>",
+    .value_end = "</ifm|arg_value>",
+};
+static const parser_format_t s_gigachat_call = {
+    .machine = PARSER_JSON, .section_start = "<|function_call|>", .call_start = "{", .also = &s_gigachat_role
+};
 static const parser_format_t s_default_python = {
     .machine = PARSER_JSON, .section_start = "<|python_tag|>", .call_start = "{"
 };
@@ -92,22 +113,31 @@ static const parser_format_t s_formats [] = {
         .names = "openai gpt_oss openai_gptoss gptoss reasoning_harmony",
         .machine = PARSER_HARMONY,
         .evidence = { "<|channel|>" } },
+    { .name = "deepseek_v4_1",
+        .names = "deepseek_v41 deepseekv41",
+        THINK,
+        DSML_TAGS (DSML " "),
+        .calls_end_thinking = true,
+        .section_start = "<" DSML " calls>",
+        .section_end = "</" DSML " calls>",
+        .evidence = { "DSML" BAR " calls" },
+        .also = &s_dsml_v4 },
     { .name = "deepseek_v4",
         .names = "deepseekv4",
         THINK,
-        DSML_TAGS (BAR),
+        DSML_TAGS (DSML),
         .calls_end_thinking = true,
-        .section_start = "<" BAR "DSML" BAR "tool_calls>",
-        .section_end = "</" BAR "DSML" BAR "tool_calls>",
+        .section_start = "<" DSML "tool_calls>",
+        .section_end = "</" DSML "tool_calls>",
         .evidence = { "DSML" BAR "tool_calls" },
         .also = &s_dsml_v32 },
     { .name = "deepseek_v3_2",
         .names = "deepseek_v32 deepseekv32",
         THINK,
-        DSML_TAGS (BAR),
+        DSML_TAGS (DSML),
         .calls_end_thinking = true,
-        .section_start = "<" BAR "DSML" BAR "function_calls>",
-        .section_end = "</" BAR "DSML" BAR "function_calls>",
+        .section_start = "<" DSML "function_calls>",
+        .section_end = "</" DSML "function_calls>",
         .evidence = { "DSML" BAR },
         .also = &s_dsml_v4 },
     { .name = "deepseek_v3",
@@ -203,10 +233,11 @@ static const parser_format_t s_formats [] = {
         .guess_types = true,
         .evidence = { "<steptml:invoke" } },
     { .name = "hy_v3",
-        .names = "hunyuan hunyuan_v3",
-        THINK,
+        .names = "hunyuan hunyuan_v3 hy_v4",
+        .think_start = { "<think>", "<think:opensource>" },
+        .think_end = { "</think>", "</think:opensource>" },
         HUNYUAN_TAGS (""),
-        .evidence = { "<tool_sep>" },
+        .evidence = { "<tool_sep>", ":opensource>" },
         .also = &s_hunyuan_suffix },
     { .name = "solar_open2",
         .names = "",
@@ -223,21 +254,14 @@ static const parser_format_t s_formats [] = {
         .evidence = { "<|tool_call:start|>" } },
     { .name = "k2_horizon",
         .names = "",
-        .machine = PARSER_TAGS,
-        .call_alone = true,
-        .guess_types = true,
+        K2_SECTION,
+        .machine = PARSER_JSON,
         .think_start = { "<ifm|think>", "<ifm|think_fast>", "<ifm|think_faster>" },
         .think_end = { "</ifm|think>", "</ifm|think_fast>", "</ifm|think_faster>" },
-        .section_start = "<ifm|tool_calls>",
-        .section_end = "</ifm|tool_calls>",
-        .call_start = "<ifm|tool_call>",
-        .name_end = "\n",
-        .call_end = "</ifm|tool_call>",
-        .key_start = "<ifm|arg_key>",
-        .key_end = "</ifm|arg_key>",
-        .value_start = "<ifm|arg_value>",
-        .value_end = "</ifm|arg_value>",
-        .evidence = { "<ifm|tool_call>" } },
+        .call_start = "{",
+        .between = { "<ifm|tool_call>", "</ifm|tool_call>" },
+        .evidence = { "<ifm|tool_call>" },
+        .also = &s_k2_tags },
     { .name = "dots",
         .names = "",
         THINK,
@@ -282,7 +306,7 @@ static const parser_format_t s_formats [] = {
         .call_end = "</function>",
         .evidence = { "<function=example_function_name>{" } },
     { .name = "qwen3_coder",
-        .names = "qwen3_xml mimo step3p5 nemotron_nano nemotron3 nemotron_3 nemotron_v3",
+        .names = "qwen3_xml mimo step3p5 step5 nanbeige minicpmv nemotron_nano nemotron3 nemotron_3 nemotron_v3",
         THINK,
         QWEN_TAGS,
         .calls_end_thinking = true,
@@ -290,14 +314,13 @@ static const parser_format_t s_formats [] = {
         .section_end = "</tool_call>",
         .evidence = { "<function=" },
         .also = &s_tagged_json },
+    { .name = "iquest_q1", .names = "", THINK, GLM_TAGS ("iquest_tool_call"), .evidence = { "<iquest_tool_call>" } },
     { .name = "glm45",
         .names = "glm glm46 poolside_v1 ling3 spark25",
         THINK,
-        GLM_TAGS,
-        .name_end = "\n",
-        .calls_end_thinking = true,
+        GLM_TAGS ("tool_call"),
         .evidence = { "<arg_key>" } },
-    { .name = "glm47", .names = "glm5", THINK, GLM_TAGS, .name_end = "\n", .calls_end_thinking = true },
+    { .name = "glm47", .names = "glm5", THINK, GLM_TAGS ("tool_call") },
     { .name = "gemma4",
         .names = "",
         .machine = PARSER_LITERAL,
@@ -341,7 +364,7 @@ static const parser_format_t s_formats [] = {
         .section_start = "<|START_ACTION|>",
         .section_end = "<|END_ACTION|>",
         .call_start = "{",
-        .silent = { "<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>" },
+        .silent = { "<|START_RESPONSE|>", "<|END_RESPONSE|>", "<|START_TEXT|>", "<|END_TEXT|>" },
         .evidence = { "<|START_ACTION|>" } },
     { .name = "nemotron_deci",
         .names = "",
@@ -356,7 +379,8 @@ static const parser_format_t s_formats [] = {
         .machine = PARSER_JSON,
         .think_start = { "<|content_thinking|>" },
         .think_end = { "<|end_message|>" },
-        .silent = { "<|content_text|>", "<|end_message|>", "<|content_model_end_sampling|>" },
+        .silent = { "<|content_text|>", "<|end_message|>", "<|content_model_end_sampling|>", "<|content_tool_error|>",
+            "<|content_invoke_tool_text|>" },
         .label_start = "<|message_model|>",
         .calls_end_thinking = true,
         .section_start = "<|content_invoke_tool_json|>",
@@ -381,8 +405,31 @@ static const parser_format_t s_formats [] = {
         .section_end = "<|tools_suffix|>",
         .call_start = "{",
         .evidence = { "<|tools_prefix|>" } },
-    { .name = "gigachat3",
+    { .name = "plamo3",
+        .names = "",
+        .machine = PARSER_NAMED,
+        .calls_end_thinking = true,
+        .think_start = { PLAMO ("begin_think") },
+        .think_end = { PLAMO ("end_think") },
+        .silent = { "<|plamo:tag|>" },
+        .section_start = PLAMO ("begin_tool_requests"),
+        .section_end = PLAMO ("end_tool_requests"),
+        .call_start = PLAMO ("begin_tool_request"),
+        .header_start = PLAMO ("begin_tool_name"),
+        .call_end = PLAMO ("end_tool_request"),
+        .between = { PLAMO ("end_tool_arguments") },
+        .evidence = { PLAMO ("begin_tool_request") } },
+    { .name = "gigachat3_5",
         .names = "gigachat35",
+        THINK,
+        DSML_TAGS (GCML),
+        .silent = { "<|message_sep|>" },
+        .section_start = "<" GCML "tool_calls>",
+        .section_end = "</" GCML "tool_calls>",
+        .evidence = { GCML "tool_calls" },
+        .also = &s_gigachat_call },
+    { .name = "gigachat3",
+        .names = "",
         .machine = PARSER_JSON,
         .silent = { "<|message_sep|>" },
         .section_start = "<|function_call|>",
@@ -397,7 +444,7 @@ static const parser_format_t s_formats [] = {
         .call_start = "{",
         .evidence = { "<function_call>" } },
     { .name = "granite",
-        .names = "reasoning_granite",
+        .names = "reasoning_granite granite_thinking_parser",
         .machine = PARSER_JSON,
         .think_start = { "Here is my thought process:", "Here's my thought process:", "<think>" },
         .think_end = { "Here is my response:", "Here's my response:", "</think>" },
@@ -460,7 +507,7 @@ static const parser_format_t s_formats [] = {
         .silent = { "<response>", "</response>" },
         .evidence = { "<response>" } },
     { .name = "hermes",
-        .names = "qwen25 qwen qwen3 granite4 trinity holo2",
+        .names = "qwen25 qwen qwen3 qwen3_json granite4 trinity holo2",
         THINK,
         .machine = PARSER_JSON,
         .calls_end_thinking = true,

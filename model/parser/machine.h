@@ -178,10 +178,21 @@ void machine_close_object (parser_t *self);
 //  Bytes at the start that names of tools have.
 size_t machine_name_size (span_t text);
 
+//  ---- section.c -------------------------------------------------------------------------------------------------------
+
 enum { SECTION_TAGS = 6 };
 
 //  The tags of a section, NULL where a row has none; the last one opens it.
 void machine_section_tags (const parser_format_t *row, const char *tags [SECTION_TAGS]);
+
+//  Notes which bytes begin those of a parser's rows.
+void section_learn (parser_t *self);
+
+//  Goes in, behind a mark that opens a section or a call.
+void section_enter (parser_t *self, const mark_t *mark);
+
+//  Goes on between calls.
+size_t section_step (parser_t *self, span_t text, bool last);
 
 //  ---- marks.c ---------------------------------------------------------------------------------------------------------
 
@@ -218,6 +229,17 @@ extern const machine_t machine_json;
 extern const machine_t machine_named;
 extern const machine_t machine_tags;
 extern const machine_t machine_literal;
+
+//  What reads the calls of the present section.
+static inline const machine_t *
+machine_of (const parser_t *self)
+{
+    static const machine_t *const machines [] = { [PARSER_JSON] = &machine_json,
+        [PARSER_NAMED] = &machine_named,
+        [PARSER_TAGS] = &machine_tags,
+        [PARSER_LITERAL] = &machine_literal };
+    return machines [self->row->machine];
+}
 
 //  The header of a harmony message: begins with the opener taken, ends at <|message|>.
 void harmony_begin_header (parser_t *self, span_t opener);

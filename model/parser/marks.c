@@ -124,7 +124,7 @@ s_is_live (const parser_t *self, const mark_t *mark)
     case MARK_THINK_START:
         return self->fresh && self->channel != TO_ARGUMENTS;
     case MARK_THINK_END:
-        return self->channel == TO_REASONING || self->end_owed;
+        return self->channel == TO_REASONING || self->end_owed || (self->fresh && self->channel == TO_CONTENT);
     case MARK_SILENT:
     case MARK_LABEL:
         return self->channel == TO_CONTENT;
@@ -138,12 +138,12 @@ s_is_live (const parser_t *self, const mark_t *mark)
     }
 }
 
-//  A mark inside a string of a message's arguments is of the string, but for an end behind which the answer ends or another
-//  message begins: then the model forgot to close the string.
+//  Behind its first byte.  A mark inside a string of a message's arguments is of the string, but for an end behind which the answer
+//  ends or another message begins: then the model forgot to close the string.
 static text_match_t
 s_match_mark (const parser_t *self, span_t text, const mark_t *mark, bool last)
 {
-    text_match_t match = text_match_span (text, mark->text, last);
+    text_match_t match = mark->text.size == 1 ? TEXT_WHOLE : text_match_span (text, mark->text, last);
     if (self->channel != TO_ARGUMENTS || !self->extent.in_string || match == TEXT_DIFFERS)
         return match;
     if (mark->kind != MARK_MESSAGE_END)

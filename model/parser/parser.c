@@ -157,16 +157,6 @@ machine_end_call (parser_t *self)
     self->place = IN_SECTION;
 }
 
-//  Back to text behind a section.
-static void
-s_leave (parser_t *self)
-{
-    buffer_clear (&self->raw);
-    self->place = IN_TEXT;
-    self->fresh = self->skip_newlines = true;
-    self->array = false;
-}
-
 size_t
 machine_release (parser_t *self)
 {
@@ -230,48 +220,7 @@ machine_close_object (parser_t *self)
         machine_flush (self);
 }
 
-void
-machine_section_tags (const parser_format_t *row, const char *tags [SECTION_TAGS])
-{
-    tags [0] = row->call_start;
-    tags [1] = row->section_end;
-    tags [2] = row->call_end;
-    tags [3] = row->between [0];
-    tags [4] = row->between [1];
-    tags [5] = row->section_start;
-}
-
 //  ---- Text ------------------------------------------------------------------------------------------------------------
-
-static const machine_t *
-s_machine (const parser_t *self)
-{
-    static const machine_t *const machines [] = { [PARSER_JSON] = &machine_json,
-        [PARSER_NAMED] = &machine_named,
-        [PARSER_TAGS] = &machine_tags,
-        [PARSER_LITERAL] = &machine_literal };
-    return machines [self->row->machine];
-}
-
-static void
-s_enter_call (parser_t *self)
-{
-    self->place = IN_CALL;
-    s_machine (self)->begin (self);
-}
-
-static void
-s_enter (parser_t *self, const mark_t *mark)
-{
-    self->row = mark->row;
-    self->section_calls = 0;
-    self->guarded = mark->text.size == 1;
-    self->array = self->guarded && mark->text.data [0] == '[';
-    self->opened = true;
-    self->place = IN_SECTION;
-    if (mark->kind == MARK_CALL)
-        s_enter_call (self);
-}
 
 static void
 s_on_mark (parser_t *self, const mark_t *mark)
@@ -288,7 +237,7 @@ s_on_mark (parser_t *self, const mark_t *mark)
         break;
     case MARK_SECTION:
     case MARK_CALL:
-        s_enter (self, mark);
+        section_enter (self, mark);
         break;
     case MARK_SECTION_END:
         self->section_owed = false;
@@ -358,134 +307,6 @@ s_step_text (parser_t *self, span_t text, bool last)
     return newline + mark->text.size;
 }
 
-//  ---- Between calls -----------------------------------------------------------------------------------------------------
-
-//  Another row that begins as this section did reads it otherwise.
-static bool
-s_try_next_row (parser_t *self)
-{
-    span_t opener = span_trim (buffer_span (&self->raw));
-    if (self->array && opener.size > 1)
-        opener = span_trim (span_slice (opener, 0, opener.size - 1));
-    for (const parser_format_t *row = self->row->also; row && !self->section_calls; row = row->also) {
-        bool call = row->call_start && span_equal_string (opener, row->call_start);
-        if (!call && !(row->section_start && span_equal_string (opener, row->section_start)))
-            continue;
-        self->row = row;
-        if (call)
-            s_enter_call (self);
-        return true;
-    }
-    return false;
-}
-
-static size_t
-s_no_more_calls (parser_t *self)
-{
-    if (s_try_next_row (self))
-        return 0;
-    if (!self->section_calls)
-        return machine_release (self);
-    self->section_owed = self->row->section_end != NULL;
-    s_leave (self);
-    return 0;
-}
-
-//  Brackets and separators of an array of calls, and a brace too many behind one; 0: none of them.
-static size_t
-s_punctuation (parser_t *self, uint8_t byte)
-{
-    if (byte == '}' && self->section_calls && self->row->section_end) {
-        self->counts.dropped++;
-        return 1;
-    }
-    if (byte == '[' && !self->array && self->opened)
-        self->array = true;
-    else if (byte == ']' && self->array && self->section_calls)
-        self->array = false;
-    else if (!((byte == ',' || byte == ';') && self->section_calls))
-        return 0;
-    if (byte == ']' && !self->row->section_end)
-        s_leave (self);
-    return 1;
-}
-
-//  Behind a call, the beginning of a tag with which the answer ends is a tag that was cut.
-static bool
-s_is_cut_tag (const parser_t *self, span_t text)
-{
-    const char *tags [SECTION_TAGS];
-    machine_section_tags (self->row, tags);
-    for (size_t i = 0; i < SECTION_TAGS - 1 && self->section_calls; i++)
-        if (tags [i] && text_is_cut (text, span_from_string (tags [i])))
-            return true;
-    return false;
-}
-
-//  Notes which bytes begin tags of sections.
-static void
-s_learn_sections (parser_t *self)
-{
-    for (const parser_format_t *row = self->format; row; row = row->also) {
-        const char *tags [SECTION_TAGS];
-        machine_section_tags (row, tags);
-        for (size_t i = 0; i < SECTION_TAGS; i++)
-            if (tags [i])
-                self->ends [(uint8_t)*tags [i]] |= BEGINS_SECTION_TAG;
-    }
-}
-
-//  Which tag of the section stands at the start.
-static text_match_t
-s_match_section_tag (const parser_t *self, span_t text, bool last, const char **tag)
-{
-    const char *tags [SECTION_TAGS];
-    size_t which = 0;
-    if (text.size && !(self->ends [text.data [0]] & BEGINS_SECTION_TAG))
-        return TEXT_DIFFERS;
-    machine_section_tags (self->row, tags);
-    text_match_t match = text_match_any (text, tags, SECTION_TAGS, last, &which);
-    *tag = tags [which];
-    return match;
-}
-
-static size_t
-s_step_section (parser_t *self, span_t text, bool last)
-{
-    const parser_format_t *row = self->row;
-    const char *tag = NULL;
-    size_t blanks = text_blanks (text);
-    span_t rest = span_slice (text, blanks, text.size);
-    text_match_t match = s_match_section_tag (self, rest, last, &tag);
-    if (match != TEXT_WHOLE && blanks)
-        return blanks;
-    if (match == TEXT_PARTIAL)
-        return machine_wait (self, text, span_from_string (tag));
-    if (match == TEXT_WHOLE && tag == row->section_start) {
-        self->opened = true;
-        self->array = self->array && self->guarded;
-    }
-    if (match == TEXT_WHOLE && tag == row->section_end)
-        s_leave (self);
-    else if (match == TEXT_WHOLE && tag == row->call_start)
-        s_enter_call (self);
-    if (match == TEXT_WHOLE)
-        return blanks + strlen (tag);
-    bool lists = row->machine == PARSER_JSON || row->machine == PARSER_LITERAL;
-    if (lists && s_punctuation (self, text.data [0]))
-        return 1;
-    bool follows = self->array || !self->section_calls || row->section_end;
-    if (row->machine == PARSER_LITERAL && !row->call_start && follows && s_is_name (span_slice (text, 0, 1))) {
-        s_enter_call (self);
-        return machine_literal.step (self, text, last);
-    }
-    if (last && s_is_cut_tag (self, text)) {
-        self->counts.dropped += text.size;
-        return text.size;
-    }
-    return s_no_more_calls (self);
-}
-
 //  ---- Driver ----------------------------------------------------------------------------------------------------------
 
 enum { RUN_PIECE_MAX = 64 };    //  Bytes of a piece beyond which a step is worth it
@@ -497,9 +318,9 @@ s_step (parser_t *self, span_t text, bool last)
     self->awaited.size = 0;
     switch (self->place) {
     case IN_SECTION:
-        return s_step_section (self, text, last);
+        return section_step (self, text, last);
     case IN_CALL:
-        return s_machine (self)->step (self, text, last);
+        return machine_of (self)->step (self, text, last);
     case IN_HEADER:
         return harmony_step (self, text, last);
     default:
@@ -590,7 +411,7 @@ s_goes_on (const parser_t *self, span_t text)
 static bool
 s_is_inside (const parser_t *self)
 {
-    return self->open && self->place == IN_CALL && s_machine (self)->inside (self);
+    return self->open && self->place == IN_CALL && machine_of (self)->inside (self);
 }
 
 //  Steps through what is held and a text behind it, and holds what is left.
@@ -690,7 +511,7 @@ static void
 s_close_arguments (parser_t *self)
 {
     if (self->channel != TO_ARGUMENTS)
-        s_machine (self)->close (self);
+        machine_of (self)->close (self);
     else
         machine_close_object (self);
 }
@@ -728,8 +549,8 @@ void
 parser_finish (parser_t *self, bool cut)
 {
     s_finish_held (self, cut);
-    if (self->place == IN_CALL && !self->open && s_machine (self)->salvage)
-        s_machine (self)->salvage (self);
+    if (self->place == IN_CALL && !self->open && machine_of (self)->salvage)
+        machine_of (self)->salvage (self);
     bool only_opener = self->place == IN_SECTION && !cut;
     if (self->open)
         s_finish_call (self, cut);
@@ -756,7 +577,7 @@ parser_new (const parser_format_t *format, const parser_options_t *options, cons
     self->sink = *sink;
     self->fresh = true;
     marks_learn (self);
-    s_learn_sections (self);
+    section_learn (self);
     const parser_format_t *thinking = options->reasoning ? options->reasoning : format;
     if (!options->prompted && !options->no_reasoning && thinking->think_open) {
         self->channel = TO_REASONING;

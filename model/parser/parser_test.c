@@ -170,6 +170,7 @@ s_run_examples (const example_t *examples, size_t count)
 
 //  MiniMax's mark before every tag.
 #define NS "]<]minimax[>["
+#define PLAMO(word) "<|plamo:" word ":plamo|>"
 
 #define RUN(examples) s_run_examples (examples, sizeof examples / sizeof *examples)
 
@@ -491,6 +492,40 @@ static const example_t s_beyond_goldens [] = {
         "<ifm|think_fast>a</ifm|think_fast><ifm|tool_calls>\n<ifm|tool_call>f\n<ifm|arg_key>k</ifm|arg_key>\n"
         "<ifm|arg_type>string</ifm|arg_type><ifm|arg_value>1</ifm|arg_value>\n</ifm|tool_call>\n</ifm|tool_calls>",
         "", "a", "f(){\"k\": \"1\"}\n") },
+    { SAYS ("k2_horizon",
+        "<ifm|think>a</ifm|think><ifm|tool_calls>\n<ifm|tool_call>\n{\"name\": \"f\", \"arguments\": {\"k\": "
+        "\"</ifm|tool_call>\"}}\n</ifm|tool_call>\n<ifm|tool_call>\n{\"name\": \"g\"}\n</ifm|tool_call>\n"
+        "</ifm|tool_calls>b",
+        "b", "a", "f(){\"k\": \"</ifm|tool_call>\"}\ng(){}\n") },
+    { SAYS ("iquest_q1", "<iquest_tool_call>f\n<arg_key>k</arg_key>\n<arg_value>1</arg_value>\n</iquest_tool_call>a",
+        "a", "", "f(){\"k\": 1}\n") },
+    { SAYS ("hy_v4",
+        "<think:opensource>a</think:opensource><tool_calls:opensource>\n<tool_call:opensource>f\n"
+        "<arg_key:opensource>k</arg_key:opensource>\n<arg_value:opensource>v</arg_value:opensource>\n"
+        "</tool_call:opensource>\n</tool_calls:opensource>",
+        "", "a", "f(){\"k\": \"v\"}\n") },
+    { SAYS ("deepseek_v41",
+        "<think>a</think>b<" BAR "DSML" BAR " calls>\n<" BAR "DSML" BAR " invoke name=\"f\">\n<" BAR "DSML" BAR
+        " parameter name=\"k\" string=\"true\">1</" BAR "DSML" BAR " parameter>\n</" BAR "DSML" BAR " invoke>\n</" BAR
+        "DSML" BAR " calls>",
+        "b", "a", "f(){\"k\": \"1\"}\n") },
+    { SAYS ("gigachat35",
+        "<think>a</think><" BAR "GCML" BAR "tool_calls>\n<" BAR "GCML" BAR "invoke name=\"f\">\n<" BAR "GCML" BAR
+        "parameter name=\"k\" string=\"false\">1</" BAR "GCML" BAR "parameter>\n</" BAR "GCML" BAR "invoke>\n</" BAR
+        "GCML" BAR "tool_calls><|message_sep|>",
+        "", "a", "f(){\"k\": 1}\n") },
+    { SAYS ("gigachat35", "a<|function_call|>{\"name\": \"f\", \"arguments\": {}}", "a", "", "f(){}\n") },
+    { SAYS ("plamo3",
+        PLAMO ("begin_think") "a" PLAMO ("end_think") PLAMO ("begin_tool_requests") PLAMO ("begin_tool_request")
+            PLAMO ("begin_tool_name") "f" PLAMO ("end_tool_name") PLAMO ("begin_tool_arguments")
+                PLAMO ("constrain") "json<|plamo:msg|>{\"k\": 1}" PLAMO ("end_tool_arguments")
+                    PLAMO ("end_tool_request") PLAMO ("end_tool_requests") "<|plamo:tag|>",
+        "", "a", "f(){\"k\": 1}\n") },
+    { SAYS ("cohere_command4", "<|START_THINKING|>a<|END_THINKING|><|START_TEXT|>b<|END_TEXT|>", "b", "a", "") },
+    { SAYS ("inkling",
+        "<|content_text|>a<|end_message|><|message_model|><|content_tool_error|>b<|end_message|><|message_model|>f"
+        "<|content_invoke_tool_text|>c<|end_message|>",
+        "abc", "", "") },
     { SAYS ("dots",
         "<dots_function_call>\n<invoke name=\"f\">\n<parameter name=\"k\">v</parameter>\n</invoke>\n"
         "</dots_function_call>",
@@ -527,6 +562,18 @@ static void
 test_formats_beyond_the_golden_rows (void **state)
 {
     RUN (s_beyond_goldens);
+}
+
+//  A closer of reasoning with which an answer begins closes nothing: nobody wants to see it.
+static void
+test_a_closer_at_the_start_is_dropped (void **state)
+{
+    static const example_t examples [] = {
+        { SAYS ("minimax_m3", "</mm:think>a</mm:think>", "a</mm:think>", "", "") },
+        { SAYS ("hermes", "\n</think>\n\na", "\na", "", "") },
+        { SAYS ("hermes", "<think>a</think></think>b", "b", "a", "") },
+    };
+    RUN (examples);
 }
 
 //  Arguments may come before the name, as a string, under another key, in OpenAI's wrapping, twice or not at all.
@@ -665,6 +712,7 @@ main (void)
         cmocka_unit_test (test_another_argument_ends_a_value),
         cmocka_unit_test (test_a_name_is_enough),
         cmocka_unit_test (test_formats_beyond_the_golden_rows),
+        cmocka_unit_test (test_a_closer_at_the_start_is_dropped),
         cmocka_unit_test (test_members_in_any_order),
         cmocka_unit_test (test_reasoning_begins_where_the_prompt_left_it),
         cmocka_unit_test (test_without_tools_calls_are_text),

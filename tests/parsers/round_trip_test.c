@@ -21,7 +21,8 @@ static const char s_schema [] =
 
 //  What a round draws.
 typedef struct {
-    const parser_format_t *format;    //  The row
+    const parser_format_t *format;    //  The row that says how calls are written
+    const parser_format_t *reader;    //  The one that reads them: the same, or one that reads it, too
     random_t random;                  //  From the round's seed
     json_t *arguments [CALLS_MAX];    //  Of each call
     const char *names [CALLS_MAX];    //  Its tool
@@ -221,7 +222,9 @@ s_separator (const parser_format_t *row)
 {
     static const char *const separators [][2] = { { "kimi_k2", ":0<|tool_call_argument_begin|>" },
         { "deepseek_v3", "\n```json\n" }, { "deepseek_v3_1", "<\xef\xbd\x9ctool\xe2\x96\x81sep\xef\xbd\x9c>" },
-        { "functionary_v3_1", ">" }, { "functionary_v3_2", "\n" } };
+        { "functionary_v3_1", ">" }, { "functionary_v3_2", "\n" },
+        { "plamo3",
+            "<|plamo:end_tool_name:plamo|><|plamo:begin_tool_arguments:plamo|><|plamo:constrain|>json<|plamo:msg|>" } };
     for (size_t i = 0; i < sizeof separators / sizeof *separators; i++)
         if (strcmp (row->name, separators [i][0]) == 0)
             return separators [i][1];
@@ -366,6 +369,15 @@ s_tools (void)
     return tools;
 }
 
+//  The row itself, or mostly the next that it reads, too, where calls in it need no words of their own.
+static const parser_format_t *
+s_draw_row (random_t *random, const parser_format_t *row)
+{
+    const parser_format_t *also = row->also;
+    bool plain = also && (also->machine == PARSER_JSON || also->machine == PARSER_TAGS) && also->section_end;
+    return plain && random_below (random, 2) ? also : row;
+}
+
 typedef void (check_fn) (round_t *round, const parser_options_t *options, const char *what);
 
 //  Runs a check on rounds of every format that has calls.
@@ -378,10 +390,11 @@ s_for_each_round (check_fn *check)
     parser_options_t options = { .tools = tools, .prompted = true };
     for (uint64_t seed = 0; seed < ROUNDS; seed++) {
         char what [64];
-        round_t round = { .format = &rows [seed % count] };
-        if (round.format->machine == PARSER_PLAIN)
+        round_t round = { .reader = &rows [seed % count] };
+        if (round.reader->machine == PARSER_PLAIN)
             continue;
         random_init (&round.random, seed);
+        round.format = s_draw_row (&round.random, round.reader);
         s_draw (&round);
         snprintf (what, sizeof what, "%s, seed %llu", round.format->name, (unsigned long long)seed);
         check (&round, &options, what);
@@ -395,7 +408,7 @@ s_check_whole (round_t *round, const parser_options_t *options, const char *what
 {
     said_t said;
     buffer_t calls = { 0 };
-    said_parse_all_ways (round->format, options, buffer_span (&round->text), false, &said);
+    said_parse_all_ways (round->reader, options, buffer_span (&round->text), false, &said);
     s_normal_calls (buffer_span (&said.calls), &calls);
     said_assert_text (what, buffer_span (&calls), buffer_span (&round->calls), false);
     said_assert_text (what, buffer_span (&said.content), buffer_span (&round->content), false);
@@ -471,7 +484,7 @@ s_check_cut (round_t *round, const parser_options_t *options, const char *what)
         buffer_t calls = { 0 };
         span_t beginning = span_slice (text, 0, random_below (&round->random, text.size));
         beginning.size = utf8_valid_prefix (beginning);
-        said_parse (round->format, options, beginning, SAID_WHOLE, false, &said);
+        said_parse (round->reader, options, beginning, SAID_WHOLE, false, &said);
         s_normal_calls (buffer_span (&said.calls), &calls);
         s_check_beginning (buffer_span (&calls), buffer_span (&round->calls), what);
         s_check_arguments (buffer_span (&said.calls), what);
@@ -497,9 +510,9 @@ s_check_without_tools (round_t *round, const parser_options_t *options, const ch
 {
     said_t said;
     parser_options_t none = { .no_calls = true, .no_reasoning = true, .prompted = true };
-    if (round->format->silent [0] || round->format->machine == PARSER_HARMONY)
+    if (round->reader->silent [0] || round->format->machine == PARSER_HARMONY)
         return;
-    said_parse_all_ways (round->format, &none, buffer_span (&round->text), false, &said);
+    said_parse_all_ways (round->reader, &none, buffer_span (&round->text), false, &said);
     said_assert_text (what, buffer_span (&said.content), buffer_span (&round->text), false);
     assert_int_equal (said.count, 0);
     said_fini (&said);
