@@ -152,7 +152,7 @@ parser_prefill (const parser_format_t *format, span_t whole)
 {
     span_t prompt = span_slice (whole, whole.size - (whole.size < PREFILL_MAX ? whole.size : PREFILL_MAX), whole.size);
     const char *const openers [] = { format->section_start, format->call_start };
-    if (format->machine == PARSER_HARMONY) {
+    if (format->machine == PARSER_HARMONY || format->recipients) {
         size_t start = s_last (prompt, "<|start|>");
         return start == SIZE_MAX ? (span_t){ 0 } : span_slice (prompt, start, prompt.size);
     }

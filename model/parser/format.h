@@ -14,6 +14,10 @@
 //  - LITERAL: f(a=1, b='x') in Python's notation, or call:f{a:1,b:<|"|>x<|"|>};
 //  - HARMONY: messages with a header each; the channel and the recipient say what a message is.
 //
+//  Calls of another machine may stand in messages, too, with a header each that says to whom they are (`recipients`):
+//
+//      <|start|>assistant to=self<|message|> reasoning <|eom|> ... to=user<|message|> text <|eot|>
+//
 //  No marker is longer than PARSER_MARKER_MAX bytes.
 
 #ifndef MODEL_PARSER_FORMAT_H
@@ -57,6 +61,7 @@ struct parser_format {
     bool name_is_key;                                 //  JSON: {"f": {...}}
     bool nested;                                      //  TAGS: keys are tags themselves, also inside values
     bool entities;                                    //  TAGS: names and keys write &quot; and &amp;
+    bool recipients;                                  //  All stands in messages; those to a tool have calls in them
     bool cdata;                                       //  TAGS: <![CDATA[...]]> around a value is not part of it
     const char *label_start;                          //  Before the name of who is spoken to, in text: dropped with it
     const char *section_start;                        //  Before the first call

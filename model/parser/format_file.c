@@ -194,6 +194,7 @@ static const member_t s_members [] = {
     FLAG (nested),
     FLAG (entities),
     FLAG (cdata),
+    FLAG (recipients),
     STRING (label_start),
     STRING (section_start),
     STRING (section_end),

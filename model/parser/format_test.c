@@ -69,7 +69,7 @@ static const char *const s_others [][2] = {
     { "solar_open2", "solar_open2" },
     { "dots", "dots" },
     { "k2_horizon", "k2_horizon" },
-    { "muse", "muse" },
+    { "muse", "muse muse_glimmer musespark1x" },
     { "deepseek_v4_1", "deepseek_v41 deepseekv41" },
     { "gigachat3_5", "gigachat35" },
     { "iquest_q1", "iquest_q1" },

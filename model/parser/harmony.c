@@ -4,6 +4,12 @@
 //
 //  The recipient may stand in either part of the header; calls come in any channel.  Messages to a tool are calls, analysis is
 //  reasoning, anything else is for the user.  A header that does not become one is text.
+//
+//  In other formats the recipient alone says what a message is, and tags in it are calls:
+//
+//      <|start|>assistant to=self<|message|>... <|eom|><|start|>assistant to=f<|message|> tags <|eom|>
+//
+//  The prompt has the role of the first one, so that an answer begins with a header that nothing opens.
 
 #include <string.h>
 
@@ -11,13 +17,16 @@
 
 static const char s_message [] = "<|message|>";
 
+static const span_t s_start = { (const uint8_t *)"<|start|>", 9 }, s_role = { (const uint8_t *)"assistant", 9 };
+
 void
 harmony_begin_header (parser_t *self, span_t opener)
 {
-    harmony_end_message (self);
+    if (!self->format->recipients)
+        harmony_end_message (self);
     self->place = IN_HEADER;
     buffer_clear (&self->word);
-    if (!span_equal (opener, SPAN ("<|start|>")))
+    if (!span_equal (opener, s_start))
         buffer_append (&self->word, opener);
 }
 
@@ -46,15 +55,15 @@ s_field (span_t header, const char *key)
     return span_slice (header, start, end - start);
 }
 
+//  By channel and recipient.
 static void
-s_end_header (parser_t *self)
+s_end_harmony_header (parser_t *self)
 {
     span_t header = buffer_span (&self->word);
     span_t recipient = s_field (header, " to=");
     span_t functions = SPAN ("functions.");
     if (span_starts_with (recipient, functions))
         recipient = span_slice (recipient, functions.size, recipient.size);
-    self->place = IN_TEXT;
     if (recipient.size && !self->options.no_calls && machine_begin_call (self, recipient, (span_t){ 0 })) {
         extent_init (&self->extent);
         self->channel = TO_ARGUMENTS;
@@ -62,44 +71,111 @@ s_end_header (parser_t *self)
     }
     bool thinks = span_equal (s_field (header, "<|channel|>"), SPAN ("analysis")) && !self->options.no_reasoning;
     self->channel = thinks ? TO_REASONING : TO_CONTENT;
-    self->fresh = true;
 }
 
-//  The role is of no use to anybody who reads the text.
+//  By the recipient alone: nobody and itself are whom a model thinks to.
+static void
+s_end_recipient (parser_t *self)
+{
+    span_t recipient = s_field (buffer_span (&self->word), "to=");
+    bool thinks = !recipient.size || span_equal (recipient, SPAN ("self"));
+    bool user = span_equal (recipient, SPAN ("user")) || span_equal (recipient, SPAN ("commentary"));
+    self->channel = thinks && !self->options.no_reasoning ? TO_REASONING : thinks || user ? TO_USER : TO_CONTENT;
+    self->skip_newlines = self->channel == TO_CONTENT;
+}
+
+static void
+s_end_header (parser_t *self)
+{
+    self->place = IN_TEXT;
+    self->fresh = true;
+    if (self->format->recipients)
+        s_end_recipient (self);
+    else
+        s_end_harmony_header (self);
+}
+
+//  Behind an opener the role is of no use to anybody who reads the text.
 static size_t
 s_release_header (parser_t *self)
 {
     span_t text = buffer_span (&self->word);
-    span_t role = SPAN ("assistant");
-    if (span_starts_with (text, role))
-        text = span_slice (text, role.size, text.size);
+    if (!self->format->recipients && span_starts_with (text, s_role))
+        text = span_slice (text, s_role.size, text.size);
     buffer_append (&self->raw, text);
     return machine_release (self);
 }
 
-//  Whether a header may go on with this byte: behind the role come a blank or a marker.
+//  Whether this begins a header that a recipient may stand in: assistant to=NAME.
+static bool
+s_begins_recipient (span_t text)
+{
+    span_t key = SPAN ("to="), rest = span_slice (text, text_blanks (text), text.size);
+    if (span_starts_with (rest, s_role))
+        rest = span_slice (rest, s_role.size, rest.size);
+    else if (span_starts_with (s_role, rest))
+        return true;
+    rest = span_slice (rest, text_blanks (rest), rest.size);
+    if (!span_starts_with (rest, key))
+        return span_starts_with (key, rest);
+    size_t at = key.size;
+    while (at < rest.size && !text_is_blank (rest.data [at]) && rest.data [at] != '<')
+        at++;
+    return text_blanks (span_slice (rest, at, rest.size)) == rest.size - at;
+}
+
+//  Whether a harmony header may go on with this byte: behind the role come a blank or a marker.
 static bool
 s_may_go_on (const parser_t *self, uint8_t byte)
 {
-    size_t role = SPAN ("assistant").size;
-    if (self->word.size < role)
-        return byte == '<' || span_starts_with (SPAN ("assistant"), buffer_span (&self->word)) ||
-               self->word.data [0] == '<';
-    return self->word.size > role || byte == ' ' || byte == '<' || self->word.data [0] == '<';
+    if (self->word.size < s_role.size)
+        return byte == '<' || span_starts_with (s_role, buffer_span (&self->word)) || self->word.data [0] == '<';
+    return self->word.size > s_role.size || byte == ' ' || byte == '<' || self->word.data [0] == '<';
+}
+
+//  Takes one byte of a header, where it is one.
+static size_t
+s_take_byte (parser_t *self, uint8_t byte)
+{
+    size_t size = self->word.size;
+    bool recipients = self->format->recipients;
+    if (size == HEADER_MAX || (!recipients && !s_may_go_on (self, byte)))
+        return s_release_header (self);
+    buffer_append_byte (&self->word, byte);
+    if (!recipients || s_begins_recipient (buffer_span (&self->word)))
+        return 1;
+    self->word.size = size;
+    return s_release_header (self);
+}
+
+//  The prompt may end with the opener of the header in which we are.
+static text_match_t
+s_match_opener (const parser_t *self, span_t text, bool last)
+{
+    bool may = self->format->recipients && !span_trim (buffer_span (&self->word)).size;
+    return may ? text_match_span (text, s_start, last) : TEXT_DIFFERS;
 }
 
 size_t
 harmony_step (parser_t *self, span_t text, bool last)
 {
     text_match_t match = text_match (text, s_message, last);
-    if (match == TEXT_PARTIAL)
+    text_match_t opener = s_match_opener (self, text, last);
+    if (match == TEXT_PARTIAL || opener == TEXT_PARTIAL)
         return MACHINE_WAIT;
     if (match == TEXT_WHOLE) {
         s_end_header (self);
         return sizeof s_message - 1;
     }
-    if (self->word.size == HEADER_MAX || !s_may_go_on (self, text.data [0]))
-        return s_release_header (self);
-    buffer_append_byte (&self->word, text.data [0]);
-    return 1;
+    return opener == TEXT_WHOLE ? s_start.size : s_take_byte (self, text.data [0]);
+}
+
+void
+harmony_finish (parser_t *self)
+{
+    span_t header = buffer_span (&self->word);
+    if (self->format->recipients && text_find (header, "to=") == SIZE_MAX)
+        s_release_header (self);
+    else
+        self->counts.dropped += header.size;
 }

@@ -28,11 +28,12 @@ typedef enum {
     IN_TEXT,       //  Outside calls
     IN_SECTION,    //  Between calls
     IN_CALL,       //  A machine reads
-    IN_HEADER,     //  Of a harmony message
+    IN_HEADER,     //  Of a message
 } place_t;
 
 typedef enum {
     TO_CONTENT,      //  For the user
+    TO_USER,         //  The same, in a message to the user: calls are text
     TO_REASONING,    //  Thoughts
     TO_ARGUMENTS,    //  The body of a harmony message to a tool
 } channel_t;
@@ -45,8 +46,8 @@ typedef enum {
     MARK_SECTION,        //  Calls follow
     MARK_CALL,           //  A call follows
     MARK_SECTION_END,    //  Calls end
-    MARK_MESSAGE,        //  A harmony header follows
-    MARK_MESSAGE_END,    //  A harmony message ends
+    MARK_MESSAGE,        //  The header of a message follows
+    MARK_MESSAGE_END,    //  A message ends
 } mark_kind_t;
 
 typedef enum {
@@ -241,9 +242,12 @@ machine_of (const parser_t *self)
     return machines [self->row->machine];
 }
 
-//  The header of a harmony message: begins with the opener taken, ends at <|message|>.
+//  The header of a message: begins with the opener taken, ends at <|message|>.
 void harmony_begin_header (parser_t *self, span_t opener);
 size_t harmony_step (parser_t *self, span_t text, bool last);
 void harmony_end_message (parser_t *self);
+
+//  The answer ended inside a header.
+void harmony_finish (parser_t *self);
 
 #endif

@@ -49,6 +49,17 @@ s_plain (const parser_t *self, span_t text, buffer_t *room)
     return buffer_span (room);
 }
 
+//  A tool's name that a model wrote twice, f.f, because its recipients are written so.
+static span_t
+s_undouble (const parser_t *self, span_t name)
+{
+    span_t half = span_slice (name, 0, name.size / 2), rest = span_slice (name, half.size, name.size);
+    bool twice = self->row->recipients && rest.size && rest.data [0] == '.' &&
+                 span_equal (half, span_slice (rest, 1, rest.size));
+    bool known = twice && schema_find_tool (self->options.tools, half) && !schema_find_tool (self->options.tools, name);
+    return known ? half : name;
+}
+
 static size_t
 s_begin_call (parser_t *self)
 {
@@ -57,7 +68,7 @@ s_begin_call (parser_t *self)
     if (name.size > 1 && name.data [0] == '"')
         name = span_slice (name, 1, name.size - 1 - (name.data [name.size - 1] == '"'));
     self->phase = BODY;
-    bool begun = machine_begin_call (self, s_plain (self, name, &room), (span_t){ 0 });
+    bool begun = machine_begin_call (self, s_undouble (self, s_plain (self, name, &room)), (span_t){ 0 });
     buffer_fini (&room);
     return begun ? 0 : machine_release (self);
 }

@@ -88,18 +88,27 @@ s_learn_ends (parser_t *self)
     }
 }
 
+//  What begins and ends messages.
+static void
+s_add_message_marks (parser_t *self)
+{
+    static const char *const words [2][2][3] = { { { "<|start|>", "<|channel|>" },
+                                                     { "<|end|>", "<|return|>", "<|call|>" } },
+        { { "<|start|>", "to=" }, { "<|eom|>", "<|eot|>" } } };
+    bool recipients = self->format->recipients;
+    for (size_t end = 0; end < 2; end++)
+        for (size_t i = 0; i < 3; i++)
+            s_add_mark (self, words [recipients][end][i], end ? MARK_MESSAGE_END : MARK_MESSAGE, self->format);
+}
+
 void
 marks_learn (parser_t *self)
 {
-    static const char *const opens [] = { "<|start|>", "<|channel|>" };
-    static const char *const ends [] = { "<|end|>", "<|return|>", "<|call|>" };
     s_add_text_marks (self);
     if (!self->options.no_calls)
         s_add_call_marks (self);
-    for (size_t i = 0; self->format->machine == PARSER_HARMONY && i < sizeof opens / sizeof *opens; i++)
-        s_add_mark (self, opens [i], MARK_MESSAGE, self->format);
-    for (size_t i = 0; self->format->machine == PARSER_HARMONY && i < sizeof ends / sizeof *ends; i++)
-        s_add_mark (self, ends [i], MARK_MESSAGE_END, self->format);
+    if (self->format->machine == PARSER_HARMONY || self->format->recipients)
+        s_add_message_marks (self);
     s_learn_firsts (self);
     s_learn_ends (self);
     tail_learn (self);
@@ -133,6 +142,8 @@ s_is_live (const parser_t *self, const mark_t *mark)
         return s_is_start_of_calls (self, mark);
     case MARK_SECTION_END:
         return self->section_owed;
+    case MARK_MESSAGE:    //  Where a model forgets to end its reasoning, it goes on with a bare header
+        return mark->text.data [0] == '<' || self->channel == TO_REASONING;
     default:
         return true;
     }

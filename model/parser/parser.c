@@ -160,7 +160,7 @@ machine_end_call (parser_t *self)
 size_t
 machine_release (parser_t *self)
 {
-    self->counts.false_calls++;
+    self->counts.false_calls += text_blanks (buffer_span (&self->raw)) < self->raw.size;
     self->place = IN_TEXT;
     self->array = false;
     s_say (self, buffer_span (&self->raw));
@@ -555,7 +555,7 @@ parser_finish (parser_t *self, bool cut)
     if (self->open)
         s_finish_call (self, cut);
     else if (self->place == IN_HEADER)
-        self->counts.dropped += self->word.size;
+        harmony_finish (self);
     else if (self->raw.size && !self->section_calls && (self->guarded || only_opener))
         machine_release (self);
     else
@@ -583,6 +583,8 @@ parser_new (const parser_format_t *format, const parser_options_t *options, cons
         self->channel = TO_REASONING;
         self->skip_newlines = true;
     }
+    if (format->recipients)
+        self->place = IN_HEADER;
     self->silent = true;
     parser_feed (self, options->prefill);
     self->silent = false;

@@ -564,6 +564,35 @@ test_formats_beyond_the_golden_rows (void **state)
     RUN (s_beyond_goldens);
 }
 
+#define ATEM(name) "<atem:function_calls>\n<atem:invoke name=\"" name "\">\n</atem:invoke>\n</atem:function_calls>"
+
+//  In messages the recipient says what is reasoning, what is text and where calls are calls.
+static void
+test_messages_say_to_whom_they_are (void **state)
+{
+    static const example_t examples [] = {
+        { SAYS ("muse",
+            " to=self<|message|>a to=b<|eom|><|start|>assistant to=f<|message|>" ATEM (
+                "f") "<|eom|>"
+                     "<|start|>assistant to=commentary<|message|>c<|eom|><|start|>assistant to=user<|message|>d<|eot|>",
+            "cd", "a to=b", "f(){}\n") },
+        { SAYS ("muse", "<|message|>a<|start|>assistant to=user<|message|>b", "b", "a", "") },
+        { SAYS ("muse", "to=self<|message|>a to=f<|message|>" ATEM ("f") "<|eom|>", "", "a ", "f(){}\n") },
+        { SAYS ("muse", " to=user<|message|>say " ATEM ("f"), "say " ATEM ("f"), "", "") },
+        { SAYS ("muse", " to=self<|message|>say " ATEM ("f") "<|eom|>", "", "say " ATEM ("f"), "") },
+        { SAYS ("muse", " to=user<|message|>b", "b", "", ""), .prompt = "<|eot|><|start|>assistant" },
+        { SAYS ("muse", "b", "b", "", ""), .prompt = "<|start|>assistant to=user<|message|>a" },
+        { SAYS ("muse", "two = 2", "two = 2", "", "") },
+        { SAYS ("muse", " to", " to", "", "") },
+        { SAYS ("muse", " to=us", "", "", "") },
+        { SAYS ("muse", "assistants", "assistants", "", "") },
+        { SAYS ("muse", ATEM ("read_file.read_file") ATEM ("f.f") ATEM ("f.g"), "", "",
+            "read_file(){}\nf.f(){}\nf.g(){}\n") },
+        { SAYS ("muse", " to=f<|message|>" ATEM ("f"), ATEM ("f"), "", ""), .no_calls = true },
+    };
+    RUN (examples);
+}
+
 //  A closer of reasoning with which an answer begins closes nothing: nobody wants to see it.
 static void
 test_a_closer_at_the_start_is_dropped (void **state)
@@ -712,6 +741,7 @@ main (void)
         cmocka_unit_test (test_another_argument_ends_a_value),
         cmocka_unit_test (test_a_name_is_enough),
         cmocka_unit_test (test_formats_beyond_the_golden_rows),
+        cmocka_unit_test (test_messages_say_to_whom_they_are),
         cmocka_unit_test (test_a_closer_at_the_start_is_dropped),
         cmocka_unit_test (test_members_in_any_order),
         cmocka_unit_test (test_reasoning_begins_where_the_prompt_left_it),

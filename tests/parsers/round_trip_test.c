@@ -510,7 +510,7 @@ s_check_without_tools (round_t *round, const parser_options_t *options, const ch
 {
     said_t said;
     parser_options_t none = { .no_calls = true, .no_reasoning = true, .prompted = true };
-    if (round->reader->silent [0] || round->format->machine == PARSER_HARMONY)
+    if (round->reader->silent [0] || round->reader->recipients || round->format->machine == PARSER_HARMONY)
         return;
     said_parse_all_ways (round->reader, &none, buffer_span (&round->text), false, &said);
     said_assert_text (what, buffer_span (&said.content), buffer_span (&round->text), false);
