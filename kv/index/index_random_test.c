@@ -444,6 +444,18 @@ s_assert_something_happened (const world_t *world, uint64_t operations)
     assert_int_equal (stats.conflicts == 0, world->honest);
 }
 
+//  What is left of those that were cleared goes, and then the sweep has nothing more to do.
+static void
+s_assert_swept (const world_t *world)
+{
+    enum { CALLS_MAX = 1000, STEPS = 1000 };
+    int calls = 0;
+    while (calls < CALLS_MAX && index_sweep (world->index, STEPS))
+        calls++;
+    assert_true (calls < CALLS_MAX);
+    index_check (world->index);
+}
+
 static void
 s_run_configuration (const configuration_t *configuration)
 {
@@ -463,6 +475,7 @@ s_run_configuration (const configuration_t *configuration)
             s_reload (&world);
     }
     s_assert_something_happened (&world, operations);
+    s_assert_swept (&world);
     index_destroy (&world.index);
 }
 
