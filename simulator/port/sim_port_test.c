@@ -1,5 +1,5 @@
 //  What the simulated port does when things break: the stories that the real world cannot be made to tell on demand.
-//  What both worlds do alike is tested in tests/conformance/port_test.c.
+//  What both worlds do alike is tested in tests/conformance.
 
 #include <setjmp.h>
 #include <stdarg.h>
