@@ -29,6 +29,7 @@ struct words {
     size_t numbers;                                 //  Digits in a piece, at most; 0: any, and a space may lead them
     uint8_t tails;                                  //  Whether signs take line ends with them, 2: and slashes
     bool lines;                                     //  \s*[\r\n]+ comes before other blanks
+    bool ascii_case;    //  Of WORD_CASED: only letters of ASCII have a case, and marks are signs
 };
 
 //  The end of the contraction at `at`; `at` itself where there is none. any: in any case.

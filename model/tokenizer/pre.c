@@ -11,11 +11,20 @@
 #define QWEN2                                                                                              \
     "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s" \
     "*[\\r\\n]+|\\s+(?!\\S)|\\s+"
-#define O200K                                                                                              \
-    "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+(?i:'s|'t|'" \
-    "re|'ve|'m|'ll|'d)?|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}" \
-    "\\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+" \
-    "(?!\\S)|\\s+"
+//  llama.cpp knows the case of letters of ASCII only, and marks are signs to it. Elsewhere all letters are one.
+#define CONTRACTION "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+#define NO_LOW "[\\p{L}&&[^a-z]]"
+#define NO_UP "[\\p{L}&&[^A-Z]]"
+#define BLANKS "|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+#define SIGNS "| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*" BLANKS
+#define O200K                                                                                             \
+    "[^\\r\\n\\p{L}\\p{N}]?" NO_LOW "*" NO_UP "+" CONTRACTION "?|[^\\r\\n\\p{L}\\p{N}]?" NO_LOW "+" NO_UP \
+    "*" CONTRACTION "?|\\p{N}{1,3}" SIGNS
+#define MARKED "[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}]+" CONTRACTION "?"
+#define HAN                                                                                                   \
+    "\\x{4e00}-\\x{9fff}\\x{3400}-\\x{4dbf}\\x{20000}-\\x{2a6df}\\x{2a700}-\\x{2ebef}\\x{f900}-\\x{faff}\\x{" \
+    "2f800}-\\x{2fa1f}"
+#define THREES "\\P{N}*\\p{N}{1,3}(?=(?:\\p{N}{3})*(?!\\p{N}))"
 #define CJK "[一-龥぀-ゟ゠-ヿ]+"
 #define DEEPSEEK                                                                                          \
     "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[" \
@@ -55,10 +64,10 @@ static const pre_t s_pres [] = {
             "ab70}-\\x{abbf}\\x{fb00}-\\x{fb06}\\x{fb13}-\\x{fb17}\\x{ff21}-\\x{ff3a}\\x{ff41}-\\x{ff5a}\\x{10400}-\\x{"
             "1044f}\\x{104b0}-\\x{104d3}\\x{104d8}-\\x{104fb}\\x{10c80}-\\x{10cb2}\\x{10cc0}-\\x{10cf2}\\x{118a0}-\\x{"
             "118df}\\x{1e900}-\\x{1e943}]+",
-            "\\s?[!-/:-~\\x{ff01}-\\x{ff0f}\\x{ff1a}-\\x{ff5e}\\x{2018}-\\x{201f}\\x{3000}-\\x{3002}]+", "\\s+$",
-            "[\\x{4e00}-\\x{9fa5}\\x{800}-\\x{4e00}\\x{ac00}-\\x{d7ff}]+", "\\p{N}+" } },
+            "\\s?[!-/:-~\\x{ff01}-\\x{ff0f}\\x{ff1a}-\\x{ff5e}\\x{2018}-\\x{201f}\\x{3001}\\x{3002}]+", "\\s+$",
+            "[\\x{4e00}-\\x{9fa5}\\x{800}-\\x{4e00}\\x{ac00}-\\x{d7ff}&&\\S]+", "\\p{N}+" } },
     { .names = " deepseek-coder ",
-        .expressions = { "[\r\n]", "\\s?\\p{L}+", "\\s?\\p{P}+", "[一-龥ࠀ-一가-퟿]+", "\\p{N}" } },
+        .expressions = { "[\r\n]", "\\s?\\p{L}+", "\\s?\\p{P}+", "[一-龥ࠀ-一가-퟿&&\\S]+", "\\p{N}" } },
     { .names = " deepseek-v3 hunyuan-dense joyai-llm hy_v4 ", .expressions = { "\\p{N}{1,3}", CJK, DEEPSEEK } },
     { .names = " falcon ", .expressions = { "[\\p{P}\\$\\+<=>\\^~\\|`]+", GPT2, "[0-9][0-9][0-9]" } },
     { .names = " starcoder refact command-r smollm codeshell exaone minerva-7b mellum2 ",
@@ -78,11 +87,8 @@ static const pre_t s_pres [] = {
     { .names = " poro-chat bloom gpt3-finnish ", .expressions = { " ?[^(\\s|.,!?…。，、।۔،)]+" } },
     { .names = " viking ", .expressions = { " ?[^(\\s|.,!?…。，、।۔،)]+", "\\p{N}" } },
     { .names = " tekken ",
-        .expressions = { "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+|[^"
-                         "\\r\\n\\"
-                         "p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]*|\\p{N}| "
-                         "?[^\\s\\p{L}"
-                         "\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+" },
+        .expressions = { "[^\\r\\n\\p{L}\\p{N}]?" NO_LOW "*" NO_UP "+|[^\\r\\n\\p{L}\\p{N}]?" NO_LOW "+" NO_UP
+                         "*|\\p{N}" SIGNS },
         .ignore_merges = true,
         .add_bos = true },
     { .names = " chameleon ",
@@ -90,10 +96,14 @@ static const pre_t s_pres [] = {
             "[\\p{P}!-/:-@\\[-`{-~]", GPT2 },
         .add_bos = true },
     { .names = " gpt-4o llama4 kanana2 talkie minimax-m2 ", .expressions = { O200K } },
-    { .names = " granite-embed-multi-97m ", .expressions = { O200K }, .ignore_merges = true },
-    { .names = " tiny_aya cohere2moe ", .expressions = { "\\p{N}{1,3}(?=(?:\\p{N}{3})*(?!\\p{N}))", O200K } },
+    { .names = " granite-embed-multi-97m ",
+        .expressions = { "[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}&&[^a-z]]*[\\p{L}\\p{M}&&[^A-Z]]+" CONTRACTION
+                         "?|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}\\p{M}&&[^a-z]]+[\\p{L}\\p{M}&&[^A-Z]]*" CONTRACTION
+                         "?|\\p{N}{1,3}" SIGNS },
+        .ignore_merges = true },
+    { .names = " tiny_aya cohere2moe ", .expressions = { THREES, MARKED "|\\p{N}{1,3}" SIGNS } },
     { .names = " afmoe ",
-        .expressions = { "\\p{N}{1,3}(?=(?:\\p{N}{3})*(?!\\p{N}))",
+        .expressions = { THREES,
             "[一-鿿㐀-䶿\\x{f900}-\\x{faff}぀-ゟ゠-ヿ･-ﾟ⼀-⿟เ-๿຀-໿ក-៿က-႟ꩠ-ꩿꧠ-"
             "꧿가-"
             "힯ᄀ-"
@@ -102,13 +112,8 @@ static const pre_t s_pres [] = {
             "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\\r\\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?"
             "[\\p{P}\\p{S}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+" } },
     { .names = " kimi-k2 ",
-        .expressions = { "[\\p{Han}]+|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}&&[^\\p{Han}]]*[\\p{Ll}"
-                         "\\p{Lm}"
-                         "\\p{Lo}\\p{M}&&[^\\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{"
-                         "Lt}\\p{L"
-                         "m}\\p{Lo}\\p{M}&&[^\\p{Han}]]+[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}&&[^\\p{Han}]]*(?i:'s|'t|'re|'ve|'"
-                         "m|'ll|'d"
-                         ")?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+" } },
+        .expressions = { "[" HAN "]+|[^\\r\\n\\p{L}\\p{N}]?[\\p{L}&&[^" HAN "]]+" CONTRACTION
+                         "?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*" BLANKS } },
     { .names = " superbpe ", .expressions = { "\\p{N}+", "(?=([0-9]{3})+(?![0-9]))" } },
     { .names = " bailingmoe bailingmoe2 llada-moe ",
         .expressions = { "'(?i:[sdmt]|ll|ve|re)|[^\\r\\n\\p{L}\\p{N}]?+\\p{L}+|\\p{N}| "
@@ -128,10 +133,7 @@ static const pre_t s_pres [] = {
                          "ゟ゠-"
                          "ヿ]"
                          "+",
-            "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]*[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]+(?i:'s|'t|'"
-            "re|'ve|'m|'ll|'d)?|[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]+[\\p{Ll}\\p{Lm}\\p{Lo}"
-            "\\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\"
-            "S)|\\s+" },
+            MARKED "|\\p{N}" SIGNS },
         .ignore_merges = true },
     { .names = " spark2_5 ",
         .expressions = { "\\p{N}{1,3}", CJK,

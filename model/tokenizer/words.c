@@ -15,6 +15,8 @@
 #define SPACED " ?\\p{L}+| ?\\p{N}+| ?[^\\s\\p{L}\\p{N}]+|\\s+(?!\\S)"
 #define UPPER "[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]"
 #define LOWER "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]"
+#define NO_LOW "[\\p{L}&&[^a-z]]"
+#define NO_UP "[\\p{L}&&[^A-Z]]"
 #define LEAD "[^\\r\\n\\p{L}\\p{N}]?"
 #define SIGNED                                                                                          \
     "[!\"#$%&'()*+,\\-./:;<=>?@\\[\\\\\\]^_`{|}~][A-Za-z]+|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| " \
@@ -57,6 +59,22 @@ static const words_t s_grammars [] = {
         .numbers = 1,
         .tails = 2,
         .lines = true },
+    { .expressions = { LEAD NO_LOW "*" NO_UP "+(?i:" CONTRACTION ")?|" LEAD NO_LOW "+" NO_UP "*(?i:" CONTRACTION
+                                   ")?|\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*" BLANKS },
+        .word = WORD_CASED,
+        .contractions = CONTRACTIONS_ANY,
+        .numbers = 3,
+        .tails = 2,
+        .lines = true,
+        .ascii_case = true },
+    { .expressions = { LEAD NO_LOW "*" NO_UP "+|" LEAD NO_LOW "+" NO_UP
+                                   "*|\\p{N}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*" BLANKS },
+        .word = WORD_CASED,
+        .contractions = CONTRACTIONS_NONE,
+        .numbers = 1,
+        .tails = 2,
+        .lines = true,
+        .ascii_case = true },
     { .expressions = { "\\p{N}{1,3}", "[一-龥぀-ゟ゠-ヿ]+", SIGNED },
         .word = WORD_SIGNED,
         .contractions = CONTRACTIONS_NONE,
@@ -211,20 +229,28 @@ s_tail (const words_t *self, span_t text, size_t at)
     return at;
 }
 
+//  The same where words are cased.
+static inline unsigned
+s_cased_kind (const words_t *self, span_t text, size_t at, size_t *size)
+{
+    unsigned kind = s_kind (text, at, size);
+    return self->ascii_case && *size > 1 ? kind & ~(unsigned)(LETTER_UP | LETTER_LOW | LETTER_M) : kind;
+}
+
 //  Upper then lower case: [Lu Lt Lm Lo M]*[Ll Lm Lo M]+, the first taking all it can and giving back what it must.
 static size_t
-s_upper_lower (span_t text, size_t at)
+s_upper_lower (const words_t *self, span_t text, size_t at)
 {
     size_t size, given_back = 0;
     unsigned kind;
-    while ((kind = s_kind (text, at, &size)) & (LETTER_L | LETTER_M) && !(kind & LETTER_LOW)) {
+    while ((kind = s_cased_kind (self, text, at, &size)) & (LETTER_L | LETTER_M) && !(kind & LETTER_LOW)) {
         at += size;
         if (!(kind & LETTER_UP))
             given_back = at;
     }
     if (!(kind & LETTER_LOW))
         return given_back;
-    while ((kind = s_kind (text, at, &size)) & (LETTER_L | LETTER_M) && !(kind & LETTER_UP))
+    while ((kind = s_cased_kind (self, text, at, &size)) & (LETTER_L | LETTER_M) && !(kind & LETTER_UP))
         at += size;
     return at;
 }
@@ -235,7 +261,7 @@ s_cased_word (const words_t *self, span_t text, size_t at, unsigned kind, size_t
 {
     bool leads = !(kind & (LETTER_L | LETTER_N | LETTER_LINE));
     size_t start = at + (leads ? size : 0);
-    size_t end = s_upper_lower (text, start);
+    size_t end = s_upper_lower (self, text, start);
     if (!end && kind & LETTER_M)
         end = at + size;
     if (!end)
@@ -390,7 +416,7 @@ static size_t
 s_next_cased (const words_t *self, span_t text, size_t at)
 {
     size_t size;
-    unsigned kind = s_kind (text, at, &size);
+    unsigned kind = s_cased_kind (self, text, at, &size);
     if (kind & LETTER_N)
         return s_numbers (text, at, self->numbers);
     size_t end = s_cased_word (self, text, at, kind, size);
