@@ -18,6 +18,8 @@ body_new (void)
     bpe_init (&self->bpe, self->vocabulary);
     unigram_init (&self->unigram, self->vocabulary);
     wordpiece_init (&self->wordpiece, self->vocabulary);
+    longest_init (&self->longest, self->vocabulary);
+    plamo_init (&self->plamo, self->vocabulary);
     array_init (&self->before, sizeof (uint32_t));
     array_init (&self->behind, sizeof (uint32_t));
     array_init (&self->marks, sizeof (uint8_t));
@@ -44,6 +46,7 @@ tokenizer_destroy (tokenizer_t **self_p)
     bpe_fini (&self->bpe);
     unigram_fini (&self->unigram);
     wordpiece_fini (&self->wordpiece);
+    plamo_fini (&self->plamo);
     parts_fini (&self->parts);
     array_fini (&self->before);
     array_fini (&self->behind);
@@ -139,17 +142,28 @@ body_seal (tokenizer_t *self, error_t *error)
     status_t status = STATUS_OK;
     added_seal (&self->added, !normalizer_is_empty (&self->normalizer));
     self->splitter.words = s_words (&self->splitter);
-    if (self->model == MODEL_UNIGRAM)
+    switch (self->model) {
+    case MODEL_UNIGRAM:
         unigram_seal (&self->unigram);
-    else if (self->model == MODEL_WORDPIECE)
+        break;
+    case MODEL_WORDPIECE:
         wordpiece_seal (&self->wordpiece);
-    else
+        break;
+    case MODEL_LONGEST:
+        longest_seal (&self->longest);
+        break;
+    case MODEL_PLAMO:
+        plamo_seal (&self->plamo);
+        break;
+    case MODEL_BPE:
         status = bpe_seal (&self->bpe, error);
+        break;
+    }
     if (status)
         return status;
     if (self->bpe.knows_bytes)
         s_find_parts (self);
-    else if (self->model != MODEL_WORDPIECE && !self->bpe.byte_level && !bpe_is_affixed (&self->bpe) &&
+    else if (self->model <= MODEL_UNIGRAM && !self->bpe.byte_level && !bpe_is_affixed (&self->bpe) &&
              s_rules_make_all (self))
         parts_init (&self->parts, self->vocabulary);
     s_fill_cache (self);

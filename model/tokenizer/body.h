@@ -8,7 +8,8 @@
 //      words, cuts             do the same for known expressions (grammar): one piece after the other, or many by bits (classes)
 //      encode                  looks pieces up (cache), and has those that are new encoded:
 //      bpe                     by rules (merges), in parts (parts) whose characters may be whole from the start (firsts);
-//      unigram, wordpiece      or by scores, or by the longest token
+//      unigram, plamo          or by scores,
+//      wordpiece, longest      or by the longest token
 //      decoder, chain,         say what ids say
 //      detokenizer
 //
@@ -21,8 +22,10 @@
 #include "model/tokenizer/bpe.h"
 #include "model/tokenizer/cache.h"
 #include "model/tokenizer/decoder.h"
+#include "model/tokenizer/longest.h"
 #include "model/tokenizer/normalizer.h"
 #include "model/tokenizer/parts.h"
+#include "model/tokenizer/plamo.h"
 #include "model/tokenizer/splitter.h"
 #include "model/tokenizer/tokenizer.h"
 #include "model/tokenizer/unigram.h"
@@ -31,7 +34,7 @@
 enum { STAGED = 2048 };
 
 //  How pieces are encoded.
-typedef enum { MODEL_BPE, MODEL_UNIGRAM, MODEL_WORDPIECE } model_t;
+typedef enum { MODEL_BPE, MODEL_UNIGRAM, MODEL_WORDPIECE, MODEL_LONGEST, MODEL_PLAMO } model_t;
 
 struct tokenizer {
     vocabulary_t *vocabulary;    //  What pieces are encoded to
@@ -43,7 +46,9 @@ struct tokenizer {
     model_t model;               //  and encoded by one of
     bpe_t bpe;                   //  rules,
     unigram_t unigram;           //  scores,
-    wordpiece_t wordpiece;       //  the longest token first
+    wordpiece_t wordpiece;       //  the longest token first,
+    longest_t longest;           //  the same of bytes,
+    plamo_t plamo;               //  or costs
     parts_t parts;               //  Where long pieces fall apart
     array_t before;              //  uint32_t: what add_special puts before the text
     array_t behind;              //  uint32_t: and behind it

@@ -236,7 +236,12 @@ encode_piece (tokenizer_t *self, span_t piece, bool may_be_whole, array_t *ids, 
         return s_encode_by_rules (self, piece, may_be_whole, ids, error);
     if (self->model == MODEL_UNIGRAM)
         return unigram_encode (&self->unigram, piece, ids, error);
-    wordpiece_encode (&self->wordpiece, piece, ids);
+    if (self->model == MODEL_PLAMO)
+        return plamo_encode (&self->plamo, piece, ids, error);
+    if (self->model == MODEL_LONGEST)
+        longest_encode (&self->longest, piece, ids);
+    else
+        wordpiece_encode (&self->wordpiece, piece, ids);
     return STATUS_OK;
 }
 

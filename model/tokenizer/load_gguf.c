@@ -1,6 +1,7 @@
 //  The vocabulary of a GGUF file, as llama.cpp reads it: SentencePiece's scores ("llama"), merges ("gpt2", "gemma4"), unigrams
-//  ("t5") or word pieces ("bert").
+//  ("t5"), word pieces ("bert"), the longest bytes ("rwkv") or costs ("plamo2").
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bug.h"
@@ -28,6 +29,7 @@ typedef struct {
     const gguf_entry_t *tokens;    //  Their texts
     const gguf_entry_t *kinds;     //  Their types; NULL: all normal
     const gguf_entry_t *scores;    //  Of SentencePiece's tokens; NULL: all 0
+    bool whole_scores;             //  Those are whole numbers
     const pre_t *pre;              //  How text is cut, where there are merges
     bool marks_spaces;             //  Spaces are MARK
     bool strips_behind;            //  Added tokens take the blanks behind them with them
@@ -221,11 +223,24 @@ s_load_tokens (loading_t *self, put_fn *put)
     if (self->tokens->count > VOCABULARY_TOKENS_MAX)
         return error_set (self->error, STATUS_LIMIT, "%llu tokens; %d are enough",
             (unsigned long long)self->tokens->count, VOCABULARY_TOKENS_MAX);
-    for (size_t cursor = 0; !status && gguf_next_string (self->tokens, &cursor, &text); id++)
-        status = put (self, id, text);
+    for (size_t cursor = 0; !status && gguf_next_string (self->tokens, &cursor, &text); id++) {
+        //  One without a text has a name.
+        char name [32];
+        snprintf (name, sizeof name, "[EMPTY_%u]", id);
+        status = put (self, id, text.size ? text : span_from_string (name));
+    }
     if (!status)
         body_find_byte_tokens (self->tokenizer);
     return status;
+}
+
+//  What a token scores.
+static float
+s_score (const loading_t *self, uint32_t id)
+{
+    if (!self->scores)
+        return 0;
+    return self->whole_scores ? (float)gguf_i32_at (self->scores, id) : gguf_f32_at (self->scores, id);
 }
 
 //  ---- Scores and merges -----------------------------------------------------------------------------------------------
@@ -254,7 +269,7 @@ s_rank_scores (loading_t *self)
     array_t scored;
     array_init (&scored, sizeof (scored_t));
     for (uint32_t id = 0; id < self->tokens->count; id++)
-        array_append (&scored, &(scored_t){ self->scores ? gguf_f32_at (self->scores, id) : 0, id }, 1);
+        array_append (&scored, &(scored_t){ s_score (self, id), id }, 1);
     array_sort (&scored, s_compare);
     uint32_t *ranks = array_append (&self->tokenizer->bpe.score_ranks, NULL, scored.count);
     const scored_t *row = scored.data;
@@ -344,6 +359,16 @@ s_add_around (loading_t *self, const char *flag, bool otherwise, const char *key
     if ((always || gguf_flag (&self->gguf, flag, otherwise)) && token != TOKEN_NONE)
         array_append (ids, &token, 1);
     *(ids == &self->tokenizer->before ? &self->tokenizer->bos : &self->tokenizer->eos) = token;
+}
+
+//  What begins and ends a text has a name, but is put around none.
+static void
+s_name_around (loading_t *self, uint64_t bos, uint64_t eos)
+{
+    gguf_u64 (&self->gguf, "tokenizer.ggml.bos_token_id", &bos);
+    gguf_u64 (&self->gguf, "tokenizer.ggml.eos_token_id", &eos);
+    self->tokenizer->bos = bos < self->tokens->count ? (uint32_t)bos : TOKEN_NONE;
+    self->tokenizer->eos = eos < self->tokens->count ? (uint32_t)eos : TOKEN_NONE;
 }
 
 //  ---- Models ----------------------------------------------------------------------------------------------------------
@@ -450,7 +475,7 @@ s_load_unigrams (loading_t *self)
         return status;
     tokenizer->model = MODEL_UNIGRAM;
     for (uint32_t id = 0; id < self->tokens->count; id++)
-        array_append (&tokenizer->unigram.scores, &(double){ self->scores ? gguf_f32_at (self->scores, id) : 0 }, 1);
+        array_append (&tokenizer->unigram.scores, &(double){ s_score (self, id) }, 1);
     gguf_u64 (&self->gguf, "tokenizer.ggml.unknown_token_id", &unknown);
     if (unknown < self->tokens->count)
         tokenizer->unigram.unknown = (uint32_t)unknown;
@@ -512,7 +537,7 @@ s_load_words (loading_t *self)
         return status;
     tokenizer->model = MODEL_WORDPIECE;
     tokenizer->wordpiece.characters_max = SIZE_MAX;
-    tokenizer->decoder.strip = 1;
+    tokenizer->decoder.strip = gguf_flag (&self->gguf, "tokenizer.ggml.add_space_prefix", false);
     gguf_u64 (&self->gguf, "tokenizer.ggml.unknown_token_id", &unknown);
     if (unknown < self->tokens->count)
         tokenizer->wordpiece.unknown = (uint32_t)unknown;
@@ -522,6 +547,95 @@ s_load_words (loading_t *self)
     return STATUS_OK;
 }
 
+//  ---- RWKV and PLaMo 2 ------------------------------------------------------------------------------------------------
+
+static int
+s_hex (uint8_t digit)
+{
+    return digit >= 'a' ? digit - 'a' + 10 : digit - '0';
+}
+
+//  A token is written as Python writes bytes: \t, \n, \r, \xff, and a backslash before what has one.
+static void
+s_unescape (span_t text, buffer_t *bytes)
+{
+    for (size_t at = 0; at < text.size; at++) {
+        uint8_t byte = text.data [at];
+        bool escaped = byte == '\\' && at + 1 < text.size;
+        if (escaped)
+            byte = text.data [++at];
+        if (escaped && byte == 'x' && at + 2 < text.size) {
+            byte = (uint8_t)(s_hex (text.data [at + 1]) << 4 | s_hex (text.data [at + 2]));
+            at += 2;
+        } else if (escaped)
+            byte = byte == 't' ? '\t' : byte == 'n' ? '\n' : byte == 'r' ? '\r' : byte;
+        buffer_append_byte (bytes, byte);
+    }
+}
+
+static status_t
+s_put_bytes (loading_t *self, uint32_t id, span_t text)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
+    buffer_clear (&self->bytes);
+    s_unescape (text, &self->bytes);
+    span_t bytes = buffer_span (&self->bytes);
+    status_t status = bytes.size ? vocabulary_put (tokenizer->vocabulary, id, bytes, self->error)
+                                 : vocabulary_put_hidden (tokenizer->vocabulary, id, bytes, self->error);
+    if (!status)
+        status = vocabulary_put_hidden (tokenizer->texts, id, bytes, self->error);
+    return status ? status : s_add_token (self, id, s_kind (self, id, text), text);
+}
+
+static status_t
+s_load_longest (loading_t *self)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
+    uint64_t unknown = UINT64_MAX;
+    status_t status = s_load_tokens (self, s_put_bytes);
+    tokenizer->model = MODEL_LONGEST;
+    if (gguf_u64 (&self->gguf, "tokenizer.ggml.unknown_token_id", &unknown) && unknown < self->tokens->count)
+        tokenizer->longest.unknown = (uint32_t)unknown;
+    s_name_around (self, UINT64_MAX, UINT64_MAX);
+    return status;
+}
+
+//  Bytes, and what is too unlikely, are found by no text.
+static status_t
+s_put_costly (loading_t *self, uint32_t id, span_t text)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
+    kind_t kind = s_kind (self, id, text);
+    int byte = kind == KIND_BYTE ? alphabet_named_byte (text) : -1;
+    int32_t cost = 0;
+    bool found = kind != KIND_BYTE && plamo_cost (s_score (self, id), &cost);
+    uint8_t said = (uint8_t)byte;
+    status_t status = found ? vocabulary_put (tokenizer->vocabulary, id, text, self->error)
+                            : vocabulary_put_hidden (tokenizer->vocabulary, id, text, self->error);
+    if (byte >= 0)
+        tokenizer->plamo.bytes [byte] = id;
+    array_append (&tokenizer->plamo.costs, &cost, 1);
+    if (!status)
+        status = vocabulary_put_hidden (tokenizer->texts, id, byte < 0 ? text : span_of (&said, 1), self->error);
+    return status ? status : s_add_token (self, id, kind, text);
+}
+
+static status_t
+s_load_costly (loading_t *self)
+{
+    tokenizer_t *tokenizer = self->tokenizer;
+    status_t status = s_load_tokens (self, s_put_costly);
+    tokenizer->model = MODEL_PLAMO;
+    for (size_t byte = 0; byte < 256 && !status; byte++) {
+        tokenizer->bpe.bytes [byte] = tokenizer->plamo.bytes [byte];
+        if (tokenizer->plamo.bytes [byte] == TOKEN_NONE)
+            status = error_set (self->error, STATUS_INVALID, "there is no token <0x%02zX>", byte);
+    }
+    s_name_around (self, 1, 2);
+    tokenizer->decoder.strip = gguf_flag (&self->gguf, "tokenizer.ggml.add_space_prefix", false);
+    return status;
+}
+
 //  The rows that belong to the tokens; each must have as many elements.
 static status_t
 s_find_rows (loading_t *self)
@@ -529,6 +643,10 @@ s_find_rows (loading_t *self)
     self->tokens = gguf_array (&self->gguf, "tokenizer.ggml.tokens", GGUF_STRING);
     self->kinds = gguf_array (&self->gguf, "tokenizer.ggml.token_type", GGUF_I32);
     self->scores = gguf_array (&self->gguf, "tokenizer.ggml.scores", GGUF_F32);
+    if (!self->scores) {
+        self->scores = gguf_array (&self->gguf, "tokenizer.ggml.scores", GGUF_I32);
+        self->whole_scores = self->scores != NULL;
+    }
     if (!self->tokens)
         return error_set (self->error, STATUS_INVALID, "tokenizer.ggml.tokens is missing");
     if ((self->kinds && self->kinds->count < self->tokens->count) ||
@@ -586,6 +704,10 @@ s_load (loading_t *self)
         self->marks_spaces = true;
         return span_equal_string (model, "t5") ? s_load_unigrams (self) : s_load_words (self);
     }
+    if (span_equal_string (model, "rwkv"))
+        return s_load_longest (self);
+    if (span_equal_string (model, "plamo2"))
+        return s_load_costly (self);
     if (!span_equal_string (model, "gpt2") && !span_equal_string (model, "gemma4"))
         return error_set (self->error, STATUS_UNSUPPORTED, "the tokenizer model \"%.*s\" is not known",
             (int)(model.size > 64 ? 64 : model.size), (const char *)model.data);

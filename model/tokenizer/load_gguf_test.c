@@ -60,6 +60,12 @@ s_add_token (draft_t *self, span_t text, uint32_t kind, float score)
     self->counts [0]++;
 }
 
+static void
+s_add (draft_t *self, const char *text, uint32_t kind, float score)
+{
+    s_add_token (self, span_from_string (text), kind, score);
+}
+
 //  Loads what was drafted, and forgets it. scores: their type.
 static tokenizer_t *
 s_load (draft_t *self, const char *model, const char *pre, gguf_type_t scores)
@@ -82,6 +88,21 @@ s_load (draft_t *self, const char *model, const char *pre, gguf_type_t scores)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         buffer_fini (rows [i]);
     return tokenizer;
+}
+
+static void
+s_assert_ids (tokenizer_t *tokenizer, const char *text, const char *expected)
+{
+    array_t ids;
+    buffer_t printed = { 0 };
+    array_init (&ids, sizeof (uint32_t));
+    tokenizer_flags_t flags = { .parse_special = true };
+    assert_int_equal (tokenizer_encode (tokenizer, span_from_string (text), flags, &ids, NULL), STATUS_OK);
+    for (size_t i = 0; i < ids.count; i++)
+        buffer_print (&printed, "%s%u", i ? " " : "", *(const uint32_t *)array_at (&ids, i));
+    assert_string_equal (buffer_string (&printed), expected);
+    buffer_fini (&printed);
+    array_fini (&ids);
 }
 
 //  ---- Expressions -----------------------------------------------------------------------------------------------------
@@ -193,11 +214,116 @@ test_text_is_cut_where_llama_cpp_cuts_it (void **state)
     }
 }
 
+//  ---- RWKV, PLaMo 2, and rare files -----------------------------------------------------------------------------------
+
+//  A byte as Python writes it.
+static void
+s_add_escaped (draft_t *self, unsigned byte)
+{
+    static const char *const names [] = { ['\t'] = "\\t", ['\n'] = "\\n", ['\r'] = "\\r", ['\\'] = "\\\\" };
+    char text [8];
+    snprintf (text, sizeof text, byte < ' ' || byte > '~' ? "\\x%02x" : "%c", byte);
+    s_add (self, byte <= '\\' && names [byte] ? names [byte] : text, 1, 0);
+}
+
+static void
+test_the_longest_bytes_come_first_for_rwkv (void **state)
+{
+    static const char *const texts [] = { "ab", "abcd", "\\xe4\\xb8", "\\n\\n", "it\\'s" };
+    static const uint32_t ids [] = { 257, 100, 260, 258, 259, 174, 261, 93, 0, 121, 10, 128 };
+    draft_t draft = { 0 };
+    buffer_t said = { 0 };
+    s_add (&draft, "<s>", 3, 0);
+    for (unsigned byte = 0; byte < 256; byte++)
+        s_add_escaped (&draft, byte);
+    for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+        s_add (&draft, texts [i], 1, 0);
+    s_add (&draft, "[PAD0]", 5, 0);
+    tokenizer_t *tokenizer = s_load (&draft, "rwkv", "default", GGUF_F32);
+    s_assert_ids (tokenizer, "abc\n\nabcd\xe4\xb8\xadit's\\<s>x\t\x7f", "257 100 260 258 259 174 261 93 0 121 10 128");
+    tokenizer_decode (tokenizer, ids, sizeof ids / sizeof *ids, false, &said);
+    assert_string_equal (buffer_string (&said), "abc\n\nabcd\xe4\xb8\xadit's\\<s>x\t\x7f");
+    buffer_fini (&said);
+    tokenizer_destroy (&tokenizer);
+}
+
+static void
+s_add_bytes (draft_t *self)
+{
+    for (unsigned byte = 0; byte < 256; byte++) {
+        char text [8];
+        snprintf (text, sizeof text, "<0x%02X>", byte);
+        s_add (self, text, 6, 0);
+    }
+}
+
+static void
+test_the_cheapest_way_is_taken_for_plamo (void **state)
+{
+    static const struct {
+        const char *text;    //  Of a token
+        float score;         //  Its
+    } rows [] = { { "a", -1 }, { "b", -1 }, { "ab", -2 }, { "bc", -0.5f }, { "abc", -4 }, { "c", -1 },
+        { "\xe4\xb8\xad", -3 }, { "\xe4\xb8\xad\xe6\x96\x87", -2 }, { "x", -2500 }, { "y", -1500 },
+        { "aba", __builtin_nanf ("") } };
+    draft_t draft = { 0 };
+    static const char *const specials [] = { "<|plamo:unk|>", "<|plamo:bos|>", "<|plamo:eos|>", "<|plamo:pad|>" };
+    for (size_t i = 0; i < 4; i++)
+        s_add (&draft, specials [i], i ? 3 : 2, 0);
+    s_add_bytes (&draft);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        s_add (&draft, rows [i].text, 1, rows [i].score);
+    tokenizer_t *tokenizer = s_load (&draft, "plamo2", "default", GGUF_F32);
+    s_assert_ids (tokenizer,
+        "\xef\xbb\xbf"
+        "abcab\xe4\xb8\xad\xe6\x96\x87\xe4\xb8\xadx yaba",
+        "260 263 262 267 266 124 36 125 262 260");
+    s_assert_ids (tokenizer, "ab", "262");
+    s_assert_ids (tokenizer, "abc", "260 263");
+    assert_int_equal (tokenizer_bos (tokenizer), 1);
+    tokenizer_destroy (&tokenizer);
+}
+
+//  Scores may be whole numbers, and a token may be without a text.
+static void
+test_scores_may_be_whole_and_a_text_missing (void **state)
+{
+    static const struct {
+        const char *text;    //  Of a token
+        uint32_t score;      //  Its
+    } rows [] = { { "\xe2\x96\x81", -9u }, { "a", -1u }, { "b", -2u }, { "ab", -4u },
+        { "\xe2\x96\x81"
+          "a",
+            -3u },
+        { "", -8u } };
+    draft_t draft = { 0 };
+    uint32_t nameless = 264;
+    buffer_t said = { 0 };
+    s_add (&draft, "<unk>", 2, 0);
+    s_add (&draft, "<s>", 3, 0);
+    s_add (&draft, "</s>", 3, 0);
+    s_add_bytes (&draft);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        s_add (&draft, rows [i].text, 1, 0);
+        memcpy (draft.scores.data + draft.scores.size - 4, &rows [i].score, 4);
+    }
+    tokenizer_t *tokenizer = s_load (&draft, "llama", "default", GGUF_I32);
+    s_assert_ids (tokenizer, "ab", "263 261");
+    s_assert_ids (tokenizer, "b ab", "259 261 263 261");
+    tokenizer_decode (tokenizer, &nameless, 1, false, &said);
+    assert_string_equal (buffer_string (&said), "[EMPTY_264]");
+    buffer_fini (&said);
+    tokenizer_destroy (&tokenizer);
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_text_is_cut_where_llama_cpp_cuts_it),
+        cmocka_unit_test (test_the_longest_bytes_come_first_for_rwkv),
+        cmocka_unit_test (test_the_cheapest_way_is_taken_for_plamo),
+        cmocka_unit_test (test_scores_may_be_whole_and_a_text_missing),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

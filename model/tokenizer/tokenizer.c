@@ -79,7 +79,7 @@ s_encode_bytes (encoding_t *self, span_t bytes)
                        : tokenizer->model == MODEL_WORDPIECE ? tokenizer->wordpiece.unknown
                                                              : tokenizer->bpe.unknown;
     encode_flush (tokenizer, self->ids);
-    if (tokenizer->bpe.byte_level)
+    if (tokenizer->bpe.byte_level || tokenizer->model == MODEL_LONGEST)
         return encode_piece (tokenizer, bytes, true, self->ids, self->error);
     if (splitter_writes_bytes (&tokenizer->splitter))
         return s_encode_letters (self, bytes);
@@ -245,7 +245,7 @@ uint64_t
 tokenizer_memory (const tokenizer_t *self)
 {
     const array_t *const arrays [] = { &self->bpe.score_ranks, &self->bpe.pairs, &self->bpe.wholes,
-        &self->unigram.scores, &self->added.tokens, &self->added.offsets, &self->added.raw.nodes,
+        &self->unigram.scores, &self->plamo.costs, &self->added.tokens, &self->added.offsets, &self->added.raw.nodes,
         &self->added.normal.nodes, &self->marks };
     uint64_t bytes = sizeof *self + cache_size (&self->cache) + vocabulary_memory (self->vocabulary) +
                      vocabulary_memory (self->texts) + vocabulary_memory (self->heads) +
