@@ -10,21 +10,20 @@
 #include "base/bug.h"
 #include "base/memory.h"
 #include "base/suggest.h"
+#include "cli/multipart.h"
 #include "runtime/endpoint.h"
 #include "schemas/status.h"
 
 struct caller {
-    void *socket;                           //  DEALER
-    uint64_t last_id;                       //  Of a call
-    uint64_t unsent_id;                     //  Of the last one that could not be sent
-    error_t unsent;                         //  Why
-    zmq_msg_t parts [CALLER_FRAMES_MAX];    //  Of the message received last
-    span_t frames [CALLER_FRAMES_MAX];      //  The same
-    size_t count;                           //  How many
-    buffer_t header;                        //  Being sent
-    buffer_t body;                          //  Being sent
-    char sender [64];                       //  What the callee may log
-    bool guarded;                           //  Proves itself with a key
+    void *socket;          //  DEALER
+    uint64_t last_id;      //  Of a call
+    uint64_t unsent_id;    //  Of the last one that could not be sent
+    error_t unsent;        //  Why
+    multipart_t parts;     //  Received last
+    buffer_t header;       //  Being sent
+    buffer_t body;         //  Being sent
+    char sender [64];      //  What the callee may log
+    bool guarded;          //  Proves itself with a key
 };
 
 enum { SOCKETS_MAX = 16384, STATUS_MEMORY = 1 << 20 };
@@ -125,21 +124,13 @@ caller_new (const char *endpoint, error_t *error)
     return NULL;
 }
 
-static void
-s_drop_parts (caller_t *self)
-{
-    for (size_t i = 0; i < self->count; i++)
-        zmq_msg_close (&self->parts [i]);
-    self->count = 0;
-}
-
 void
 caller_destroy (caller_t **self_p)
 {
     caller_t *self = *self_p;
     if (!self)
         return;
-    s_drop_parts (self);
+    multipart_fini (&self->parts);
     zmq_close (self->socket);
     buffer_fini (&self->header);
     buffer_fini (&self->body);
@@ -192,29 +183,6 @@ caller_send (
     return caller_send_frames (self, frames, type ? 3 : 2, error);
 }
 
-//  One whole message into parts; frames beyond what a message may have are dropped.
-static bool
-s_receive_parts (caller_t *self)
-{
-    s_drop_parts (self);
-    for (bool more = true; more;) {
-        zmq_msg_t part;
-        zmq_msg_init (&part);
-        if (zmq_msg_recv (&part, self->socket, ZMQ_DONTWAIT) < 0)
-            return false;
-        more = zmq_msg_more (&part);
-        if (self->count == CALLER_FRAMES_MAX) {
-            zmq_msg_close (&part);
-            continue;
-        }
-        self->parts [self->count] = part;
-        self->frames [self->count] =
-            span_of (zmq_msg_data (&self->parts [self->count]), zmq_msg_size (&self->parts [self->count]));
-        self->count++;
-    }
-    return true;
-}
-
 //  The next message, taken apart; borrows the caller until the next one.  STATUS_DEADLINE where none comes in time;
 //  STATUS_CORRUPT where it breaks the protocol.
 static status_t
@@ -222,7 +190,7 @@ s_receive (caller_t *self, uint64_t timeout_ms, wire_message_t *message, error_t
 {
     zmq_pollitem_t item = { .socket = self->socket, .events = ZMQ_POLLIN };
     uint64_t until_ms = caller_now_ms () + timeout_ms;
-    while (!s_receive_parts (self)) {
+    while (!multipart_receive (&self->parts, self->socket)) {
         uint64_t now_ms = caller_now_ms ();
         if (now_ms >= until_ms)
             return error_set (error, STATUS_DEADLINE, "nothing came within %llu ms%s", (unsigned long long)timeout_ms,
@@ -232,7 +200,7 @@ s_receive (caller_t *self, uint64_t timeout_ms, wire_message_t *message, error_t
                     : "");
         zmq_poll (&item, 1, (long)(until_ms - now_ms));
     }
-    status_t status = wire_parse (self->frames, self->count, false, message, error);
+    status_t status = wire_parse (self->parts.frames, self->parts.count, false, message, error);
     return status == STATUS_INVALID ? STATUS_CORRUPT : status;
 }
 

@@ -13,8 +13,6 @@
 #include "runtime/wire.h"
 #include "schemas/directory.h"
 
-enum { CALLER_FRAMES_MAX = 8 };
-
 typedef struct caller caller_t;
 
 //  Gives the caller; NULL where the endpoint makes no sense.  Nobody needs to listen there yet.

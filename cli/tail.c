@@ -17,6 +17,7 @@
 #include "base/suggest.h"
 #include "cli/brief.h"
 #include "cli/caller.h"
+#include "cli/multipart.h"
 #include "cli/site.h"
 #include "schemas/batch.h"
 #include "schemas/directory.h"
@@ -89,6 +90,7 @@ typedef struct {
 typedef struct {
     const tail_flags_t *flags;    //  As typed
     void *socket;                 //  SUB
+    multipart_t parts;            //  The message at hand
     map_t *tracks;                //  track_t by topic, owned
     arena_t arena;                //  Of one event
     buffer_t out;                 //  Of one batch
@@ -283,27 +285,12 @@ s_take_batch (tail_t *self, const span_t *frames, size_t count)
 static bool
 s_receive (tail_t *self)
 {
-    zmq_msg_t parts [CALLER_FRAMES_MAX];
-    span_t frames [CALLER_FRAMES_MAX];
-    size_t count = 0;
-    for (bool more = true; more; count++) {
-        zmq_msg_t surplus, *part = count < CALLER_FRAMES_MAX ? &parts [count] : &surplus;
-        zmq_msg_init (part);
-        if (zmq_msg_recv (part, self->socket, ZMQ_DONTWAIT) < 0)
-            return false;
-        more = zmq_msg_more (part);
-        if (count < CALLER_FRAMES_MAX)
-            frames [count] = span_of (zmq_msg_data (part), zmq_msg_size (part));
-        else
-            zmq_msg_close (part);
-    }
-    size_t kept = count < CALLER_FRAMES_MAX ? count : CALLER_FRAMES_MAX;
+    if (!multipart_receive (&self->parts, self->socket))
+        return false;
     if (self->flags->raw)
-        s_print_raw (self, frames, kept);
+        s_print_raw (self, self->parts.frames, self->parts.count);
     else
-        s_take_batch (self, frames, kept);
-    for (size_t i = 0; i < kept; i++)
-        zmq_msg_close (&parts [i]);
+        s_take_batch (self, self->parts.frames, self->parts.count);
     return true;
 }
 
@@ -389,6 +376,8 @@ s_open (tail_t *self, const char *events, error_t *error)
         if (s_check_kind (self->flags->kinds.items [i], error) != STATUS_OK)
             return error->status;
     self->socket = zmq_socket (caller_zmq (), ZMQ_SUB);
+    if (!self->socket)
+        return error_set (error, STATUS_LIMIT, "cannot open a socket: %s", zmq_strerror (errno));
     zmq_setsockopt (self->socket, ZMQ_RCVHWM, &queue, sizeof queue);
     zmq_setsockopt (self->socket, ZMQ_LINGER, &none, sizeof none);
     zmq_setsockopt (self->socket, ZMQ_RECONNECT_IVL, &pause_ms, sizeof pause_ms);
@@ -416,6 +405,7 @@ s_fini (tail_t *self)
     map_destroy (&self->tracks);
     arena_fini (&self->arena);
     buffer_fini (&self->out);
+    multipart_fini (&self->parts);
     if (self->socket)
         zmq_close (self->socket);
 }

@@ -55,7 +55,8 @@ void call_start (call_t *self, actor_t *actor, span_t address, const message_typ
 void call_start_encoded (call_t *self, actor_t *actor, span_t address, const message_type_t *type, buffer_t *request,
     uint64_t timeout_ns, call_done_fn *done, void *arg);
 
-//  Inside done, of a reply of SOCKET_KEEP_MIN bytes or more: what its spans point at stays until the keeper lets it go.
+//  Inside done, of a reply of SOCKET_KEEP_MIN bytes or more: what its spans point at stays until the keeper lets it go.  Of a
+//  smaller one, or elsewhere, nothing is kept: copy what is wanted.
 keeper_t call_keep (const actor_t *actor);
 
 //  As call_start to a program that is no actor, in any language: a REP or ROUTER socket that is bound at an endpoint.  It is not

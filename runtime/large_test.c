@@ -141,8 +141,7 @@ s_on_blob_reply (void *self_, void *arg, call_result_t result, const void *reply
     client_t *self = self_;
     s_note (self, result, call_error (arg));
     self->answer = reply ? ((const blob_t *)reply)->bytes : SPAN ("");
-    if (self->answer.size >= SOCKET_KEEP_MIN)
-        self->keeper = call_keep (stage_find (s_stage, "client/0"));
+    self->keeper = call_keep (stage_find (s_stage, "client/0"));
 }
 
 static uint64_t
@@ -308,6 +307,8 @@ test_large_requests_and_answers_may_be_kept (void **state)
     s_call_encoded (SPAN ("server/a"), 1, 1);
     s_expect (1, STATUS_OK, "", "server/a", 0);
     assert_null (s_server ()->keeper.release);
+    assert_null (s_client ()->keeper.release);
+    assert_null (call_keep (stage_find (s_stage, "client/0")).release);
     memset (s_bytes, 'x', SIZE);
     s_call_encoded (SPAN ("server/a"), SIZE, SIZE);
     s_expect (2, STATUS_OK, "", "server/a", 0);

@@ -421,7 +421,8 @@ call_start_encoded (call_t *self, actor_t *actor, span_t address, const message_
 keeper_t
 call_keep (const actor_t *actor)
 {
-    BUG_ON (!actor->reply);
+    if (!actor->reply || actor->reply->size < SOCKET_KEEP_MIN)
+        return (keeper_t){ 0 };
     return actor_table (actor)->socket_keep (actor->reply_socket, actor->reply);
 }
 
