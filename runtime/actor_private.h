@@ -152,6 +152,8 @@ void call_fire (due_t *due);
 //  The opening of a stream: as call_start, without a deadline.  done and arg are the caller's to set.
 void stream_start (
     call_t *self, actor_t *actor, span_t address, const message_type_t *type, const void *request, uint64_t credit);
+void stream_start_encoded (
+    call_t *self, actor_t *actor, span_t address, const message_type_t *type, buffer_t *request, uint64_t credit);
 
 //  An item of its stream arrived at `now_ns`, or the end (stream.c).
 void stream_take_item (call_t *self, uint64_t position, span_t body, uint64_t now_ns);

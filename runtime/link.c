@@ -516,6 +516,17 @@ stream_start (
         (opening_t){ .request = request, .timeout_ns = PORT_NEVER, .credit = credit });
 }
 
+void
+stream_start_encoded (
+    call_t *self, actor_t *actor, span_t address, const message_type_t *type, buffer_t *request, uint64_t credit)
+{
+    BUG_ON (type->kind != MESSAGE_STREAM);
+    s_begin (self, actor, type);
+    s_open_on (self, link_to (actor, address, &self->error),
+        (opening_t){ .encoded = request, .timeout_ns = PORT_NEVER, .credit = credit });
+    buffer_fini (request);
+}
+
 //  ---- What arrives ----
 
 void *

@@ -54,18 +54,40 @@ s_on_done (void *state, void *arg, call_result_t result, const void *end)
     self->options.on_end (state, self->arg, result, end);
 }
 
+static void
+s_begin (stream_t *self, const stream_options_t *options, void *arg)
+{
+    BUG_ON (stream_is_active (self));
+    *self = (stream_t){ .call.trace = self->call.trace, .options = *options, .credit = options->credit, .arg = arg };
+}
+
+//  The opening is under way, or will fail.
+static void
+s_listen (stream_t *self)
+{
+    self->call.done = s_on_done;
+    self->call.arg = self;
+    self->heard_ns = self->waits_ns = actor_now (self->call.actor);
+    if (!due_is_set (&self->call.due))
+        s_look_later (self);
+}
+
 void
 stream_open (stream_t *self, actor_t *actor, span_t address, const message_type_t *type, const void *request,
     const stream_options_t *options, void *arg)
 {
-    BUG_ON (stream_is_active (self));
-    *self = (stream_t){ .call.trace = self->call.trace, .options = *options, .credit = options->credit, .arg = arg };
+    s_begin (self, options, arg);
     stream_start (&self->call, actor, address, type, request, options->credit);
-    self->call.done = s_on_done;
-    self->call.arg = self;
-    self->heard_ns = self->waits_ns = actor_now (actor);
-    if (!due_is_set (&self->call.due))
-        s_look_later (self);
+    s_listen (self);
+}
+
+void
+stream_open_encoded (stream_t *self, actor_t *actor, span_t address, const message_type_t *type, buffer_t *request,
+    const stream_options_t *options, void *arg)
+{
+    s_begin (self, options, arg);
+    stream_start_encoded (&self->call, actor, address, type, request, options->credit);
+    s_listen (self);
 }
 
 void

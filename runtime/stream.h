@@ -40,6 +40,10 @@ typedef struct stream {
 void stream_open (stream_t *self, actor_t *actor, span_t address, const message_type_t *type, const void *request,
     const stream_options_t *options, void *arg);
 
+//  The same as call_start_encoded.  request: taken, and empty afterwards.
+void stream_open_encoded (stream_t *self, actor_t *actor, span_t address, const message_type_t *type, buffer_t *request,
+    const stream_options_t *options, void *arg);
+
 //  As call_trace, for the next stream_open.
 void stream_trace (stream_t *self, span_t trace);
 

@@ -141,12 +141,12 @@ client_release (client_t **self_p)
 }
 
 void
-client_take_body (client_t *self, const http_request_t *http, buffer_t *out)
+client_take_body (client_t *self, buffer_t *out, keeper_t *keeper)
 {
     if (self->exchange)
         self->port->table->exchange_take_body (self->exchange, out);
     else
-        buffer_append (out, http->body);
+        *keeper = incoming_keep (self->incoming);
 }
 
 void

@@ -33,8 +33,9 @@ client_t *client_from_incoming (
 //  Gives the exchange back, for somebody else to answer, and frees the client.  NULL where it was handed over.
 port_exchange_t *client_release (client_t **self_p);
 
-//  Gives the body of its request, which `http` still shows: as exchange_take_body.  What was handed over is copied.
-void client_take_body (client_t *self, const http_request_t *http, buffer_t *out);
+//  Gives the body of its request, of SOCKET_KEEP_MIN bytes or more, which `http` still shows: as exchange_take_body; of one that
+//  was handed over the keeper, and no bytes.
+void client_take_body (client_t *self, buffer_t *out, keeper_t *keeper);
 
 //  Names who to tell: as exchange_watch.
 void client_watch (client_t *self, const exchange_watch_t *watch);

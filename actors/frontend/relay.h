@@ -2,7 +2,7 @@
 //
 //  The client stays connected here; the owner of its session gets the request by hand_over, and what it responds is
 //  passed on as it comes.  The owner gets credit as the client reads.  Where the owner cannot be reached and nothing was
-//  passed on yet, the request is answered here after all.
+//  passed on yet, the request is answered here after all.  A large request becomes a message in a job, and leaves uncopied.
 
 #ifndef ACTORS_FRONTEND_RELAY_H
 #define ACTORS_FRONTEND_RELAY_H

@@ -10,6 +10,9 @@ static const uint64_t GRACE_NS = 1000000000;    //  For a worker to end by itsel
 //  Tokens that a worker may be ahead of the client.
 enum { CREDIT_WINDOW = 256 };
 
+//  Bytes of tokens that are copied at once, into the message and by the socket: half a millisecond.
+enum { COPY_MAX = 1 << 20 };
+
 //  The answer is complete; the worker is given a moment to say how many tokens it had in its cache.
 static void
 s_on_grace_over (void *state, actor_t *actor, void *arg)
@@ -137,14 +140,13 @@ s_on_generated (void *state, void *arg, call_result_t result, const void *messag
     }
 }
 
-void
-turn_generate (turn_t *self)
+static generate_t
+s_request (const turn_t *self)
 {
-    s_describe_worker (self);
     sampling_t sampling = self->request.sampling;
     sampling.has_max_tokens = true;
     sampling.max_tokens = self->max_tokens - turn_generated (self);
-    generate_t request = {
+    return (generate_t){
         .request = span_from_string (self->request_id),
         .model = self->model_name,
         .tokens = column_of_u32 (self->tokens.data, self->tokens.count),
@@ -154,10 +156,46 @@ turn_generate (turn_t *self)
         .envelope = self->envelope,
         .rank = self->rank,
     };
-    stream_options_t options = { .on_item = s_on_tokens,
+}
+
+static stream_options_t
+s_options (const turn_t *self)
+{
+    return (stream_options_t){ .on_item = s_on_tokens,
         .on_end = s_on_generated,
         .credit = self->answer.blocked ? 0 : CREDIT_WINDOW,
         .idle_timeout_ns = self->frontend->options.stall_timeout_ns };
+}
+
+//  Work.
+static void
+s_encode (turn_t *self)
+{
+    generate_t request = s_request (self);
+    message_encode (&generate_message, &request, &self->question);
+}
+
+static void
+s_open_encoded (turn_t *self)
+{
+    stream_options_t options = s_options (self);
+    stream_trace (&self->generation, span_from_string (self->trace));
+    stream_open_encoded (&self->generation, self->frontend->actor, span_from_string (self->worker), &generate_message,
+        &self->question, &options, self);
+}
+
+void
+turn_generate (turn_t *self)
+{
+    s_describe_worker (self);
+    size_t size = self->tokens.count * sizeof (uint32_t);
+    if (size > COPY_MAX) {
+        buffer_fini (&self->question);
+        turn_work (self, size, s_encode, s_open_encoded);
+        return;
+    }
+    generate_t request = s_request (self);
+    stream_options_t options = s_options (self);
     stream_trace (&self->generation, span_from_string (self->trace));
     stream_open (&self->generation, self->frontend->actor, span_from_string (self->worker), &generate_message, &request,
         &options, self);

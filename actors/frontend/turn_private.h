@@ -77,7 +77,7 @@ struct turn {
     uint32_t calls_before;    //  Tool calls in the conversation
     local_work_t *local;      //  Making it; NULL: nobody is
     bool local_failed;        //  It could not be made here
-    buffer_t question;        //  What the worker is asked that makes tokens of it
+    buffer_t question;        //  What a worker is asked: to make tokens of it, or to go on from many
     encoding_t *encoding;     //  Making tokens, or could not; NULL: nobody was asked
     unsigned encodings;       //  Workers that could not
     sequence_t *chain;        //  Hashes of the tokens

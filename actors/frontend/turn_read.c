@@ -96,6 +96,7 @@ turn_read_head (turn_t *self, const http_request_t *http)
 
 struct turn_reading {
     buffer_t kept;             //  The body, where a job reads it
+    keeper_t keeper;           //  Of the body instead, where it was handed over
     span_t body;               //  What is read
     uint64_t weight;           //  Bytes that a tree of it takes
     chat_request_t request;    //  What it asks
@@ -110,6 +111,7 @@ turn_reading_destroy (turn_reading_t **self_p)
     if (!self)
         return;
     buffer_fini (&self->kept);
+    keeper_release (&self->keeper);
     chat_request_fini (&self->request);
     memory_free (self);
     *self_p = NULL;
@@ -156,7 +158,7 @@ s_say_read (turn_t *self)
     self->read (self->frontend, self, self->http);
     turn_reading_t *reading = self->reading;
     self->reading = NULL;
-    if (reading && reading->kept.size)
+    if (reading && (reading->kept.size || reading->keeper.release))
         port->table->job_start (port, s_on_discard, NULL, NULL, reading);
     else
         turn_reading_destroy (&reading);
@@ -219,9 +221,9 @@ turn_read (turn_t *self, client_t *client)
     turn_reading_t *reading = self->reading = memory_new (sizeof *reading);
     reading->hints = self->hints;
     reading->body = self->http->body;
-    if (reading->body.size > TURN_WORK_MAX) {
-        client_take_body (client, self->http, &reading->kept);
+    if (reading->body.size > TURN_WORK_MAX)
+        client_take_body (client, &reading->kept, &reading->keeper);
+    if (reading->kept.size)
         reading->body = buffer_span (&reading->kept);
-    }
     turn_work (self, reading->body.size, s_weigh, s_on_weighed);
 }

@@ -30,13 +30,13 @@ s_begin_holding (uint32_t context, bool engine)
     held_job_begin (actor_port (stage_find (fixture_stage, "frontend/0")));
 }
 
-//  Starts a chat of some 200 kB, and has it weighed: the job that is held is the next one, or the one that was.
+//  Starts a chat of so many bytes, and has it weighed: the job that is held is the next one, or the one that was.
 static chat_t *
-s_ask_much (size_t position, const char *members, uint64_t run_ns)
+s_ask_of (size_t size, size_t position, const char *members, uint64_t run_ns)
 {
     buffer_t body = { 0 };
     buffer_append_string (&body, "{\"model\":\"tiny\",\"messages\":[{\"role\":\"user\",\"content\":\"");
-    for (size_t i = 0; i < LARGE; i++)
+    for (size_t i = 0; i < size; i++)
         buffer_append_byte (&body, 'x');
     buffer_print (&body, "\"}]%s}", members);
     held_job_t before = held_job;
@@ -49,6 +49,12 @@ s_ask_much (size_t position, const char *members, uint64_t run_ns)
     if (before.run)
         held_job = before;
     return chat;
+}
+
+static chat_t *
+s_ask_much (size_t position, const char *members, uint64_t run_ns)
+{
+    return s_ask_of (LARGE, position, members, run_ns);
 }
 
 //  While it is read and while its tokens are made others are served; what is left of it is freed aside, too.
@@ -73,6 +79,37 @@ test_a_large_request_is_worked_on_aside (void **state)
     s_release_job ();
     assert_null (held_job.run);
     assert_int_equal (s_budget ()->used, 0);
+    fixture_end ();
+}
+
+//  So does the message with its tokens; whoever leaves meanwhile costs no worker anything.
+static void
+test_very_many_tokens_are_sent_aside (void **state)
+{
+    enum { VERY_LARGE = 300000 };
+    s_begin_holding (1 << 20, false);
+    fixture_scripts [0].stop_after = 6;
+    for (uint32_t i = 0; i < 2; i++) {
+        chat_t *large = s_ask_of (VERY_LARGE, 0, ",\"stream\":true", REALM_SECOND);
+        s_release_job ();
+        s_release_job ();
+        assert_int_equal (fixture_scripts [0].requests, i);
+        if (i)
+            fixture_port ()->fetch_cancel (large->fetch);
+        stage_run (fixture_stage, REALM_SECOND);
+        s_release_job ();
+        assert_int_equal (fixture_scripts [0].requests, 1);
+        if (i == 0) {
+            assert_true (large->ended && large->end == STATUS_OK);
+            fixture_check_streamed (large, 6, "stop");
+            assert_true (fixture_scripts [0].prompt_tokens > VERY_LARGE);
+        }
+        large->fetch = NULL;
+        s_release_job ();
+        assert_null (held_job.run);
+        assert_int_equal (s_budget ()->used, 0);
+    }
+    fixture_check_router_is_idle ();
     fixture_end ();
 }
 
@@ -256,6 +293,7 @@ main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_a_large_request_is_worked_on_aside),
+        cmocka_unit_test (test_very_many_tokens_are_sent_aside),
         cmocka_unit_test (test_a_large_conversation_is_rendered_aside),
         cmocka_unit_test (test_many_tokens_of_a_worker_are_taken_over_aside),
         cmocka_unit_test (test_a_client_that_leaves_while_an_answer_is_worked_on_is_dropped),

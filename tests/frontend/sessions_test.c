@@ -109,36 +109,88 @@ test_a_request_whose_owner_is_dead_is_served_where_it_came (void **state)
     fixture_end ();
 }
 
-//  Nor where its body is so large that it was read aside: who reads the request next finds it whole.
-static void
-test_a_large_request_whose_owner_is_dead_is_served_where_it_came (void **state)
+//  A chat that is made into a message aside, where another frontend owns its session.
+static chat_t *
+s_ask_large (size_t position)
 {
     enum { LARGE = 200000 };
-    fixture_begin (0);
-    fixture_context = 2 * LARGE;
-    fixture_add_worker (0, "tiny", 7);
-    fixture_add_frontend (1);
-    stage_run (fixture_stage, 2 * REALM_SECOND);
-    fixture_scripts [0].stop_after = 4;
+    char name [16];
+    snprintf (name, sizeof name, "s%zu", position);
+    http_header_t session = { SPAN ("x-session-id"), span_from_string (name) };
     buffer_t body = { 0 };
     buffer_append_string (&body, "{\"model\":\"tiny\",\"stream\":true,\"messages\":[{\"role\":\"user\",\"content\":\"");
     for (size_t i = 0; i < LARGE; i++)
         buffer_append_byte (&body, 'x');
     buffer_append_string (&body, "\"}]}");
-    char name [16];
-    http_header_t session = { SPAN ("x-session-id"), { (const uint8_t *)name, 2 } };
-    stage_crash (fixture_stage, "frontend/1");
-    for (size_t i = 0; i < 6; i++) {
-        snprintf (name, sizeof name, "s%zu", i);
-        fixture_fetch (i, URL, buffer_string (&body), &session, 1);
-    }
+    chat_t *chat = fixture_fetch (position, URL, buffer_string (&body), &session, 1);
     buffer_fini (&body);
-    stage_run (fixture_stage, 20 * REALM_SECOND);
+    return chat;
+}
+
+static void
+s_begin_large (void)
+{
+    fixture_begin (0);
+    fixture_context = 400000;
+    fixture_add_worker (0, "tiny", 7);
+    fixture_add_frontend (1);
+    stage_run (fixture_stage, 2 * REALM_SECOND);
+    fixture_scripts [0].stop_after = 4;
+}
+
+static void
+s_check_large (void)
+{
     for (size_t i = 0; i < 6; i++) {
         assert_int_equal (fixture_chats [i].status, 200);
         fixture_check_streamed (&fixture_chats [i], 4, "stop");
     }
+}
+
+static void
+test_large_requests_pass_between_frontends (void **state)
+{
+    s_begin_large ();
+    for (size_t i = 0; i < 6; i++)
+        s_ask_large (i);
+    stage_run (fixture_stage, 20 * REALM_SECOND);
+    s_check_large ();
+    assert_int_equal (fixture_scripts [0].requests, 6);
     fixture_end ();
+}
+
+//  Nor where its body is so large that it was read aside: who reads the request next finds it whole.
+static void
+test_a_large_request_whose_owner_is_dead_is_served_where_it_came (void **state)
+{
+    s_begin_large ();
+    stage_crash (fixture_stage, "frontend/1");
+    for (size_t i = 0; i < 6; i++)
+        s_ask_large (i);
+    stage_run (fixture_stage, 20 * REALM_SECOND);
+    s_check_large ();
+    fixture_end ();
+}
+
+//  The job that makes a message of a request has what it works on, whoever leaves meanwhile.
+static void
+test_a_client_and_a_frontend_may_leave_while_a_large_request_is_packed (void **state)
+{
+    for (uint64_t moment = 0; moment < 60; moment++) {
+        s_begin_large ();
+        chat_t *chat = s_ask_large (moment / 2 % 6);
+        stage_run (fixture_stage, moment / 2 * 300 * REALM_US);
+        if (moment % 2) {
+            stage_crash (fixture_stage, "frontend/0");
+        } else if (chat->fetch) {
+            fixture_port ()->fetch_cancel (chat->fetch);
+            chat->fetch = NULL;
+            stage_run (fixture_stage, REALM_SECOND);
+            assert_int_equal (actor_budget (stage_find (fixture_stage, "frontend/0"))->used, 0);
+            fixture_check_router_is_idle ();
+        }
+        fixture_end ();
+    }
 }
 
 int
@@ -149,7 +201,9 @@ main (void)
         cmocka_unit_test (test_everything_passes_between_frontends),
         cmocka_unit_test (test_what_a_dead_frontend_handed_over_is_given_up),
         cmocka_unit_test (test_a_request_whose_owner_is_dead_is_served_where_it_came),
+        cmocka_unit_test (test_large_requests_pass_between_frontends),
         cmocka_unit_test (test_a_large_request_whose_owner_is_dead_is_served_where_it_came),
+        cmocka_unit_test (test_a_client_and_a_frontend_may_leave_while_a_large_request_is_packed),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
