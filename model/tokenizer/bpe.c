@@ -1,6 +1,9 @@
 #include "model/tokenizer/bpe.h"
 
 #include <string.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
 
 #include "base/memory.h"
 #include "base/utf8.h"
@@ -194,15 +197,17 @@ s_pair_all (const bpe_t *self, span_t piece, symbol_t *symbols, size_t count)
 //  ---- Few symbols -----------------------------------------------------------------------------------------------------
 
 //  What has rules and few symbols is merged without a queue: rank and place of each pair are one number, the lowest of which is
-//  found by looking at all, some at once. There is nothing that a processor must guess from one merge to the next: beyond the
-//  first and the last symbol stands one that no rule is for, so that every merge has two neighbours, and a pair without a rule has
-//  a key like any other, behind all that have one.
+//  found by looking at all, some at once; the two that a merge makes are compared with that when their rules have come. There is
+//  nothing that a processor must guess from one merge to the next: beyond the first and the last symbol stands one that no rule is
+//  for, so that every merge has two neighbours, and a pair without a rule has a key like any other, behind all that have one.
 enum { FEW_LOG = 7, FEW = BPE_SIDE_SIZE, AT_ONCE = 16 };
 
-#define KEY_NONE (INT32_MAX - (FEW - 1))    //  Keys of pairs without a rule are not below this
+#define KEY_BITS 0x3fffffff                            //  Of rank and place
+#define KEY_LEAST 0x00800000                           //  The least key
+#define KEY_NONE (KEY_LEAST + KEY_BITS - (FEW - 1))    //  Keys of pairs without a rule are not below this
 
 _Static_assert(FEW == 1 << FEW_LOG, "a place has as many bits");
-_Static_assert((uint64_t)MERGE_RANKS << FEW_LOG <= KEY_NONE, "a rank and a place fit into a key");
+_Static_assert((uint64_t)MERGE_RANKS << FEW_LOG <= KEY_BITS - (FEW - 1), "a rank and a place fit into a key");
 
 typedef struct {
     _Alignas(16) int32_t keys [FEW + 1];          //  Of the symbol and the next: rank, place
@@ -210,22 +215,29 @@ typedef struct {
     _Alignas(16) uint8_t prev [FEW + AT_ONCE];    //  Place of the one before
     uint32_t ids [FEW + 1];                       //  What the symbol is; beyond the ends TOKEN_NONE
     size_t count;                                 //  Places in use at the start
+    int32_t lowest;                               //  The lowest of the keys; by s_few_merge
 } few_t;
 
 static inline int32_t
 s_few_key (uint32_t rank, size_t place)
 {
-    return (int32_t)((rank << FEW_LOG | place) & INT32_MAX);
+    return (int32_t)((rank << FEW_LOG | place) & KEY_BITS) + KEY_LEAST;
 }
 
 typedef int32_t keys_t __attribute__ ((vector_size (16), may_alias));
 typedef uint8_t places_t __attribute__ ((vector_size (AT_ONCE), may_alias));
 
+//  The lower one of each two. Keys have the same order if they are taken for numbers in floating point: none is negative, infinite,
+//  or so small that a processor may be told to take it for zero. The lower one of such takes one instruction of any x86-64.
 static inline keys_t
 s_lower (keys_t a, keys_t b)
 {
+#ifdef __SSE2__
+    return (keys_t)_mm_min_ps ((__m128)a, (__m128)b);
+#else
     keys_t is_lower = a < b;
     return (a & is_lower) | (b & ~is_lower);
+#endif
 }
 
 //  The keys are followed by such without a rule, to a multiple of AT_ONCE.
@@ -268,23 +280,30 @@ s_few_begin (const bpe_t *self, few_t *few, size_t count)
         few->keys [i] = s_few_key (merges_guess (&self->merges, few->ids [i], few->ids [i + 1]), i);
 }
 
-//  Makes what stands at the place of a key and the next one symbol, if the rule is theirs.
+//  Makes what stands at the place of the lowest key and the next one symbol, if the rule is theirs, and finds the next lowest key.
 static inline void
 s_few_join (const bpe_t *self, few_t *few, int32_t key)
 {
     size_t at = (size_t)key & (FEW - 1), gone = few->next [at], next = few->next [gone], prev = few->prev [at];
-    uint32_t rank = (uint32_t)key >> FEW_LOG, made = merges_made (&self->merges, rank);
+    uint32_t rank = (uint32_t)(key - KEY_LEAST) >> FEW_LOG, made = merges_made (&self->merges, rank);
     const merge_t *rule = merges_rule (&self->merges, rank);
+    few->keys [at] = KEY_NONE;
     if (rule->left != few->ids [at] || rule->right != few->ids [gone]) {
-        few->keys [at] = KEY_NONE;
+        few->lowest = s_few_lowest (few);
         return;
     }
     few->ids [at] = made;
     few->next [at] = (uint8_t)next;
     few->prev [next] = (uint8_t)at;
-    few->keys [gone] = KEY_NONE;
-    few->keys [at] = s_few_key (merges_guess (&self->merges, made, few->ids [next]), at);
-    few->keys [prev] = s_few_key (merges_guess (&self->merges, few->ids [prev], made), prev);
+    few->keys [gone] = few->keys [prev] = KEY_NONE;
+    int32_t others = s_few_lowest (few);
+    int32_t here = s_few_key (merges_guess (&self->merges, made, few->ids [next]), at);
+    int32_t before = s_few_key (merges_guess (&self->merges, few->ids [prev], made), prev);
+    before = prev == FEW ? KEY_NONE : before;
+    few->keys [at] = here;
+    few->keys [prev] = before;
+    here = here < before ? here : before;
+    few->lowest = here < others ? here : others;
 }
 
 //  Merges some side by side, a step of each in turn: while the rules of one come, the others go on.
@@ -294,13 +313,14 @@ s_few_merge (const bpe_t *self, few_t *fews, size_t count)
     few_t *going [BPE_SIDE];
     size_t more = 0;
     for (size_t i = 0; i < count; i++) {
+        fews [i].lowest = s_few_lowest (&fews [i]);
         going [more] = &fews [i];
         more += fews [i].count > 1;
     }
     for (count = more; count;) {
         size_t left = 0;
         for (size_t i = 0; i < count; i++) {
-            int32_t key = s_few_lowest (going [i]);
+            int32_t key = going [i]->lowest;
             if (key >= KEY_NONE)
                 continue;
             s_few_join (self, going [i], key);

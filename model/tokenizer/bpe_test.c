@@ -327,6 +327,65 @@ test_halves_are_not_known_where_a_byte_stands_behind_a_rule (void **state)
     }
 }
 
+//  ---- Beyond the ends -------------------------------------------------------------------------------------------------
+
+enum { FEW_LETTERS = 14, TWOS = FEW_LETTERS * FEW_LETTERS, THREES = TWOS * FEW_LETTERS };
+
+//  Rules that make a token of any two letters, the lower letters first, and then of any such and a third. first: the number of the
+//  first token that they make.
+static void
+s_init_threes (bpe_t *bpe, vocabulary_t *vocabulary, uint32_t first)
+{
+    bpe_init (bpe, vocabulary);
+    for (uint32_t i = 0; i < BYTES; i++) {
+        bpe->bytes [i] = i;
+        assert_int_equal (vocabulary_put (vocabulary, i, span_of (&(uint8_t){ (uint8_t)i }, 1), NULL), STATUS_OK);
+    }
+    for (uint32_t two = 0; two < TWOS; two++)
+        merges_put (&bpe->merges, (merge_t){ two / FEW_LETTERS, two % FEW_LETTERS, first + two });
+    for (uint32_t three = 0; three < THREES; three++)
+        merges_put (&bpe->merges, (merge_t){ first + three / FEW_LETTERS, three % FEW_LETTERS, first + TWOS + three });
+    for (uint32_t rank = 0; rank < TWOS + THREES; rank++)
+        assert_int_equal (vocabulary_put_hidden (vocabulary, first + rank, SPAN ("token"), NULL), STATUS_OK);
+    bpe->byte_level = true;
+    assert_int_equal (bpe_seal (bpe, NULL), STATUS_OK);
+}
+
+//  Of all texts of three letters.
+static void
+s_assert_threes (const bpe_t *bpe, uint32_t first, array_t *ids)
+{
+    for (uint32_t three = 0; three < THREES; three++) {
+        uint32_t a = three / TWOS, b = three / FEW_LETTERS % FEW_LETTERS, c = three % FEW_LETTERS;
+        span_t text = span_of ((uint8_t []){ (uint8_t)a, (uint8_t)b, (uint8_t)c }, 3);
+        bool begins = a < b || (a == b && b <= c);
+        uint32_t one = first + TWOS + three, two = first + b * FEW_LETTERS + c;
+        size_t end;
+        array_cut (ids, 0);
+        bpe_merge_side_by_side (bpe, &text, 1, ids, &end);
+        const uint32_t *made = ids->data;
+        if (end != (begins ? 1 : 2) || made [0] != (begins ? one : a) || (!begins && made [1] != two))
+            fail_msg ("tokens from %u on: text %u", first, three);
+    }
+}
+
+//  What stands where the rule of what is beyond an end would stand is sometimes taken for it, by chance.
+static void
+test_what_is_beyond_the_ends_has_no_rule (void **state)
+{
+    array_t ids;
+    array_init (&ids, sizeof (uint32_t));
+    for (uint32_t first = BYTES; first < 80000; first += 997) {
+        bpe_t bpe;
+        vocabulary_t *vocabulary = vocabulary_new ();
+        s_init_threes (&bpe, vocabulary, first);
+        s_assert_threes (&bpe, first, &ids);
+        bpe_fini (&bpe);
+        vocabulary_destroy (&vocabulary);
+    }
+    array_fini (&ids);
+}
+
 int
 main (void)
 {
@@ -336,6 +395,7 @@ main (void)
         cmocka_unit_test (test_pieces_side_by_side_become_the_same),
         cmocka_unit_test (test_a_piece_becomes_the_same_by_halves_where_that_is_said),
         cmocka_unit_test (test_halves_are_not_known_where_a_byte_stands_behind_a_rule),
+        cmocka_unit_test (test_what_is_beyond_the_ends_has_no_rule),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -3,9 +3,9 @@
 //  The rules of byte-pair encoding, by rank: the lowest is applied first. Which rank the rule of a pair has is looked up for every
 //  pair of every new piece, so the look-up stands here, inlined. Two things cost it time. Whether a pair has a rule is as good as
 //  random, and a processor that guesses wrong loses more than the look-up takes: so there is nothing to guess. And a large table is
-//  far away: so four bytes a rule are all that is looked at, a rank and eight bits of a hash. They lie in a perfect hash, where
+//  far away: so four bytes a rule are all that is looked at, a rank and nine bits of a hash. They lie in a perfect hash, where
 //  each rule has a slot of its own, found by two products. What is in a pair's slot may be another's rule, by a chance of one in
-//  256: whoever applies a rule sees that it is not of this pair.
+//  512: whoever applies a rule sees that it is not of this pair.
 
 #ifndef MODEL_TOKENIZER_MERGES_H
 #define MODEL_TOKENIZER_MERGES_H
@@ -20,7 +20,7 @@
 //  The rank of a pair without a rule: behind all others.
 #define MERGE_NONE UINT32_MAX
 
-enum { MERGE_RANKS = (1 << 24) - 1 };    //  Ranks are below this
+enum { MERGE_RANKS = (1 << 23) - 1 };    //  Ranks are below this
 
 typedef struct {
     uint32_t left;     //  The rule is for these
@@ -72,7 +72,7 @@ merges_slot (const merges_t *self, uint64_t hash)
 static inline uint32_t
 merges_tag (uint64_t hash)
 {
-    return (uint32_t)(hash << 8) & 0xff000000u;
+    return (uint32_t)(hash << 9) & ~(uint32_t)MERGE_RANKS;
 }
 
 //  The rank of the rule of a pair, or by chance that of another's; MERGE_NONE where it has none. After merges_seal.
