@@ -149,7 +149,7 @@ typedef struct {
     uint64_t leads;              //  The first character of a piece that begins with a sign
     uint64_t taken;              //  Line ends that signs take with them
     uint64_t thirds;             //  Digits that begin a piece
-    uint64_t solids;             //  What is of ASCII and no blank
+    uint64_t solids;             //  What is no blank
 } before_t;
 
 //  Bits moved to the next byte; before: those of the block before.
@@ -273,13 +273,14 @@ s_cut_window (window_t *self, cuts_t *cuts)
     for (size_t i = 0; i < count; i++) {
         const classes_t *block = &self->blocks [i];
         size_t left = self->size - 64 * i;
-        uint64_t exists = s_lowest (left), solids = exists & ~(block->blanks | block->beyond);
+        uint64_t exists = s_lowest (left), solids = exists & ~block->blanks;
         uint64_t behind = s_lowest (left > 64 ? left - 64 : 0) & ~self->blocks [i + 1].blanks;
         uint64_t something = s_previous (exists & ~block->blanks, behind);
         cuts->pieces [i] |= s_begin (self->words, block, self->reaches [i], exists, something, &before);
         s_cut_contractions (self, i, cuts);
         cuts->lines [i] = cuts->pieces [i] & s_next (block->lines, before.classes->lines);
         cuts->gaps [i] = block->spaces & s_next (solids, before.solids) & exists;
+        cuts->beyond |= (uint64_t)(block->beyond != 0) << i;
         before.classes = block;
         before.solids = solids;
     }
@@ -321,16 +322,21 @@ s_cut_behind (uint64_t *bits, size_t last)
 
 //  ---- One by one ------------------------------------------------------------------------------------------------------
 
+//  Whether the character whose last byte is this one is no blank.
 static inline bool
-s_is_solid (uint8_t byte)
+s_is_solid (const uint8_t *last)
 {
-    return byte < 0x80 && !(letters_ascii [byte] & LETTER_SPACE);
+    size_t size;
+    while (letters_goes_on (*last))
+        last--;
+    return !(letters_at (last, &size) & LETTER_SPACE);
 }
 
 //  Cuts on, up to a place at or behind `stop`.
 static void
 s_cut_on (cuts_t *self, const words_t *words, span_t text, size_t stop)
 {
+    self->beyond = UINT64_MAX;
     while (self->end < stop && self->end < text.size) {
         size_t end = words_next (words, text, self->end), place = end - self->start;
         if (place > CUTS_SIZE) {
@@ -341,7 +347,7 @@ s_cut_on (cuts_t *self, const words_t *words, span_t text, size_t stop)
         s_set (self->pieces, place);
         if (text.data [end - 1] == '\n' && words_ends_line (words, text, end))
             s_set (self->lines, place);
-        else if (end < text.size && text.data [end] == ' ' && s_is_solid (text.data [end - 1]))
+        else if (end < text.size && text.data [end] == ' ' && s_is_solid (text.data + end - 1))
             s_set (self->gaps, place);
         self->end = end;
     }

@@ -20,8 +20,11 @@ typedef struct {
     size_t end;                          //  And the last one ends here
     uint64_t pieces [CUTS_WORDS + 4];    //  A piece begins, or the last one ends
     uint64_t lines [CUTS_WORDS + 4];     //  Behind the last line end before something else
-    uint64_t gaps [CUTS_WORDS + 4];      //  A space behind something of ASCII
+    uint64_t gaps [CUTS_WORDS + 4];      //  A space behind what is no blank
+    uint64_t beyond;                     //  Words of text, a bit each, where something is not ASCII, or may be
 } cuts_t;
+
+_Static_assert(CUTS_WORDS == 64, "each word of text has a bit");
 
 //  Cuts text (well-formed UTF-8) from `at` on, which is below text.size and where a piece begins, into one piece at least. One that
 //  is longer than CUTS_SIZE comes alone; its end has no bit.

@@ -51,6 +51,7 @@ enum {
     LOOKS = 256,        //  Pieces that are looked at before the first is encoded, at most
     SINGLES = 0x1f,     //  Bits of pieces that end one byte behind the other, where some are taken together
     APART_SIZE = 32,    //  Bytes of a piece that is merged whole though it may fall apart, at most
+    PARTS = 16,         //  Parts of a piece that are looked at before the first is encoded, at most
     HUMPS = 16          //  Words of a name that is put together from them, at most
 };
 
@@ -91,11 +92,10 @@ static inline bool
 s_is_known (const tokenizer_t *self, const look_t *look)
 {
     uint32_t count;
-    if (s_are_singles (look))
+    if (cache_get_short (look->set, look->key) || s_are_singles (look))
         return true;
-    if (look->bytes.size <= CACHE_SHORT_SIZE)
-        return cache_get_short (look->set, look->key);
-    return cache_get (&self->cache, CACHE_PIECE, look->bytes, look->hash, &count);
+    return look->bytes.size > CACHE_SHORT_SIZE &&
+           cache_get (&self->cache, CACHE_PIECE, look->bytes, look->hash, &count);
 }
 
 //  Whether a piece that is not known is best merged beside others: it is no token, and short where it may fall apart.
@@ -355,10 +355,12 @@ s_encode_parts (tokenizer_t *self, span_t piece, array_t *ids, error_t *error)
 {
     status_t status = STATUS_OK;
     while (piece.size && !status) {
-        look_t look;
-        s_look (&self->cache, piece, parts_first (&self->parts, piece), &look);
-        status = s_encode_look (self, &look, 1, ids, error);
-        piece = span_slice (piece, look.bytes.size, piece.size);
+        look_t looks [PARTS];
+        size_t count = 0;
+        for (; piece.size && count < PARTS; piece = span_slice (piece, looks [count++].bytes.size, piece.size))
+            s_look (&self->cache, piece, parts_first (&self->parts, piece), &looks [count]);
+        for (size_t i = 0; i < count && !status; i++)
+            status = s_encode_look (self, &looks [i], count - i, ids, error);
     }
     return status;
 }
@@ -404,18 +406,20 @@ s_run (uint64_t bits)
 }
 
 //  The pieces that end in a word of bits, the first byte of which is at `base`. *start: where the first begins, and then where the
-//  last ends. singles: SINGLES, or 0 where bytes are no tokens. Returns how many looks they are.
+//  last ends. limit: the end of what may be read; NULL where that is far away. singles: SINGLES, or 0 where bytes are no tokens or
+//  there is no such run. Returns how many looks they are.
 static inline size_t
-s_look_at_ends (const cache_t *cache, span_t text, const uint8_t *base, uint64_t ends, uint64_t singles,
+s_look_at_ends (const cache_t *cache, const uint8_t *limit, const uint8_t *base, uint64_t ends, uint64_t singles,
     const uint8_t **start, look_t *looks)
 {
     size_t count = 0;
-    const uint8_t *here = *start, *limit = text.data + text.size;
+    const uint8_t *here = *start;
     for (; ends; ends &= ends - 1) {
         unsigned place = (unsigned)__builtin_ctzll (ends);
-        s_look (cache, (span_t){ here, (size_t)(limit - here) }, (size_t)(base + place - here), &looks [count++]);
+        s_look (cache, (span_t){ here, limit ? (size_t)(limit - here) : SIZE_MAX }, (size_t)(base + place - here),
+            &looks [count++]);
         here = base + place;
-        if ((ends >> place & singles) == SINGLES) {
+        if (singles && (ends >> place & singles) == SINGLES) {
             size_t run = s_run (ends >> place) - 1;
             s_look_at_singles (cache, (span_t){ here, run }, &looks [count++]);
             here += run;
@@ -432,8 +436,9 @@ static size_t
 s_look_at_pieces (const tokenizer_t *self, span_t text, const cuts_t *cuts, size_t *at, size_t stop, look_t *looks)
 {
     const cache_t cache = self->cache;
-    const uint8_t *start = text.data + *at, *base = text.data + cuts->start;
+    const uint8_t *start = text.data + *at, *base = text.data + cuts->start, *limit = text.data + text.size;
     size_t count = 0, from = *at - cuts->start, to = stop - cuts->start;
+    uint64_t beside = cuts->beyond | cuts->beyond << 1;
     uint64_t singles = self->model == MODEL_BPE && self->bpe.knows_bytes ? SINGLES : 0;
     for (; cuts->end - cuts->start > CUTS_SIZE && *at < stop && count < LOOKS; count++) {
         size_t size = parts_first (&self->parts, span_slice (text, *at, stop - *at));
@@ -443,10 +448,17 @@ s_look_at_pieces (const tokenizer_t *self, span_t text, const cuts_t *cuts, size
     if (count)
         return count;
     for (size_t word = from / 64; word <= to / 64 && count <= LOOKS - 64; word++) {
-        uint64_t ends = cuts->pieces [word] | parts_places (&self->parts, text, cuts->start + 64 * word);
+        uint64_t ends = cuts->pieces [word];
+        if (word < CUTS_WORDS && beside >> word & 1)
+            ends |= parts_places (&self->parts, text, cuts->start + 64 * word);
         ends &= word == from / 64 ? ~1ull << from % 64 : UINT64_MAX;
         ends &= word == to / 64 ? UINT64_MAX >> (63 - to % 64) : UINT64_MAX;
-        count += s_look_at_ends (&cache, text, base + 64 * word, ends, singles, &start, looks + count);
+        const uint8_t *here = base + 64 * word;
+        bool many = ends & ends >> 1 & ends >> 2 & ends >> 3 & ends >> 4;
+        if (many || (size_t)(limit - here) < 64 + sizeof (cache_key_t))
+            count += s_look_at_ends (&cache, limit, here, ends, singles, &start, looks + count);
+        else
+            count += s_look_at_ends (&cache, NULL, here, ends, 0, &start, looks + count);
     }
     *at = (size_t)(start - text.data);
     return count;
