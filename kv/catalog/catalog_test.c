@@ -124,6 +124,16 @@ test_all_namespaces_share_one_bound (void **state)
     fixture_catalog = one;
 }
 
+//  So a namespace that has hardly anything leaves room for the others.
+static void
+test_a_namespace_of_few_blocks_takes_little (void **state)
+{
+    for (uint64_t id = 1; id <= NAMESPACES; id++)
+        fixture_store (WORKER, id);
+    assert_int_equal (fixture_stats ().namespaces, NAMESPACES);
+    assert_in_range (fixture_stats ().bytes, 1000 * NAMESPACES, 2000 * NAMESPACES);
+}
+
 //  ---- What is over ----
 
 //  A worker that has something everywhere is cleared: at once in every answer, and in memory some with each call.
@@ -220,7 +230,7 @@ test_answers_equal_plain_notes (void **state)
 static void
 test_answers_invent_nothing_where_there_is_no_room (void **state)
 {
-    enum { SEED = 20261202, ROOM = 65800 };
+    enum { SEED = 20261202, ROOM = 1300 };
     static notes_t notes;
     random_t random;
     size_t found = 0;
@@ -262,6 +272,8 @@ main (void)
         cmocka_unit_test_setup_teardown (
             test_what_went_takes_room_until_it_is_freed, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown (test_all_namespaces_share_one_bound, fixture_set_up, fixture_tear_down),
+        cmocka_unit_test_setup_teardown (
+            test_a_namespace_of_few_blocks_takes_little, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown (test_a_clear_takes_out_little_at_a_time, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown (test_answers_equal_plain_notes, fixture_set_up, fixture_tear_down),
         cmocka_unit_test_setup_teardown (

@@ -11,6 +11,7 @@
 enum {
     SLAB_BITS = 10,
     SLAB = 1 << SLAB_BITS,
+    LINES_FIRST = 16,    //  The first slab grows from so many
     TAG_SHIFT = 14,
     FILL = 6,
     AHEAD = 32,
@@ -23,24 +24,37 @@ _Static_assert(sizeof (line_t) == 64, "a line is a cache line");
 
 //  Slabs are a line larger than needed, so that the lines in them begin where cache lines do.
 static void
-s_add_slab (lines_t *self)
+s_add_slab (lines_t *self, size_t lines)
 {
-    void *memory = memory_new ((SLAB + 1) * sizeof (line_t));
+    void *memory = memory_new ((lines + 1) * sizeof (line_t));
     *(void **)array_add (&self->slab_memory) = memory;
     *(void **)array_add (&self->slabs) =
         (void *)(((uintptr_t)memory + sizeof (line_t) - 1) & ~(uintptr_t)(sizeof (line_t) - 1));
 }
 
+//  While it is the only one, its lines are copied to one of twice as many: small indexes take little.
+static void
+s_grow_first_slab (lines_t *self)
+{
+    void *memory = *(void **)array_at (&self->slab_memory, 0);
+    const line_t *lines = *(line_t **)array_at (&self->slabs, 0);
+    array_cut (&self->slab_memory, 0);
+    array_cut (&self->slabs, 0);
+    s_add_slab (self, self->span);
+    memcpy (*(line_t **)array_at (&self->slabs, 0), lines, self->lines * sizeof *lines);
+    memory_free (memory);
+}
+
 void
 lines_init (lines_t *self)
 {
-    *self = (lines_t){ .lines = SLAB, .span = SLAB };
+    *self = (lines_t){ .lines = LINES_FIRST, .span = LINES_FIRST };
     pile_init (&self->rows, sizeof (uint64_t *));
     pile_init (&self->further, sizeof (line_t));
     pile_add (&self->further);
     array_init (&self->slabs, sizeof (void *));
     array_init (&self->slab_memory, sizeof (void *));
-    s_add_slab (self);
+    s_add_slab (self, LINES_FIRST);
 }
 
 void
@@ -192,11 +206,14 @@ s_divide_further (lines_t *self, line_t *low, line_t *high, uint32_t further, ui
 static void
 s_split (lines_t *self)
 {
-    if (self->lines == self->span)
+    if (self->lines == self->span) {
         self->span *= 2;
+        if (self->span <= SLAB)
+            s_grow_first_slab (self);
+    }
     uint32_t upper = self->lines++, below = self->span / 2;
     if (upper >> SLAB_BITS == self->slabs.count)
-        s_add_slab (self);
+        s_add_slab (self, SLAB);
     line_t *low = s_line (self, upper & (below - 1)), *high = s_line (self, upper);
     uint32_t further = low->further;
     low->further = 0;
@@ -377,7 +394,8 @@ lines_remove (lines_t *self, uint32_t number, uint32_t count)
 uint64_t
 lines_bytes (const lines_t *self)
 {
-    return ((uint64_t)self->lines + self->further_used) * sizeof (line_t) + self->rows.count * sizeof (uint64_t *);
+    uint64_t lines = self->span < SLAB ? self->span : self->lines;
+    return (lines + self->further_used) * sizeof (line_t) + self->rows.count * sizeof (uint64_t *);
 }
 
 void

@@ -10,7 +10,7 @@
 //
 //  Linear hashing: every few numbers one line is split in two, the next in turn, by a bit that it has of each hash; growing
 //  reads no hashes (but those of the first thousands) and walks through memory in order.  There is never a pause to move
-//  everything.
+//  everything: what is copied are the first lines, 32 KiB at most, so that an index of a few blocks takes a KiB.
 //
 //  Hashes must be well mixed and different from each other.  Where somebody makes them up so that they are not, the line that
 //  they share takes 90 of them and no more, so that nobody has to wait for whoever does so.  Numbers are not 0.
@@ -33,7 +33,7 @@ typedef struct {
 
 typedef struct {
     pile_t rows;              //  const uint64_t *: the owner's
-    array_t slabs;            //  line_t *: 1024 lines each, in order
+    array_t slabs;            //  line_t *: 1024 lines each, in order; the first has `span` of them while that is less
     array_t slab_memory;      //  void *: where each was allocated
     pile_t further;           //  line_t: further lines; the first is nobody's
     uint32_t free;            //  First further line that is nobody's
