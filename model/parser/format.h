@@ -62,23 +62,23 @@ struct parser_format {
     bool nested;                                      //  TAGS: keys are tags themselves, also inside values
     bool entities;                                    //  TAGS: names and keys write &quot; and &amp;
     bool recipients;                                  //  All stands in messages; those to a tool have calls in them
-    bool cdata;                                       //  TAGS: <![CDATA[...]]> around a value is not part of it
-    const char *label_start;                          //  Before the name of who is spoken to, in text: dropped with it
-    const char *section_start;                        //  Before the first call
-    const char *section_end;                          //  Behind the last one
-    const char *call_start;                           //  Before a call
-    const char *call_end;                             //  Behind it
-    const char *header_start;                         //  NAMED: dropped at the front of the header
-    const char *between [2];                          //  Between calls, and means nothing
-    const char *name_end;                             //  TAGS: behind the name
-    const char *key_start;                            //  TAGS: before a key
-    const char *key_end;                              //  TAGS: behind it
-    const char *value_start;                          //  TAGS: before a value; NULL: right behind KEY_END
-    const char *value_end;                            //  TAGS: behind it; nested: before the key that follows there
-    const char *quote;                                //  LITERAL: around strings, beside ' and "
-    const char *evidence [PARSER_ALTERNATIVES];       //  A template that writes this format contains one of these
-    const char *evidence_too;                         //  And this
-    const parser_format_t *also;                      //  A further way to write calls that is read, too
+    bool cdata;                   //  TAGS: <![CDATA[...]]> may stand around a value, entities in others
+    const char *label_start;      //  Before the name of who is spoken to, in text: dropped with it
+    const char *section_start;    //  Before the first call
+    const char *section_end;      //  Behind the last one
+    const char *call_start;       //  Before a call
+    const char *call_end;         //  Behind it
+    const char *header_start;     //  NAMED: dropped at the front of the header
+    const char *between [2];      //  Between calls, and means nothing
+    const char *name_end;         //  TAGS: behind the name
+    const char *key_start;        //  TAGS: before a key
+    const char *key_end;          //  TAGS: behind it
+    const char *value_start;      //  TAGS: before a value; NULL: right behind KEY_END
+    const char *value_end;        //  TAGS: behind it; nested: before the key that follows there
+    const char *quote;            //  LITERAL: around strings, beside ' and "
+    const char *evidence [PARSER_ALTERNATIVES];    //  A template that writes this format contains one of these
+    const char *evidence_too;                      //  And this
+    const parser_format_t *also;                   //  A further way to write calls that is read, too
 };
 
 //  All rows, `*count` of them.  Static.

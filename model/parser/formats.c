@@ -27,9 +27,9 @@
     .call_end = "<|tool_call_end|>"
 
 #define K2_SECTION .section_start = "<ifm|tool_calls>", .section_end = "</ifm|tool_calls>"
-#define INVOKE_TAGS(prefix)                                                                                    \
-    .machine = PARSER_TAGS, .guess_types = true, .call_start = "<" prefix "invoke name=\"", .name_end = "\">", \
-    .call_end = "</" prefix "invoke>", .key_start = "<" prefix "parameter name=\"", .key_end = "\">",          \
+#define INVOKE_TAGS(prefix)                                                                                \
+    .machine = PARSER_TAGS, .guess_types = true, .call_start = "<" prefix "invoke name=", .name_end = ">", \
+    .call_end = "</" prefix "invoke>", .key_start = "<" prefix "parameter name=", .key_end = ">",          \
     .value_end = "</" prefix "parameter>"
 #define NS "]<]minimax[>["
 #define MINIMAX_TAGS INVOKE_TAGS (""), .section_start = "<minimax:tool_call>", .section_end = "</minimax:tool_call>"
@@ -50,9 +50,13 @@ static const parser_format_t s_tagged_json = {
 static const parser_format_t s_mistral_named = {
     .machine = PARSER_NAMED, .ids = PARSER_IDS_NINE, .call_start = "[TOOL_CALLS]"
 };
-static const parser_format_t s_llama_pythonic = {
-    .machine = PARSER_LITERAL, .section_start = "<|python_start|>", .section_end = "<|python_end|>"
+static const parser_format_t s_llama_json = {
+    .machine = PARSER_JSON, .section_start = "<|python_start|>", .section_end = "<|python_end|>", .call_start = "{"
 };
+static const parser_format_t s_llama_pythonic = { .machine = PARSER_LITERAL,
+    .section_start = "<|python_start|>",
+    .section_end = "<|python_end|>",
+    .also = &s_llama_json };
 static const parser_format_t s_dsml_bar_v4 = { DSML_TAGS ("|DSML|"), .section_start = "<|DSML|tool_calls>",
     .section_end = "</|DSML|tool_calls>" };
 static const parser_format_t s_dsml_bar = { DSML_TAGS ("|DSML|"), .section_start = "<|DSML|function_calls>",
@@ -63,9 +67,17 @@ static const parser_format_t s_dsml_v32 = { DSML_TAGS (DSML), .section_start = "
     .section_end = "</" DSML "function_calls>", .also = &s_dsml_bar };
 static const parser_format_t s_kimi_singular = { KIMI_CALL, .section_start = "<|tool_call_section_begin|>",
     .section_end = "<|tool_call_section_end|>" };
-static const parser_format_t s_xlam_fence = {
-    .machine = PARSER_JSON, .section_start = "```json", .section_end = "```", .call_start = "{"
+static const parser_format_t s_xlam_mistral = {
+    .machine = PARSER_JSON, .section_start = "[TOOL_CALLS]", .call_start = "{", .also = &s_tagged_json
 };
+static const parser_format_t s_xlam_bare_fence = {
+    .machine = PARSER_JSON, .section_start = "```", .section_end = "```", .call_start = "{", .also = &s_xlam_mistral
+};
+static const parser_format_t s_xlam_fence = { .machine = PARSER_JSON,
+    .section_start = "```json",
+    .section_end = "```",
+    .call_start = "{",
+    .also = &s_xlam_bare_fence };
 static const parser_format_t s_command_r_blank = {
     .machine = PARSER_JSON, .section_start = "Action: ```json", .section_end = "```", .call_start = "{"
 };
@@ -202,8 +214,8 @@ static const parser_format_t s_formats [] = {
         .think_end = { "</mm:think>" },
         .section_start = NS "<tool_call>",
         .section_end = NS "</tool_call>",
-        .call_start = NS "<invoke name=\"",
-        .name_end = "\">",
+        .call_start = NS "<invoke name=",
+        .name_end = ">",
         .call_end = NS "</invoke>",
         .key_start = NS "<",
         .key_end = ">",
@@ -222,13 +234,13 @@ static const parser_format_t s_formats [] = {
         .machine = PARSER_TAGS,
         .section_start = "<" BAR "tool_calls_begin" BAR ">",
         .section_end = "<" BAR "tool_calls_end" BAR ">",
-        .call_start = "<steptml:invoke name=\"",
+        .call_start = "<steptml:invoke name=",
         .between = { "<" BAR "tool_call_begin" BAR ">function<" BAR "tool_sep" BAR ">",
             "<" BAR "tool_call_end" BAR ">" },
-        .name_end = "\">",
+        .name_end = ">",
         .call_end = "</steptml:invoke>",
-        .key_start = "<steptml:parameter name=\"",
-        .key_end = "\">",
+        .key_start = "<steptml:parameter name=",
+        .key_end = ">",
         .value_end = "</steptml:parameter>",
         .guess_types = true,
         .evidence = { "<steptml:invoke" } },
@@ -283,11 +295,14 @@ static const parser_format_t s_formats [] = {
         THINK,
         .machine = PARSER_TAGS,
         .guess_types = true,
-        .call_start = "<function name=\"",
-        .name_end = "\">",
+        .call_alone = true,
+        .section_start = "<tool_call>",
+        .section_end = "</tool_call>",
+        .call_start = "<function name=",
+        .name_end = ">",
         .call_end = "</function>",
-        .key_start = "<param name=\"",
-        .key_end = "\">",
+        .key_start = "<param name=",
+        .key_end = ">",
         .value_end = "</param>",
         .cdata = true,
         .evidence = { "<param name=" } },
@@ -296,6 +311,7 @@ static const parser_format_t s_formats [] = {
         .think_start = { "<seed:think>" },
         .think_end = { "</seed:think>" },
         QWEN_TAGS,
+        .calls_end_thinking = true,
         .section_start = "<seed:tool_call>",
         .section_end = "</seed:tool_call>",
         .evidence = { "<seed:tool_call>" } },
@@ -535,6 +551,7 @@ static const parser_format_t s_formats [] = {
         .section_start = "<|python_tag|>",
         .call_start = "{",
         .silent = { "<|eom_id|>", "<|eot_id|>" },
+        .also = &s_llama_json,
         .evidence = { "<|python_tag|>", "\"name\": function name, \"parameters\"" } },
     { .name = "functionary_v3_2",
         .names = "functionary",

@@ -10,6 +10,9 @@
 
 enum { QUOTE_OWN = 1, QUOTE_NONE = 2 };
 
+//  Bytes behind a quote that are looked at to see whether it ends a string.
+enum { FOLLOW_MAX = 64 };
+
 void
 literal_init (literal_t *self, const char *quote, bool arguments)
 {
@@ -262,6 +265,7 @@ s_open_string (literal_t *self, uint8_t quote, buffer_t *out)
     s_separate (self, out);
     buffer_append_byte (out, '"');
     self->open_quote = quote;
+    self->begun = self->tripled = false;
 }
 
 static void
@@ -297,10 +301,16 @@ s_end_digits (literal_t *self, buffer_t *out)
 }
 
 static bool
+s_is_letter (uint8_t byte)
+{
+    return ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z') || byte == '_';
+}
+
+static bool
 s_is_digit (uint8_t byte, uint8_t base)
 {
-    if (base == 8)
-        return byte >= '0' && byte <= '7';
+    if (base <= 10)
+        return byte >= '0' && byte < '0' + base;
     return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
 }
 
@@ -352,12 +362,19 @@ literal_in_string (const literal_t *self)
     return self->open_quote && self->open_quote != QUOTE_NONE;
 }
 
-uint8_t
-literal_string_end (const literal_t *self)
+//  What may end the string, in its middle; 0: we are not there.
+static uint8_t
+s_string_end (const literal_t *self)
 {
     if (self->escaped || self->digits_want || !literal_in_string (self))
         return 0;
     return self->open_quote == QUOTE_OWN ? (uint8_t)*self->quote : self->open_quote;
+}
+
+uint8_t
+literal_string_end (const literal_t *self)
+{
+    return self->begun ? s_string_end (self) : 0;
 }
 
 //  Bytes of a string that JSON has as they are, up to what may end it.
@@ -371,6 +388,122 @@ s_plain (span_t text, uint8_t end)
     return at;
 }
 
+//  Takes a byte of a string.
+static size_t
+s_put_byte (literal_t *self, uint8_t byte, buffer_t *out)
+{
+    self->begun = true;
+    json_escape_bytes (out, span_of (&byte, 1));
+    return 1;
+}
+
+//  Whether the next argument begins, `name =`, for which the comma is missing.
+static text_match_t
+s_match_argument (span_t text, bool last)
+{
+    size_t name = 0;
+    while (name < text.size && (s_is_digit (text.data [name], 10) || s_is_letter (text.data [name])))
+        name++;
+    size_t at = name + text_blanks (span_slice (text, name, text.size));
+    if (at + 1 >= text.size && at < FOLLOW_MAX && !last)
+        return TEXT_PARTIAL;
+    bool equals = name && at < text.size && text.data [at] == '=';
+    return equals && (at + 1 == text.size || text.data [at + 1] != '=') ? TEXT_WHOLE : TEXT_DIFFERS;
+}
+
+//  What stands behind a string, and is no reason to believe that it goes on.
+static const bool s_behind [UINT8_MAX + 1] = { [','] = true,
+    [')'] = true,
+    [']'] = true,
+    ['}'] = true,
+    [':'] = true,
+    [';'] = true,
+    ['='] = true,
+    ['+'] = true,
+    ['*'] = true,
+    ['%'] = true,
+    ['.'] = true };
+
+//  Whether a string may end before this text.
+static text_match_t
+s_match_behind_string (const literal_t *self, span_t text, bool last)
+{
+    size_t blanks = text_blanks (span_slice (text, 0, FOLLOW_MAX));
+    if (blanks == text.size || blanks == FOLLOW_MAX)
+        return last || blanks == FOLLOW_MAX ? TEXT_WHOLE : TEXT_PARTIAL;
+    uint8_t byte = text.data [blanks];
+    if (s_behind [byte] || s_may_end (self, byte))
+        return TEXT_WHOLE;
+    return blanks ? s_match_argument (span_slice (text, blanks, text.size), last) : TEXT_DIFFERS;
+}
+
+//  A quote in a string that one quote ends.
+static size_t
+s_quote (literal_t *self, span_t text, bool last, buffer_t *out)
+{
+    span_t rest = span_slice (text, 1, text.size);
+    size_t blanks = text_blanks (span_slice (rest, 0, FOLLOW_MAX));
+    uint8_t next = blanks < rest.size ? rest.data [blanks] : 0;
+    if (next == self->open_quote && !blanks && !self->begun) {
+        self->tripled = true;
+        return 2;
+    }
+    if (next == '\'' || next == '"') {
+        self->open_quote = next;
+        self->begun = true;
+        return blanks + 2;
+    }
+    text_match_t end = s_match_behind_string (self, rest, last);
+    if (end == TEXT_PARTIAL)
+        return REST;
+    if (end == TEXT_DIFFERS)
+        return s_put_byte (self, text.data [0], out);
+    s_close_string (self, out);
+    return 1;
+}
+
+//  The same where three end it.
+static size_t
+s_triple_quote (literal_t *self, span_t text, bool last, buffer_t *out)
+{
+    const uint8_t three [] = { self->open_quote, self->open_quote, self->open_quote };
+    text_match_t match = text_match_span (text, span_of (three, sizeof three), last);
+    if (match == TEXT_PARTIAL)
+        return REST;
+    if (match == TEXT_DIFFERS)
+        return s_put_byte (self, text.data [0], out);
+    s_close_string (self, out);
+    return sizeof three;
+}
+
+//  A quote in a string that it may end: mostly it does, which can be seen by the next byte.
+static size_t
+s_any_quote (literal_t *self, span_t text, bool last, buffer_t *out)
+{
+    if (self->tripled)
+        return s_triple_quote (self, text, last, out);
+    if (text.size == 1 || !s_behind [text.data [1]])
+        return s_quote (self, text, last, out);
+    s_close_string (self, out);
+    return 1;
+}
+
+//  Where the own quote may stand.
+static size_t
+s_own_quote (literal_t *self, span_t text, bool last, buffer_t *out)
+{
+    text_match_t match = text_match (text, self->quote, last);
+    if (match == TEXT_PARTIAL)
+        return REST;
+    if (match == TEXT_WHOLE) {
+        s_close_string (self, out);
+        return strlen (self->quote);
+    }
+    if (last && text_is_cut (text, span_from_string (self->quote)))
+        return text.size;
+    return s_put_byte (self, text.data [0], out);
+}
+
 //  Goes on in a string.  Returns the bytes taken; REST where a quote may be unfinished.
 static size_t
 s_string (literal_t *self, span_t text, bool last, buffer_t *out)
@@ -381,30 +514,23 @@ s_string (literal_t *self, span_t text, bool last, buffer_t *out)
         s_escaped (self, text.data [0], out);
         return 1;
     }
-    size_t plain = s_plain (text, literal_string_end (self));
+    size_t plain = s_plain (text, s_string_end (self));
     if (plain) {
+        self->begun = true;
         buffer_append (out, span_of (text.data, plain));
-        return plain;
+        bool ends = !self->tripled && self->open_quote != QUOTE_OWN && plain + 1 < text.size &&
+                    text.data [plain] == self->open_quote && s_behind [text.data [plain + 1]];
+        if (ends)
+            s_close_string (self, out);
+        return plain + ends;
     }
-    bool own = self->open_quote == QUOTE_OWN;
-    text_match_t match = own ? text_match (text, self->quote, last) : TEXT_DIFFERS;
-    if (!own && text.data [0] == self->open_quote) {
-        s_close_string (self, out);
-        return 1;
-    }
-    if (!own && text.data [0] == '\\') {
-        self->escaped = true;
-        return 1;
-    }
-    if (match == TEXT_PARTIAL)
-        return REST;
-    if (match == TEXT_WHOLE) {
-        s_close_string (self, out);
-        return strlen (self->quote);
-    }
-    if (own && last && text_is_cut (text, span_from_string (self->quote)))
-        return text.size;
-    json_escape_bytes (out, span_slice (text, 0, 1));
+    if (self->open_quote == QUOTE_OWN)
+        return s_own_quote (self, text, last, out);
+    if (text.data [0] == self->open_quote)
+        return s_any_quote (self, text, last, out);
+    if (text.data [0] != '\\')
+        return s_put_byte (self, text.data [0], out);
+    self->escaped = self->begun = true;
     return 1;
 }
 

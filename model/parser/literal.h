@@ -1,6 +1,7 @@
 //  literal - a value in Python's notation, or Gemma's, written as JSON
 //
-//  a=1, b='x' inside f(...) becomes "a": 1, "b": "x"; True, None, tuples, both quotes and their escapes as Python has them.
+//  a=1, b='x' inside f(...) becomes "a": 1, "b": "x"; True, None, tuples, both quotes, alone or as three, their escapes, and
+//  strings side by side as Python has them.  A quote inside a string is part of it where none can end: 'sed 's/a/b/' f'.
 //  Gemma's {k:<|"|>v<|"|>} has a quote of its own, between which nothing is an escape, and bare keys up to ':' and bare values up
 //  to ',' or a closing bracket, in which blanks and other quotes mean nothing.  A word of more than LITERAL_WORD_MAX bytes is a
 //  string.  Incremental; whatever comes in, what comes out is JSON.
@@ -23,6 +24,8 @@ typedef struct {
     bool in_key;                     //  A key comes next, or is being read
     bool keyed;                      //  A key came, its value has not
     uint8_t open_quote;              //  The string being read ends so; 1: at `quote`; 2: as a word does; 0: no string
+    bool begun;                      //  It has a byte
+    bool tripled;                    //  Three quotes end it
     bool escaped;                    //  Behind a backslash
     char digits [8];                 //  Of a numeric escape
     uint8_t digits_size;             //  How many came

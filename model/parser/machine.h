@@ -205,7 +205,7 @@ size_t marks_find (parser_t *self, span_t text, bool last, text_match_t *match, 
 
 //  ---- tail.c ----------------------------------------------------------------------------------------------------------
 
-//  Notes which bytes begin closers.
+//  Notes which bytes begin closers, and entities.
 void tail_learn (parser_t *self);
 
 //  Bytes at the end, of what is held and this text behind it, that are or begin the closers with which an answer may end; 0 where

@@ -77,10 +77,12 @@ s_close (parser_t *self)
     machine_flush (self);
 }
 
+//  A string whose own end waits for proof is not open any more.
 static bool
 s_inside (const parser_t *self)
 {
-    return self->phase == ARGUMENTS && literal_in_string (&self->literal);
+    bool ends = self->held.size && !self->row->quote && self->held.data [0] == self->literal.open_quote;
+    return self->phase == ARGUMENTS && literal_in_string (&self->literal) && !ends;
 }
 
 const machine_t machine_literal = { .begin = s_begin, .step = s_step, .close = s_close, .inside = s_inside };

@@ -29,24 +29,44 @@ s_begin (parser_t *self)
     buffer_clear (&self->word);
 }
 
+static const char *const s_entities [][2] = { { "&quot;", "\"" }, { "&lt;", "<" }, { "&gt;", ">" }, { "&amp;", "&" } };
+
 //  Text of a name or a key, entities read where the row writes them.  Borrowed from the text or from `room`.
 static span_t
 s_plain (const parser_t *self, span_t text, buffer_t *room)
 {
-    static const char *const entities [][2] = { { "&quot;", "\"" }, { "&lt;", "<" }, { "&gt;", ">" },
-        { "&amp;", "&" } };
     if (!self->row->entities || span_find_byte (text, '&') == text.size)
         return text;
     while (text.size) {
         size_t size = 1, which = 0;
-        while (which < 4 && text_match (text, entities [which][0], true) != TEXT_WHOLE)
+        while (which < 4 && text_match (text, s_entities [which][0], true) != TEXT_WHOLE)
             which++;
         if (which < 4)
-            size = strlen (entities [which][0]);
-        buffer_append (room, which < 4 ? span_from_string (entities [which][1]) : span_slice (text, 0, 1));
+            size = strlen (s_entities [which][0]);
+        buffer_append (room, which < 4 ? span_from_string (s_entities [which][1]) : span_slice (text, 0, 1));
         text = span_slice (text, size, text.size);
     }
     return buffer_span (room);
+}
+
+//  Bytes of the quoted text at the start, quotes included; 0 where there is none.
+static size_t
+s_quoted (span_t text)
+{
+    if (!text.size || (text.data [0] != '"' && text.data [0] != '\''))
+        return 0;
+    size_t size = span_find_byte (span_slice (text, 1, text.size), text.data [0]);
+    return size + 2 <= text.size ? size + 2 : 0;
+}
+
+//  A name without quotes; the second may be missing.
+static span_t
+s_unquote (span_t name)
+{
+    size_t quoted = s_quoted (name);
+    if (quoted && quoted == name.size)
+        return span_slice (name, 1, quoted - 2);
+    return name.size > 1 && name.data [0] == '"' ? span_slice (name, 1, name.size) : name;
 }
 
 //  A tool's name that a model wrote twice, f.f, because its recipients are written so.
@@ -64,9 +84,7 @@ static size_t
 s_begin_call (parser_t *self)
 {
     buffer_t room = { 0 };
-    span_t name = span_trim (buffer_span (&self->word));
-    if (name.size > 1 && name.data [0] == '"')
-        name = span_slice (name, 1, name.size - 1 - (name.data [name.size - 1] == '"'));
+    span_t name = s_unquote (span_trim (buffer_span (&self->word)));
     self->phase = BODY;
     bool begun = machine_begin_call (self, s_undouble (self, s_plain (self, name, &room)), (span_t){ 0 });
     buffer_fini (&room);
@@ -196,13 +214,16 @@ s_make_closer (parser_t *self, span_t key)
     return key.size && key.data [0] != '/' && self->closer.size <= CLOSER_MAX;
 }
 
-//  What stands between KEY_START and the value is in `word`; the key is its first `size` bytes.
+//  What stands between KEY_START and the value is in `word`; the key is its first `size` bytes, or is in quotes there, attributes
+//  behind it.
 static void
 s_begin_value (parser_t *self, size_t size)
 {
     buffer_t room = { 0 };
     span_t word = buffer_span (&self->word);
-    span_t written = span_slice (word, 0, size);
+    size_t quoted = s_quoted (span_slice (word, 0, size));
+    size = quoted ? quoted : size;
+    span_t written = quoted ? span_slice (word, 1, quoted - 2) : span_slice (word, 0, size);
     span_t key = s_plain (self, span_trim (written), &room);
     bool whole = s_make_closer (self, written);
     self->schema = schema_of_member (self->tool_schema, key);
@@ -246,6 +267,13 @@ s_key (parser_t *self, span_t text, bool last)
 }
 
 //  ---- Values ----------------------------------------------------------------------------------------------------------
+
+//  Where a value may stand in CDATA, entities in one that does not are what they are in XML.
+static bool
+s_has_entities (const parser_t *self)
+{
+    return self->row->cdata && self->closer.data [0] != ']';
+}
 
 static void
 s_value_piece (parser_t *self, span_t piece)
@@ -342,13 +370,29 @@ s_match_next_key (const parser_t *self, span_t text, bool last)
     return other ? TEXT_WHOLE : TEXT_DIFFERS;
 }
 
-//  Bytes up to what may be the value's end.
+//  Bytes up to what may be the value's end, or an entity.
 static size_t
 s_value_run (const parser_t *self, span_t text)
 {
     const uint8_t *end = memchr (text.data, self->closer.data [0], text.size);
     size_t run = end ? (size_t)(end - text.data) : text.size;
-    return run;
+    return s_has_entities (self) ? span_find_byte (span_slice (text, 0, run), '&') : run;
+}
+
+//  Takes an entity.  Returns its bytes; 0 where none stands at the start, MACHINE_WAIT where one may.
+static size_t
+s_entity (parser_t *self, span_t text, bool last)
+{
+    for (size_t i = 0; s_has_entities (self) && i < sizeof s_entities / sizeof *s_entities; i++) {
+        text_match_t match = text_match (text, s_entities [i][0], last);
+        if (match == TEXT_PARTIAL)
+            return MACHINE_WAIT;
+        if (match == TEXT_WHOLE) {
+            s_value_piece (self, span_from_string (s_entities [i][1]));
+            return strlen (s_entities [i][0]);
+        }
+    }
+    return 0;
 }
 
 //  At the end of an answer: the beginning of what ends a value. Behind the newline before it, a byte is enough, or none.
@@ -396,7 +440,10 @@ s_value (parser_t *self, span_t text, bool last)
         s_value_piece (self, span_slice (text, 0, run - newline));
         return run - newline;
     }
-    size_t inner = s_inner_tag (self, text, last);
+    size_t inner = text.data [0] == '&' ? s_entity (self, text, last) : 0;
+    if (inner)
+        return inner;
+    inner = s_inner_tag (self, text, last);
     if (inner == MACHINE_WAIT)
         return inner;
     if (inner) {

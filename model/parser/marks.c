@@ -173,7 +173,8 @@ s_find_mark (const parser_t *self, span_t text, bool last, const mark_t **found)
     size_t longest = 0;
     for (size_t i = 0; i < self->mark_count; i++) {
         const mark_t *mark = &self->marks [i];
-        if (mark->text.data [0] != text.data [0] || !s_is_live (self, mark))
+        bool differs = mark->text.size > 1 && text.size > 1 && mark->text.data [1] != text.data [1];
+        if (mark->text.data [0] != text.data [0] || differs || !s_is_live (self, mark))
             continue;
         text_match_t match = s_match_mark (self, text, mark, last);
         if (match == TEXT_DIFFERS)

@@ -644,6 +644,8 @@ test_reasoning_begins_where_the_prompt_left_it (void **state)
         { SAYS ("hermes", "<think>x<tool_call>{\"name\":\"f\",\"arguments\":{}}</tool_call></think>y", "y", "x",
             "f(){}\n") },
         { SAYS ("gemma4", "<|channel>thought\nx<|tool_call>call:f{}<tool_call|><channel|>y", "y", "x", "f(){}\n") },
+        { SAYS ("seed_oss", "<seed:think>x<seed:tool_call><function=f></function></seed:tool_call></seed:think>y", "y",
+            "x", "f(){}\n") },
         { SAYS ("minimax_m2", "x<minimax:tool_call><invoke name=\"f\"></invoke></minimax:tool_call></think>y", "y", "x",
               "f(){}\n"),
             .prompt = "<think>\n" },

@@ -38,6 +38,7 @@ tail_learn (parser_t *self)
             if (closers [i])
                 self->ends [(uint8_t)*closers [i]] |= ENDS_TAIL | RUN_STRING;
         self->ends ['\n'] |= s_has_json (row) ? ENDS_TAIL : 0;
+        self->ends ['&'] |= row->cdata ? RUN_STRING : 0;
     }
 }
 

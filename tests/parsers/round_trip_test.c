@@ -41,7 +41,7 @@ s_draw_string (round_t *self, buffer_t *out)
     const parser_format_t *row = self->format;
     bool tags = row->machine == PARSER_TAGS, json = row->machine == PARSER_JSON || row->machine == PARSER_NAMED;
     const char *const words [] = { "a", " ", "\n", "{", "}", "]", "\"", "'", "\\", "\xe6\xbc\xa2\xf0\x9f\xa6\x99",
-        "&amp;", "null", "<", "</", "<x>", ", b=1)", "\t", "\x01",
+        row->cdata ? NULL : "&amp;", "null", "<", "</", "<x>", ", b=1)", "\t", "\x01",
         json || (tags && !row->nested) ? row->section_start : NULL, row->machine == PARSER_HARMONY ? "<|call|>" : NULL,
         json ? row->section_end : NULL, json ? row->call_end : NULL, tags && !row->nested ? row->value_end : NULL };
     for (uint64_t left = random_below (&self->random, 6); left; left--) {
