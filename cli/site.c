@@ -94,33 +94,49 @@ site_check_contents (span_t text, complaints_t *complaints)
         "it says nothing; begin with examples/fleet.yaml, or with `stator check --print-default`");
 }
 
+//  An error without complaints: there is no such file.
+static status_t
+s_read_fleet (manifest_t **fleet, const invocation_t *invocation, const char *file, site_check_fn *check,
+    complaints_t *complaints, error_t *error)
+{
+    buffer_t text = { 0 };
+    status_t status = STATUS_OK;
+    if (!file)
+        buffer_append_string (&text, manifest_builtin);
+    else
+        status = environment_read_file (file, CONFIG_SIZE_MAX, &text, error);
+    if (status == STATUS_OK) {
+        *fleet = manifest_new (buffer_span (&text), &invocation->all, &environment_world, complaints);
+        site_check_contents (buffer_span (&text), complaints);
+        if (check)
+            check (*fleet, complaints);
+        status = complaints_to_error (complaints, error);
+    }
+    buffer_fini (&text);
+    return status;
+}
+
+static const char *
+s_name_of (const char *file)
+{
+    return file ? file : "built-in fleet";
+}
+
 result_t
 site_read_fleet (manifest_t **fleet, const invocation_t *invocation, const char *file, site_check_fn *check)
 {
-    buffer_t text = { 0 }, said = { 0 };
+    buffer_t said = { 0 };
     error_t error;
     complaints_t complaints;
-    complaints_init (&complaints, file ? file : "built-in fleet");
-    result_t result = RESULT_OK;
-    if (!file)
-        buffer_append_string (&text, manifest_builtin);
-    else if (environment_read_file (file, CONFIG_SIZE_MAX, &text, &error) != STATUS_OK) {
+    complaints_init (&complaints, s_name_of (file));
+    status_t status = s_read_fleet (fleet, invocation, file, check, &complaints, &error);
+    if (status != STATUS_OK && !complaints_any (&complaints))
         command_complain (invocation->command, "%s", error.text);
-        result = RESULT_USAGE;
-    }
-    if (result == RESULT_OK) {
-        *fleet = manifest_new (buffer_span (&text), &invocation->all, &environment_world, &complaints);
-        site_check_contents (buffer_span (&text), &complaints);
-        if (check)
-            check (*fleet, &complaints);
-        result = complaints_any (&complaints) ? RESULT_USAGE : RESULT_OK;
-        complaints_render (&complaints, &said);
-        fputs (buffer_string (&said), stderr);
-    }
+    complaints_render (&complaints, &said);
+    fputs (buffer_string (&said), stderr);
     buffer_fini (&said);
-    buffer_fini (&text);
     complaints_fini (&complaints);
-    return result;
+    return status == STATUS_OK ? RESULT_OK : RESULT_USAGE;
 }
 
 manifest_t *
@@ -251,15 +267,26 @@ site_publish (const site_t *self, manifest_t *fleet, error_t *error)
     return status;
 }
 
+//  What is wrong is said where the log is, not to a terminal that may be gone.
+static status_t
+s_read_anew (manifest_t **fresh, const invocation_t *invocation, const char *file, error_t *error)
+{
+    error_t why;
+    complaints_t complaints;
+    complaints_init (&complaints, s_name_of (file));
+    status_t status = s_read_fleet (fresh, invocation, file, s_check_host, &complaints, &why);
+    complaints_fini (&complaints);
+    return status == STATUS_OK ? STATUS_OK
+                               : error_set (error, STATUS_INVALID, "%s; all of the file is as before", why.text);
+}
+
 status_t
 site_reload (site_t *self, const invocation_t *invocation, const char *file, bool publish, error_t *error)
 {
     manifest_t *fresh = NULL;
     buffer_t changed = { 0 };
-    status_t status = STATUS_OK;
-    if (site_read_fleet (&fresh, invocation, file, s_check_host) != RESULT_OK)
-        status = error_set (error, STATUS_INVALID, "the configuration is wrong; all of it is as before");
-    else
+    status_t status = s_read_anew (&fresh, invocation, file, error);
+    if (status == STATUS_OK)
         status = s_compare (self->fleet, fresh, &changed, error);
     if (status == STATUS_OK && publish)
         status = site_publish (self, fresh, error);
