@@ -125,6 +125,17 @@ s_rules_make_all (tokenizer_t *self)
     return id == size;
 }
 
+//  Whether characters that are no tokens are left out: then those beside them meet.
+static bool
+s_leaves_out (const tokenizer_t *self)
+{
+    const bpe_t *bpe = &self->bpe;
+    bool has_bytes = bpe->byte_fallback;
+    for (size_t byte = 0; byte < 256 && has_bytes; byte++)
+        has_bytes = bpe->bytes [byte] != TOKEN_NONE;
+    return self->model == MODEL_BPE && bpe->unknown == TOKEN_NONE && !has_bytes;
+}
+
 static void
 s_find_parts (tokenizer_t *self)
 {
@@ -164,7 +175,7 @@ body_seal (tokenizer_t *self, error_t *error)
     if (self->bpe.knows_bytes)
         s_find_parts (self);
     else if (self->model <= MODEL_UNIGRAM && !self->bpe.byte_level && !bpe_is_affixed (&self->bpe) &&
-             s_rules_make_all (self))
+             !s_leaves_out (self) && s_rules_make_all (self))
         parts_init (&self->parts, self->vocabulary);
     s_fill_cache (self);
     s_mark_tokens (self);

@@ -239,7 +239,7 @@ static const kind_t s_kinds [] = {
         false, "1 2" },
     { "Marks do not part what would be a token without the rules",
         "{\"model\": {\"type\": \"BPE\", \"vocab\": {\"\\u2581\": 0, \"a\": 1, \"b\": 2, \"\\u2581ab\": 3, "
-        "\"\\u2581a\": 4}, \"merges\": [[\"\\u2581\", \"a\"]], \"ignore_merges\": true}}",
+        "\"\\u2581a\": 4}, \"merges\": [[\"\\u2581\", \"a\"]], \"ignore_merges\": true, \"unk_token\": \"b\"}}",
         "a\xe2\x96\x81"
         "ab",
         false, "1 4 2" },
@@ -284,6 +284,12 @@ static const kind_t s_kinds [] = {
         "{\"a\": 0, "
         "\"b\": 1}, \"merges\": []}}",
         "ab", false, "0 1" },
+    { "What is left out lets those beside it meet",
+        "{\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0, \"\\u2581\": 1, \"a\\u2581\": 2}, \"merges\": [\"a "
+        "\\u2581\"]}}",
+        "aX\xe2\x96\x81"
+        "a",
+        false, "2 0" },
     { "An empty text is replaced everywhere",
         "{\"normalizer\": {\"type\": \"Replace\", \"pattern\": {\"String\": \"\"}, \"content\": \"b\"}, \"model\": "
         "{\"type\": "
