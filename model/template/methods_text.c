@@ -626,7 +626,7 @@ s_istitle (render_t *render, value_t self, const args_t *args)
     bool found = false;
     for (size_t at = 0, size; at < self.as.text.size; at += size) {
         uint32_t point = unicode_decode (span_slice (self.as.text, at, 4), &size);
-        bool upper = unicode_is_upper (point);
+        bool upper = unicode_is_upper (point) || unicode_is_title (point);
         bool lower = unicode_is_lower (point);
         if ((upper && inside) || (lower && !inside))
             return value_bool (false);

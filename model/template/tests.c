@@ -122,7 +122,7 @@ s_all_cased (render_t *render, value_t value, bool (*has) (uint32_t point), bool
     value_scan (&render->heap, text);
     for (size_t at = 0, size; at < text.size; at += size) {
         uint32_t point = unicode_decode (span_slice (text, at, 4), &size);
-        if (lacks (point))
+        if (lacks (point) || unicode_is_title (point))
             return false;
         found |= has (point);
     }

@@ -2,6 +2,8 @@
 
 #include <utf8proc.h>
 
+#include "model/template/casing.h"
+
 uint32_t
 unicode_decode (span_t text, size_t *size)
 {
@@ -112,7 +114,9 @@ unicode_is_digit (uint32_t point)
 {
     static const uint32_t ranges [][2] = { { 0xb2, 0xb3 }, { 0xb9, 0xb9 }, { 0x2070, 0x2070 }, { 0x2074, 0x2079 },
         { 0x2080, 0x2089 }, { 0x2460, 0x2468 }, { 0x2474, 0x247c }, { 0x2488, 0x2490 }, { 0x24ea, 0x24ea },
-        { 0x24f5, 0x24fd }, { 0x24ff, 0x24ff }, { 0x2776, 0x277e }, { 0x2780, 0x2788 }, { 0x278a, 0x2792 } };
+        { 0x24f5, 0x24fd }, { 0x24ff, 0x24ff }, { 0x2776, 0x277e }, { 0x2780, 0x2788 }, { 0x278a, 0x2792 },
+        { 0x1369, 0x1371 }, { 0x19da, 0x19da }, { 0x10a40, 0x10a43 }, { 0x10e60, 0x10e68 }, { 0x11052, 0x1105a },
+        { 0x1f100, 0x1f10a } };
     for (size_t i = 0; i < sizeof ranges / sizeof *ranges; i++)
         if (point >= ranges [i][0] && point <= ranges [i][1])
             return true;
@@ -144,80 +148,122 @@ unicode_is_lower (uint32_t point)
     return utf8proc_islower ((utf8proc_int32_t)point) || point == 0xaa || point == 0xba;
 }
 
-typedef utf8proc_int32_t (convert_fn) (utf8proc_int32_t point);
-
-//  Capitals of several code points; "" for any other character.
-static const char *
-s_long_upper (uint32_t point)
+bool
+unicode_is_title (uint32_t point)
 {
-    static const struct {
-        uint32_t point;
-        const char *upper;
-    } rows [] = { { 0xdf, "SS" }, { 0x149, "\xca\xbcN" }, { 0xfb00, "FF" }, { 0xfb01, "FI" }, { 0xfb02, "FL" },
-        { 0xfb03, "FFI" }, { 0xfb04, "FFL" }, { 0xfb05, "ST" }, { 0xfb06, "ST" } };
-    for (size_t i = 0; point >= 0xdf && i < sizeof rows / sizeof *rows; i++)
-        if (rows [i].point == point)
-            return rows [i].upper;
-    return "";
+    return s_category (point) == UTF8PROC_CATEGORY_LT;
 }
 
-//  A Greek sigma that ends a word is written otherwise in lower case.
+//  Upper, lower or title case; also letters without a category that says so.
+static bool
+s_is_cased (uint32_t point)
+{
+    return unicode_is_upper (point) || unicode_is_lower (point) || unicode_is_title (point);
+}
+
+//  Whether a character is passed over where it is asked what stands beside a Greek sigma.
+static bool
+s_is_passed (uint32_t point)
+{
+    static const uint32_t others [] = { '\'', '.', ':', 0xb7, 0x387, 0x55f, 0x5f4, 0x2018, 0x2019, 0x2024, 0x2027,
+        0xfe13, 0xfe52, 0xfe55, 0xff07, 0xff0e, 0xff1a };
+    utf8proc_category_t category = s_category (point);
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        if (others [i] == point)
+            return true;
+    return category == UTF8PROC_CATEGORY_MN || category == UTF8PROC_CATEGORY_ME || category == UTF8PROC_CATEGORY_CF ||
+           category == UTF8PROC_CATEGORY_LM || category == UTF8PROC_CATEGORY_SK;
+}
+
+//  A Greek sigma that ends a word is written otherwise in lower case: one behind a letter, and before none.
 static bool
 s_ends_word (span_t text, size_t at, size_t size)
 {
-    size_t before = at;
-    size_t next;
-    while (before && (text.data [--before] & 0xc0) == 0x80)
-        ;
-    span_t rest = span_slice (text, at + size, 4);
-    return at && unicode_is_letter (unicode_decode (span_slice (text, before, 4), &next)) &&
-           !(rest.size && unicode_is_letter (unicode_decode (rest, &next)));
+    uint32_t point = '.';
+    size_t before = at, behind = at + size, next;
+    while (before && s_is_passed (point)) {
+        while ((text.data [--before] & 0xc0) == 0x80 && before)
+            ;
+        point = unicode_decode (span_slice (text, before, 4), &next);
+    }
+    if (!at || s_is_passed (point) || !s_is_cased (point))
+        return false;
+    for (point = '.'; behind < text.size && s_is_passed (point); behind += next)
+        point = unicode_decode (span_slice (text, behind, 4), &next);
+    return s_is_passed (point) || !s_is_cased (point);
+}
+
+//  Each appends what becomes of a character at a place of a text.
+typedef void (append_fn) (buffer_t *out, span_t text, size_t at, size_t size, uint32_t point);
+
+static void
+s_append_lower (buffer_t *out, span_t text, size_t at, size_t size, uint32_t point)
+{
+    if (point == 0x130)
+        buffer_append_string (out, "i\xcc\x87");
+    else if (point == 0x3a3 && s_ends_word (text, at, size))
+        unicode_append (out, 0x3c2);
+    else
+        unicode_append (out, (uint32_t)utf8proc_tolower ((utf8proc_int32_t)point));
 }
 
 static void
-s_convert (buffer_t *out, span_t text, convert_fn *convert)
+s_append_upper (buffer_t *out, span_t text, size_t at, size_t size, uint32_t point)
 {
-    for (size_t at = 0, size; at < text.size; at += size) {
-        if (text.data [at] < 0x80) {
-            buffer_append_byte (out, (uint8_t)convert (text.data [at]));
-            size = 1;
-            continue;
-        }
-        uint32_t point = unicode_decode (span_slice (text, at, 4), &size);
-        const char *long_upper = convert == utf8proc_toupper ? s_long_upper (point) : "";
-        if (*long_upper)
-            buffer_append_string (out, long_upper);
-        else if (convert == utf8proc_tolower && point == 0x130)
-            buffer_append_string (out, "i\xcc\x87");
-        else if (convert == utf8proc_tolower && point == 0x3a3 && s_ends_word (text, at, size))
-            unicode_append (out, 0x3c2);
-        else
-            unicode_append (out, (uint32_t)convert ((utf8proc_int32_t)point));
-    }
+    const char *upper = casing_upper (point);
+    if (*upper)
+        buffer_append_string (out, upper);
+    else
+        unicode_append (out, (uint32_t)utf8proc_toupper ((utf8proc_int32_t)point));
 }
 
-static utf8proc_int32_t
-s_swap (utf8proc_int32_t point)
+static void
+s_append_title (buffer_t *out, uint32_t point)
 {
-    return unicode_is_upper ((uint32_t)point) ? utf8proc_tolower (point) : utf8proc_toupper (point);
+    const char *title = casing_title (point);
+    if (*title)
+        buffer_append_string (out, title);
+    else
+        unicode_append (out, (uint32_t)utf8proc_totitle ((utf8proc_int32_t)point));
+}
+
+static void
+s_append_other (buffer_t *out, span_t text, size_t at, size_t size, uint32_t point)
+{
+    if (unicode_is_upper (point))
+        s_append_lower (out, text, at, size, point);
+    else if (unicode_is_lower (point))
+        s_append_upper (out, text, at, size, point);
+    else
+        unicode_append (out, point);
+}
+
+//  From a place on.
+static void
+s_convert (buffer_t *out, span_t text, size_t at, append_fn *append)
+{
+    for (size_t size; at < text.size; at += size) {
+        uint32_t point = unicode_decode (span_slice (text, at, 4), &size);
+        append (out, text, at, size, point);
+    }
 }
 
 void
 unicode_append_swapped (buffer_t *out, span_t text)
 {
-    s_convert (out, text, s_swap);
+    s_convert (out, text, 0, s_append_other);
 }
 
 void
 unicode_append_upper (buffer_t *out, span_t text)
 {
-    s_convert (out, text, utf8proc_toupper);
+    s_convert (out, text, 0, s_append_upper);
 }
 
 void
 unicode_append_lower (buffer_t *out, span_t text)
 {
-    s_convert (out, text, utf8proc_tolower);
+    s_convert (out, text, 0, s_append_lower);
 }
 
 void
@@ -234,27 +280,13 @@ unicode_append_folded (buffer_t *out, span_t text)
     }
 }
 
-//  The first character of a text as it begins a word; its size.
-static size_t
-s_append_first (buffer_t *out, span_t text)
-{
-    size_t size = 0;
-    uint32_t point = text.size ? unicode_decode (text, &size) : 0;
-    span_t upper = span_from_string (s_long_upper (point));
-    if (upper.size && upper.data [0] < 0x80) {
-        buffer_append_byte (out, upper.data [0]);
-        unicode_append_lower (out, span_slice (upper, 1, upper.size));
-    } else {
-        s_convert (out, span_slice (text, 0, size), utf8proc_totitle);
-    }
-    return size;
-}
-
 void
 unicode_append_capital (buffer_t *out, span_t text)
 {
-    size_t first = s_append_first (out, text);
-    unicode_append_lower (out, span_slice (text, first, text.size));
+    size_t size = 0;
+    if (text.size)
+        s_append_title (out, unicode_decode (text, &size));
+    s_convert (out, text, size, s_append_lower);
 }
 
 void
@@ -264,10 +296,10 @@ unicode_append_title (buffer_t *out, span_t text)
     for (size_t at = 0, size; at < text.size; at += size) {
         uint32_t point = unicode_decode (span_slice (text, at, 4), &size);
         if (inside)
-            unicode_append (out, (uint32_t)utf8proc_tolower ((utf8proc_int32_t)point));
+            s_append_lower (out, text, at, size, point);
         else
-            s_append_first (out, span_slice (text, at, size));
-        inside = unicode_is_letter (point);
+            s_append_title (out, point);
+        inside = s_is_cased (point);
     }
 }
 

@@ -35,9 +35,10 @@ bool unicode_is_numeric (uint32_t point);         //  str.isnumeric (), but for 
 bool unicode_is_alphanumeric (uint32_t point);    //  str.isalnum ()
 bool unicode_is_upper (uint32_t point);
 bool unicode_is_lower (uint32_t point);
+bool unicode_is_title (uint32_t point);    //  Upper, then lower case, in one
 
-//  Appends in upper, lower, the other, or title case (the first letter of each word upper, the rest lower).  One code point
-//  becomes one, but for a few that have no capital of their own.
+//  Appends in upper, lower, the other, or title case (the first letter of each word upper, the rest lower).  A word is a
+//  run of letters that have a case.  One code point becomes one, but for a hundred that have no capital of their own.
 void unicode_append_upper (buffer_t *out, span_t text);
 void unicode_append_lower (buffer_t *out, span_t text);
 void unicode_append_capital (buffer_t *out, span_t text);    //  The first letter only
