@@ -284,6 +284,15 @@ static const kind_t s_kinds [] = {
         "{\"a\": 0, "
         "\"b\": 1}, \"merges\": []}}",
         "ab", false, "0 1" },
+    { "Word pieces without a type",
+        "{\"model\": {\"vocab\": {\"[UNK]\": 0, \"a\": 1, \"##b\": 2}, \"unk_token\": \"[UNK]\", "
+        "\"continuing_subword_prefix\": \"##\", \"max_input_chars_per_word\": 100}}",
+        "ab", false, "1 2" },
+    { "Word levels without a type",
+        "{\"model\": {\"vocab\": {\"[UNK]\": 0, \"a\": 1, \"##b\": 2}, \"unk_token\": \"[UNK]\"}}", "ab", false, "0" },
+    { "Unigrams without a type",
+        "{\"model\": {\"unk_id\": 0, \"vocab\": [[\"<unk>\", 0.0], [\"a\", -1.0], [\"b\", -1.0], [\"ab\", -1.5]]}}",
+        "abx", false, "3 0" },
     { "What is left out lets those beside it meet",
         "{\"model\": {\"type\": \"BPE\", \"vocab\": {\"a\": 0, \"\\u2581\": 1, \"a\\u2581\": 2}, \"merges\": [\"a "
         "\\u2581\"]}}",

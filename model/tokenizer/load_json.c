@@ -470,11 +470,23 @@ s_load_bpe (loading_t *self)
     return status;
 }
 
-//  Old files have no type: a BPE model is one with merges.
+//  Old files have no type: a BPE model is one with merges, unigrams have a row, and word pieces say how they go on.
+static span_t
+s_type (const loading_t *self)
+{
+    span_t vocabulary = self->parts [PART_VOCAB];
+    if (self->parts [PART_TYPE].size || s_is_bpe (self))
+        return self->parts [PART_TYPE];
+    if (vocabulary.size && vocabulary.data [0] == '[')
+        return SPAN ("\"Unigram\"");
+    return self->parts [PART_PREFIX].size && self->parts [PART_CHARACTERS].size ? SPAN ("\"WordPiece\"")
+                                                                                : SPAN ("\"WordLevel\"");
+}
+
 static status_t
 s_load_model (loading_t *self)
 {
-    span_t type = self->parts [PART_TYPE];
+    span_t type = s_type (self);
     status_t status;
     if (span_equal_string (type, "\"Unigram\""))
         status = s_load_unigram (self);
