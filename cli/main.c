@@ -3,6 +3,7 @@
 //  Finds the verb, reads its flags, runs it.
 
 #include <malloc.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -248,10 +249,28 @@ s_avoid_pauses (void)
 #endif
 }
 
-int
-main (int argc, char **argv)
+//  What nobody wants to read any more (a pipe whose reader has left) is not missed.
+static bool
+s_output_is_wanted (void)
 {
-    s_avoid_pauses ();
+    struct pollfd output = { .fd = STDOUT_FILENO, .events = POLLOUT };
+    return poll (&output, 1, 0) < 0 || !(output.revents & POLLERR);
+}
+
+//  Whoever reads a file that is not whole must hear of it.
+static int
+s_finish_output (int result)
+{
+    bool lost = ferror (stdout);
+    if ((fflush (stdout) == 0 && !lost) || !s_output_is_wanted ())
+        return result;
+    fprintf (stderr, "stator: standard output is not whole: it took no more; is the disk full?\n");
+    return result == RESULT_OK ? RESULT_FAILED : result;
+}
+
+static int
+s_main (int argc, char **argv)
+{
     const char *const *words = (const char *const *)argv + 2;
     size_t count = argc > 2 ? (size_t)argc - 2 : 0;
     const char *verb = argc > 1 ? argv [1] : "";
@@ -266,4 +285,11 @@ main (int argc, char **argv)
         return s_help (words, count);
     const command_t *command = s_find (verb);
     return command ? s_run (command, argv [0], words, count) : s_complain_verb (verb);
+}
+
+int
+main (int argc, char **argv)
+{
+    s_avoid_pauses ();
+    return s_finish_output (s_main (argc, argv));
 }

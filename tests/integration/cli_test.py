@@ -327,6 +327,22 @@ class FleetTest(unittest.TestCase):
         answer = connection.getresponse()
         self.assertEqual((answer.status, answer.read(), answer.getheader("Allow")), (204, b"", "POST, OPTIONS"))
 
+    def test_output_that_does_not_get_out_is_no_success(self):
+        for words in (["--version"], ["help"], ["check", "--print-default"], ["ps", "--json", *self.site],
+                      ["tail", "-n", "1", *self.site], ["call", "router/0", "get_status", *self.site]):
+            with open("/dev/full", "wb") as full:
+                done = subprocess.run([STATOR, *words], stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+            self.assertEqual((done.returncode, done.stderr), (1, b"stator: standard output is not whole: it took no more; is the "
+                                                                 b"disk full?\n"), words)
+
+    def test_output_that_nobody_wants_to_read_is_not_missed(self):
+        ours, theirs = os.pipe()
+        os.close(ours)
+        with open(theirs, "wb") as pipe:
+            done = subprocess.run(["env", "--ignore-signal=PIPE", STATOR, "help"], stdout=pipe, stderr=subprocess.PIPE, timeout=60,
+                                  check=False)
+        self.assertEqual((done.returncode, done.stderr), (0, b""))
+
     def test_ps_lists_every_actor_and_process(self):
         code, actors = self.ps()
         self.assertEqual(code, 0)
