@@ -2,6 +2,7 @@
 //
 //  Finds the verb, reads its flags, runs it.
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <poll.h>
 #include <signal.h>
@@ -249,6 +250,17 @@ s_avoid_pauses (void)
 #endif
 }
 
+//  A standard stream that was closed would become whatever is opened next, and what is said be written there.  Output that
+//  cannot get out fails all the same.
+static void
+s_fill_standard_streams (void)
+{
+    static const int modes [] = { O_RDONLY, O_RDONLY, O_WRONLY };
+    for (int fd = 0; fd < 3; fd++)
+        if (fcntl (fd, F_GETFD) < 0 && open ("/dev/null", modes [fd]) < 0)
+            return;
+}
+
 //  What nobody wants to read any more (a pipe whose reader has left) is not missed.
 static bool
 s_output_is_wanted (void)
@@ -290,6 +302,7 @@ s_main (int argc, char **argv)
 int
 main (int argc, char **argv)
 {
+    s_fill_standard_streams ();
     s_avoid_pauses ();
     return s_finish_output (s_main (argc, argv));
 }

@@ -335,6 +335,19 @@ class FleetTest(unittest.TestCase):
             self.assertEqual((done.returncode, done.stderr), (1, b"stator: standard output is not whole: it took no more; is the "
                                                                  b"disk full?\n"), words)
 
+    def test_a_closed_standard_stream_becomes_nothing_else(self):
+        done = subprocess.run(["sh", "-c", 'exec "$0" --version >&-', STATOR], stderr=subprocess.PIPE, timeout=60, check=False)
+        self.assertEqual((done.returncode, done.stderr[:23]), (1, b"stator: standard output"))
+        with tempfile.TemporaryDirectory() as folder:
+            fleet = subprocess.Popen(["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', STATOR, "up", "--run-dir", f"{folder}/run",
+                                      "--state-dir", f"{folder}/state", "--port", str(free_port()), "examples/mock.yaml"], cwd=ROOT)
+            self.addCleanup(fleet.wait)
+            self.addCleanup(fleet.terminate)
+            until(lambda: stator("ps", "--run-dir", f"{folder}/run")[0] == 0, 30, "the fleet to be ready")
+            self.assertEqual({os.readlink(f"/proc/{fleet.pid}/fd/{stream}") for stream in range(3)}, {"/dev/null"})
+            fleet.terminate()
+            self.assertEqual(fleet.wait(30), 0)
+
     def test_output_that_nobody_wants_to_read_is_not_missed(self):
         ours, theirs = os.pipe()
         os.close(ours)
