@@ -397,18 +397,19 @@ s_put_byte (literal_t *self, uint8_t byte, buffer_t *out)
     return 1;
 }
 
-//  Whether the next argument begins, `name =`, for which the comma is missing.
+//  Whether the next argument begins, `name =` or `name:`, for which the comma is missing.
 static text_match_t
-s_match_argument (span_t text, bool last)
+s_match_argument (span_t text, uint8_t sign, bool last)
 {
     size_t name = 0;
+    text = span_slice (text, 0, FOLLOW_MAX);
     while (name < text.size && (s_is_digit (text.data [name], 10) || s_is_letter (text.data [name])))
         name++;
     size_t at = name + text_blanks (span_slice (text, name, text.size));
-    if (at + 1 >= text.size && at < FOLLOW_MAX && !last)
+    if (at + 1 >= text.size && text.size < FOLLOW_MAX && !last)
         return TEXT_PARTIAL;
-    bool equals = name && at < text.size && text.data [at] == '=';
-    return equals && (at + 1 == text.size || text.data [at + 1] != '=') ? TEXT_WHOLE : TEXT_DIFFERS;
+    bool signs = name && at < text.size && text.data [at] == sign;
+    return signs && (at + 1 == text.size || text.data [at + 1] != '=') ? TEXT_WHOLE : TEXT_DIFFERS;
 }
 
 //  What stands behind a string, and is no reason to believe that it goes on.
@@ -434,7 +435,22 @@ s_match_behind_string (const literal_t *self, span_t text, bool last)
     uint8_t byte = text.data [blanks];
     if (s_behind [byte] || s_may_end (self, byte))
         return TEXT_WHOLE;
-    return blanks ? s_match_argument (span_slice (text, blanks, text.size), last) : TEXT_DIFFERS;
+    return blanks ? s_match_argument (span_slice (text, blanks, text.size), '=', last) : TEXT_DIFFERS;
+}
+
+//  The same where the own quote ends it.
+static text_match_t
+s_match_behind_own (const literal_t *self, span_t text, bool last)
+{
+    size_t which, blanks = text_blanks (span_slice (text, 0, FOLLOW_MAX));
+    if (blanks == text.size || blanks == FOLLOW_MAX)
+        return last || blanks == FOLLOW_MAX ? TEXT_WHOLE : TEXT_PARTIAL;
+    span_t rest = span_slice (text, blanks, text.size);
+    if (s_ends [rest.data [0]] & (ENDS_KEY | ENDS_VALUE))
+        return TEXT_WHOLE;
+    text_match_t end =
+        s_may_end (self, rest.data [0]) ? text_match_any (rest, self->ends, 2, last, &which) : TEXT_DIFFERS;
+    return end == TEXT_DIFFERS ? s_match_argument (rest, ':', last) : end;
 }
 
 //  A quote in a string that one quote ends.
@@ -443,7 +459,7 @@ s_quote (literal_t *self, span_t text, bool last, buffer_t *out)
 {
     span_t rest = span_slice (text, 1, text.size);
     size_t blanks = text_blanks (span_slice (rest, 0, FOLLOW_MAX));
-    uint8_t next = blanks < rest.size ? rest.data [blanks] : 0;
+    uint8_t next = blanks < rest.size && blanks < FOLLOW_MAX ? rest.data [blanks] : 0;
     if (next == self->open_quote && !blanks && !self->begun) {
         self->tripled = true;
         return 2;
@@ -488,16 +504,21 @@ s_any_quote (literal_t *self, span_t text, bool last, buffer_t *out)
     return 1;
 }
 
-//  Where the own quote may stand.
-static size_t
+//  Where the own quote may stand.  Not inlined: bytes of other strings should not pay for it.
+__attribute__ ((noinline)) static size_t
 s_own_quote (literal_t *self, span_t text, bool last, buffer_t *out)
 {
     text_match_t match = text_match (text, self->quote, last);
     if (match == TEXT_PARTIAL)
         return REST;
-    if (match == TEXT_WHOLE) {
+    size_t size = strlen (self->quote);
+    text_match_t end =
+        match == TEXT_WHOLE ? s_match_behind_own (self, span_slice (text, size, text.size), last) : match;
+    if (end == TEXT_PARTIAL)
+        return REST;
+    if (end == TEXT_WHOLE) {
         s_close_string (self, out);
-        return strlen (self->quote);
+        return size;
     }
     if (last && text_is_cut (text, span_from_string (self->quote)))
         return text.size;

@@ -81,7 +81,10 @@ s_close (parser_t *self)
 static bool
 s_inside (const parser_t *self)
 {
-    bool ends = self->held.size && !self->row->quote && self->held.data [0] == self->literal.open_quote;
+    span_t held = buffer_span (&self->held);
+    const char *quote = self->row->quote;
+    bool ends =
+        quote ? text_match (held, quote, true) == TEXT_WHOLE : held.size && held.data [0] == self->literal.open_quote;
     return self->phase == ARGUMENTS && literal_in_string (&self->literal) && !ends;
 }
 

@@ -2,9 +2,11 @@
 
 #include <string.h>
 
+#include "base/json_writer.h"
 #include "tests/parsers/said.h"
 
 #define NS "]<]minimax[>["
+#define Q "<|\"|>"
 
 //  A text in a format, and the calls that it has.
 typedef struct {
@@ -51,6 +53,32 @@ test_strings_of_python (void **state)
         s_check (&(example_t){ "llama4", buffer_string (&text), "", buffer_string (&calls) });
         buffer_fini (&text);
         buffer_fini (&calls);
+    }
+    CHECK_ALL (examples);
+}
+
+//  Nothing escapes Gemma's own quote: it ends a string where one can end.
+static void
+test_own_quotes_in_strings (void **state)
+{
+    static const char *const values [][2] = { { "", "" }, { Q, Q }, { "x " Q " y", "x " Q " y" }, { Q Q, Q Q },
+        { "x" Q "y" Q, "x" Q "y" Q } };
+    static const example_t examples [] = {
+        { "gemma4", "<|tool_call>call:f{a:" Q "x" Q "b:" Q "y" Q "}<tool_call|>", "",
+            "f(){\"a\": \"x\", \"b\": \"y\"}\n" },
+        { "gemma4", "<|tool_call>call:f{a:" Q "x" Q "<tool_call|>y", "y", "f(){\"a\": \"x\"}\n" },
+        { "gemma4", "<|tool_call>call:f{a:" Q "x" Q, "", "f(){\"a\": \"x\"}\n" },
+    };
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
+        buffer_t text = { 0 }, calls = { 0 }, value = { 0 };
+        json_escape_bytes (&value, span_from_string (values [i][1]));
+        buffer_print (
+            &text, "<|tool_call>call:f{a:" Q "%s" Q ",n:1}<tool_call|><|tool_call>call:g{}<tool_call|>", values [i][0]);
+        buffer_print (&calls, "f(){\"a\": \"%s\", \"n\": 1}\ng(){}\n", buffer_string (&value));
+        s_check (&(example_t){ "gemma4", buffer_string (&text), "", buffer_string (&calls) });
+        buffer_fini (&text);
+        buffer_fini (&calls);
+        buffer_fini (&value);
     }
     CHECK_ALL (examples);
 }
@@ -112,6 +140,7 @@ main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_strings_of_python),
+        cmocka_unit_test (test_own_quotes_in_strings),
         cmocka_unit_test (test_names_in_tags_are_quoted_or_not),
         cmocka_unit_test (test_entities_in_values),
         cmocka_unit_test (test_wrappers_of_calls_in_json),
