@@ -166,11 +166,11 @@ s_previous (uint64_t bits, uint64_t behind)
     return bits >> 1 | behind << 63;
 }
 
-//  Bits that are among others, and of the others those below them without a hole.
+//  Bits that are among others, and of the others those below them without a hole. Mostly there are none.
 static inline uint64_t
 s_flood_down (uint64_t bits, uint64_t others)
 {
-    for (unsigned step = 1; step < 64; step *= 2) {
+    for (unsigned step = 1; step < 64 && bits; step *= 2) {
         bits |= others & bits >> step;
         others &= others >> step;
     }
