@@ -60,6 +60,14 @@ s_loop_attribute (render_t *self, value_loop_t *loop, span_t name, value_t objec
     return value_missing (&self->heap, value_object_name (object), name);
 }
 
+//  What the type of dicts can do without one.
+static const builtin_t *
+s_find_of_type (const value_function_t *function, span_t name)
+{
+    bool is_type = function->builtin && strcmp (function->builtin->name, "dict") == 0;
+    return is_type && span_equal_string (name, "fromkeys") ? builtin_find (methods_of_dict, name) : NULL;
+}
+
 const builtin_t *
 render_find_method (value_t object, span_t name)
 {
@@ -85,6 +93,8 @@ render_find_method (value_t object, span_t name)
         return builtin_find (methods_of_dict, name);
     case VALUE_LOOP:
         return builtin_find (methods_of_loop, name);
+    case VALUE_FUNCTION:
+        return s_find_of_type (object.as.function, name);
     default:
         return NULL;
     }
