@@ -9,12 +9,20 @@
 
 //  ---- All of them -------------------------------------------------------------------------------------------------------
 
-//  Whether a further row opens what it reads in the same words.
+//  Whether a call may begin without a section's mark.
+static bool
+s_has_lone_calls (const parser_format_t *row)
+{
+    return !row->section_start || row->call_alone;
+}
+
+//  Whether a further row opens what it reads in text in the same words.
 static bool
 s_is_shared (const parser_format_t *row, span_t opener)
 {
     for (const parser_format_t *also = row->also; also; also = also->also)
-        if (span_equal_string (opener, also->section_start) || span_equal_string (opener, also->call_start))
+        if (span_equal_string (opener, also->section_start) ||
+            (s_has_lone_calls (also) && span_equal_string (opener, also->call_start)))
             return true;
     return false;
 }
@@ -40,7 +48,7 @@ s_add_call_marks (parser_t *self)
 {
     for (const parser_format_t *row = self->format; row; row = row->also) {
         s_add_mark (self, row->section_start, MARK_SECTION, row);
-        if (!row->section_start || row->call_alone)
+        if (s_has_lone_calls (row))
             s_add_mark (self, row->call_start, MARK_CALL, row);
         s_add_mark (self, row->section_end, MARK_SECTION_END, row);
     }
