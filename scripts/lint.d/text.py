@@ -1,4 +1,5 @@
-"""Text in any file: clean ends of lines, no paths of somebody's machine, nothing left to do, no link that leads nowhere."""
+"""Text in any file: clean ends of lines, no paths of somebody's machine, nothing left to do, no link that leads nowhere; and no
+file that an editor or a patch left behind."""
 
 import os
 import re
@@ -10,6 +11,7 @@ OF_A_MACHINE = re.compile("|".join(["/" + "work/", "/" + "root/", "/" + "home/[a
 LEFT_TO_DO = re.compile(r"\b(?:TO" + "DO|FIX" + r"ME|XX" + r"X)\b")
 LINK = re.compile(r"\]\((?!\w+:)([^)#\s]+)")
 DATA = ("tests/data/", "tests/fuzz/seeds/")
+LEFT_BEHIND = re.compile(r"(?:\.orig|\.rej|\.bak|\.swp|~)$")
 #  What has to have tabs.
 TABBED = ("Makefile", ".go", "go.mod")
 
@@ -27,6 +29,8 @@ def complaints(line):
 
 def run(tree):
     for path in tree.files:
+        if LEFT_BEHIND.search(path):
+            yield Finding(path, 0, "was left behind by an editor or a patch")
         text = tree.text(path)
         if not text or path.startswith(DATA):
             continue
@@ -55,6 +59,7 @@ CHECK = Check("text", run, [
     Case({"a.md": "see /" + "work/tree\n"}, "names a path of one machine"),
     Case({"a.c": "//  TO" + "DO later\n"}, "leaves something to do"),
     Case({"a.md": "line"}, "does not end in one line end"),
+    Case({"base/a.c.orig": "line\n"}, "base/a.c.orig"),
     Case({"a.md": "line\n\n"}, "does not end in one line end"),
     Case({"a.md": "line\n", "tests/data/a": "line \t", "b.gguf": b"\0\xff \n"}, None),
 ])
