@@ -9,11 +9,7 @@ longest_init (longest_t *self, const vocabulary_t *vocabulary)
 void
 longest_seal (longest_t *self)
 {
-    for (uint32_t id = 0; id < vocabulary_size (self->vocabulary); id++) {
-        span_t bytes = vocabulary_bytes (self->vocabulary, id);
-        if (bytes.size && bytes.size > self->longest [bytes.data [0]])
-            self->longest [bytes.data [0]] = bytes.size;
-    }
+    vocabulary_longest (self->vocabulary, self->longest);
 }
 
 void

@@ -43,11 +43,7 @@ plamo_cost (float score, int32_t *cost)
 void
 plamo_seal (plamo_t *self)
 {
-    for (uint32_t id = 0; id < vocabulary_size (self->vocabulary); id++) {
-        span_t bytes = vocabulary_bytes (self->vocabulary, id);
-        if (bytes.size && bytes.size > self->longest [bytes.data [0]])
-            self->longest [bytes.data [0]] = bytes.size;
-    }
+    vocabulary_longest (self->vocabulary, self->longest);
 }
 
 static bool

@@ -35,14 +35,11 @@ unigram_fini (unigram_t *self)
 void
 unigram_seal (unigram_t *self)
 {
-    for (uint32_t id = 0; id < vocabulary_size (self->vocabulary) && id < self->scores.count; id++) {
-        span_t bytes = vocabulary_bytes (self->vocabulary, id);
-        double score = *(const double *)array_at (&self->scores, id);
-        if (id == 0 || score < self->lowest)
-            self->lowest = score;
-        if (bytes.size && bytes.size > self->longest [bytes.data [0]])
-            self->longest [bytes.data [0]] = bytes.size;
-    }
+    const double *scores = self->scores.data;
+    vocabulary_longest (self->vocabulary, self->longest);
+    for (uint32_t id = 0; id < vocabulary_size (self->vocabulary) && id < self->scores.count; id++)
+        if (id == 0 || scores [id] < self->lowest)
+            self->lowest = scores [id];
 }
 
 static void

@@ -154,3 +154,14 @@ vocabulary_size (const vocabulary_t *self)
 {
     return (uint32_t)self->places.count;
 }
+
+void
+vocabulary_longest (const vocabulary_t *self, size_t longest [256])
+{
+    memset (longest, 0, 256 * sizeof *longest);
+    for (uint32_t id = 0; id < vocabulary_size (self); id++) {
+        span_t bytes = vocabulary_bytes (self, id);
+        if (bytes.size && bytes.size > longest [bytes.data [0]])
+            longest [bytes.data [0]] = bytes.size;
+    }
+}

@@ -50,4 +50,7 @@ uint64_t vocabulary_memory (const vocabulary_t *self);
 //  One more than the highest number.
 uint32_t vocabulary_size (const vocabulary_t *self);
 
+//  Sets by first byte how many bytes the longest token has that begins with it; 0 where none does.
+void vocabulary_longest (const vocabulary_t *self, size_t longest [256]);
+
 #endif
