@@ -317,6 +317,7 @@ s_on_sweep (void *self_, actor_t *actor, void *arg)
     metric_set (self->ring_bytes, (int64_t)self->tracks.bytes_used);
     incarnations_sync (&self->incarnations);
     fabric_count (&self->fabric);
+    actor_mend (actor, self->fabric.socket);
     timer_start (&self->sweep, actor, SWEEP_NS, s_on_sweep, NULL);
 }
 

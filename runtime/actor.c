@@ -35,6 +35,7 @@ static const char *const s_count_names [COUNT_COUNT] = {
     [COUNT_DROPPED] = "dropped",
     [COUNT_REGISTERED] = "registered",
     [COUNT_REFUSED] = "refused",
+    [COUNT_REBOUND] = "rebound",
     [COUNT_STRANGER] = "stranger",
 };
 
@@ -280,6 +281,33 @@ s_bind (actor_t *self, error_t *error)
     snprintf (self->endpoint, sizeof self->endpoint, "%s", actor_table (self)->socket_endpoint (self->router));
     snprintf (self->local, sizeof self->local, "%s", local ? local : "");
     return STATUS_OK;
+}
+
+static void
+s_mend (actor_t *self, port_socket_t *socket)
+{
+    bool mended;
+    error_t error;
+    status_t status = actor_table (self)->socket_mend (socket, &mended, &error);
+    if (status != STATUS_OK)
+        actor_log (self, LOG_ERROR,
+            "nobody can connect any more, the file of the socket was removed: %s; it is tried until that is mended",
+            error.text);
+    if (!mended)
+        return;
+    actor_count (self, COUNT_REBOUND);
+    actor_log (self, LOG_WARNING,
+        "somebody removed the file of a socket, which is bound again; who was connected is so still. Nothing else may "
+        "clean up in the run folder");
+}
+
+void
+actor_mend (actor_t *self, port_socket_t *other)
+{
+    if (self->router)
+        s_mend (self, self->router);
+    if (other)
+        s_mend (self, other);
 }
 
 static actor_t *

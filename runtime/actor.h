@@ -240,6 +240,10 @@ bool actor_sender_may_speak (actor_t *self, span_t address);
 //  The broker's: raises its own incarnation, in init, before anything is published.
 void actor_set_incarnation (actor_t *self, uint64_t incarnation);
 
+//  Binds sockets of this actor again whose files somebody removed: counted, and said in the log.  Done with each heartbeat; an
+//  actor without a broker does it itself.  other: one of its own; NULL where there is none.
+void actor_mend (actor_t *self, port_socket_t *other);
+
 //  The broker's: inside on_handover, sends the batch on through another socket, uncopied.  Its frames are gone afterwards.
 void actor_forward (actor_t *self, port_socket_t *socket, const span_t frames [3]);
 

@@ -42,6 +42,7 @@ typedef enum {
     COUNT_DROPPED,           //  Events that left a ring before the broker had them
     COUNT_REGISTERED,        //  Registrations, the first included
     COUNT_REFUSED,           //  Messages of peers whose roles do not allow them
+    COUNT_REBOUND,           //  Sockets whose file somebody removed, and that were bound again
     COUNT_STRANGER,          //  Peers turned away before they could say anything
     COUNT_COUNT
 } runtime_count_t;

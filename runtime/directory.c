@@ -180,6 +180,7 @@ s_beat (void *state, actor_t *actor, void *arg)
     }
     array_t tails;
     array_init (&tails, sizeof (stream_tail_t));
+    actor_mend (actor, NULL);
     source_flush_all (actor);
     source_tails (actor, &tails);
     self->was_accepting = actor_accepts (actor);

@@ -241,6 +241,10 @@ typedef struct {
     //  Endpoints as ZeroMQ writes them; tcp://ADDRESS:* and ipc://PATH.  The error names who holds a taken port.
     status_t (*socket_bind) (port_socket_t *socket, const char *endpoint, error_t *error);
     status_t (*socket_connect) (port_socket_t *socket, const char *endpoint, error_t *error);
+    //  Looks whether the path that was bound still leads here: somebody may have removed its file, and nobody can connect
+    //  then.  Binds it again, which is what *mended says; whoever was connected stays so, but for every 64th time.  An error
+    //  where that does not work, once for each loss; each call tries it again.
+    status_t (*socket_mend) (port_socket_t *socket, bool *mended, error_t *error);
     //  The endpoint last bound, with the port the system chose.  Borrowed until the close.
     const char *(*socket_endpoint) (const port_socket_t *socket);
     //  OK, AGAIN (queue full, nothing sent), LIMIT (larger than message_max, nothing sent: whoever reads would have to hang

@@ -189,6 +189,7 @@ static const port_table_t s_table = {
     .socket_open = s_socket_open,
     .socket_bind = zmq_socket_bind,
     .socket_connect = zmq_socket_connect,
+    .socket_mend = zmq_socket_mend,
     .socket_endpoint = zmq_socket_endpoint,
     .socket_send = zmq_socket_send,
     .socket_forward = zmq_socket_forward,

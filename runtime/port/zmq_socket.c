@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <zmq.h>
 
 #include "base/bug.h"
@@ -44,10 +45,20 @@ enum {
     QUEUE_DEFAULT = 1000,       //  Messages
     SUBSCRIPTION_MAX = 4096,    //  Bytes, of a handshake too
     ENDPOINT_SIZE = 256,        //  Of an endpoint, with its NUL
+    LISTENERS_MAX = 64,         //  On files that were removed: each is a descriptor
 };
 
 //  Whoever was turned away comes again after this long.
 static const uint64_t KNOCK_PAUSE_NS = 2000000000;
+
+//  The file of a bound path.
+typedef struct {
+    char endpoint [ENDPOINT_SIZE];    //  "": no path is bound
+    dev_t device;                     //  Of the file that leads here
+    ino_t inode;                      //  Likewise
+    unsigned losses;                  //  Times that it was removed
+    bool told;                        //  That it cannot be bound again
+} bound_path_t;
 
 struct port_socket {
     loop_t *loop;                           //  Of the owner's thread
@@ -60,6 +71,7 @@ struct port_socket {
     struct event *edge;                     //  libzmq's descriptor: the state may have changed
     loop_task_t again;                      //  Look again in the next round
     char endpoint [ENDPOINT_SIZE];          //  Last bound, or connected where that is guarded
+    bound_path_t path;                      //  The last one bound
     uint64_t overflows;                     //  XPUB: sends that found a queue full
     bool reading;                           //  Inside s_read: a close waits for its end
     bool closed;                            //  Closed by the owner while reading
@@ -461,12 +473,38 @@ s_guard (port_socket_t *self, const char *endpoint_text, bool binds, error_t *er
     return status;
 }
 
-//  libzmq removes whatever lies at an ipc path before it binds, also a socket somebody answers on: so look first.
-status_t
-zmq_socket_bind (port_socket_t *self, const char *endpoint, error_t *error)
+static const char *
+s_path_of (const char *endpoint)
 {
     bool is_path = strncmp (endpoint, "ipc://", 6) == 0 && endpoint [6] != '@' && endpoint [6] != '*';
-    status_t status = is_path ? occupant_free_unix_path (endpoint + 6, error) : s_check_port (endpoint, error);
+    return is_path ? endpoint + 6 : NULL;
+}
+
+static void
+s_remember_path (port_socket_t *self, const char *endpoint)
+{
+    struct stat found = { 0 };
+    lstat (s_path_of (endpoint), &found);
+    snprintf (self->path.endpoint, sizeof self->path.endpoint, "%s", endpoint);
+    self->path.device = found.st_dev;
+    self->path.inode = found.st_ino;
+}
+
+static bool
+s_path_leads_here (const port_socket_t *self)
+{
+    struct stat found;
+    const bound_path_t *path = &self->path;
+    return !*path->endpoint || (lstat (s_path_of (path->endpoint), &found) == 0 && found.st_dev == path->device &&
+                                   found.st_ino == path->inode);
+}
+
+//  libzmq removes whatever lies at an ipc path before it binds, also a socket somebody answers on: so look first.
+static status_t
+s_bind (port_socket_t *self, const char *endpoint, error_t *error)
+{
+    const char *path = s_path_of (endpoint);
+    status_t status = path ? occupant_free_unix_path (path, error) : s_check_port (endpoint, error);
     if (status != STATUS_OK) {
         error_prefix (error, "cannot bind");
         return status;
@@ -477,9 +515,41 @@ zmq_socket_bind (port_socket_t *self, const char *endpoint, error_t *error)
     s_allow_ipv6 (self, endpoint);
     if (zmq_bind (self->socket, endpoint) != 0)
         return s_fail_bind (endpoint, zmq_errno (), error);
+    if (path)
+        s_remember_path (self, endpoint);
+    return STATUS_OK;
+}
+
+status_t
+zmq_socket_bind (port_socket_t *self, const char *endpoint, error_t *error)
+{
+    status_t status = s_bind (self, endpoint, error);
+    if (status != STATUS_OK)
+        return status;
     size_t size = sizeof self->endpoint;
     BUG_ON (zmq_getsockopt (self->socket, ZMQ_LAST_ENDPOINT, self->endpoint, &size) != 0);
     return STATUS_OK;
+}
+
+//  Whoever is connected lives by the listener that let it in: those on removed files stay, each with its descriptor, until
+//  there are many.
+status_t
+zmq_socket_mend (port_socket_t *self, bool *mended, error_t *error)
+{
+    bound_path_t *path = &self->path;
+    char endpoint [ENDPOINT_SIZE];
+    error_t unasked;
+    *mended = false;
+    if (s_path_leads_here (self))
+        return STATUS_OK;
+    memcpy (endpoint, path->endpoint, sizeof endpoint);
+    bool is_news = !path->told;
+    if (is_news && ++path->losses % LISTENERS_MAX == 0)
+        zmq_unbind (self->socket, endpoint);
+    status_t status = s_bind (self, endpoint, is_news ? error : &unasked);
+    *mended = status == STATUS_OK;
+    path->told = !*mended;
+    return is_news ? status : STATUS_OK;
 }
 
 status_t

@@ -18,6 +18,7 @@
 port_socket_t *zmq_socket_open (loop_t *loop, void *zmq, gate_t *gate, const socket_options_t *options, error_t *error);
 status_t zmq_socket_bind (port_socket_t *self, const char *endpoint, error_t *error);
 status_t zmq_socket_connect (port_socket_t *self, const char *endpoint, error_t *error);
+status_t zmq_socket_mend (port_socket_t *self, bool *mended, error_t *error);
 const char *zmq_socket_endpoint (const port_socket_t *self);
 status_t zmq_socket_send (port_socket_t *self, const span_t *frames, size_t count);
 status_t zmq_socket_forward (port_socket_t *self, port_socket_t *from, const span_t *frames, size_t count);

@@ -198,6 +198,7 @@ static const port_table_t s_table = {
     .socket_open = sim_socket_open,
     .socket_bind = sim_socket_bind,
     .socket_connect = sim_socket_connect,
+    .socket_mend = sim_socket_mend,
     .socket_endpoint = sim_socket_endpoint,
     .socket_send = sim_socket_send,
     .socket_forward = sim_socket_forward,

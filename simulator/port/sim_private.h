@@ -52,6 +52,7 @@ status_t sim_check_alive (const sim_port_t *self, error_t *error);
 port_socket_t *sim_socket_open (port_t *self, const socket_options_t *options, error_t *error);
 status_t sim_socket_bind (port_socket_t *socket, const char *endpoint, error_t *error);
 status_t sim_socket_connect (port_socket_t *socket, const char *endpoint, error_t *error);
+status_t sim_socket_mend (port_socket_t *socket, bool *mended, error_t *error);
 const char *sim_socket_endpoint (const port_socket_t *socket);
 status_t sim_socket_send (port_socket_t *socket, const span_t *frames, size_t count);
 status_t sim_socket_forward (port_socket_t *socket, port_socket_t *from, const span_t *frames, size_t count);

@@ -16,6 +16,7 @@ import unittest
 import urllib.request
 
 from support import STATOR, Fleet, Program, free_port, has_ipv6, until
+from support import http as fetch
 
 FLEET = """
 version: 1
@@ -108,6 +109,26 @@ class HostTest(unittest.TestCase):
         until(lambda: self.state("worker/mock-0") == "running", 20, "the worker to be back")
         self.assertEqual(self.processes()["worker/mock-0"]["last_exit"], 137)
         self.assertEqual(self.processes()["core"]["restarts"], 0)
+
+    def test_sockets_whose_files_somebody_removed_are_bound_again(self):
+        fleet = self.fleet("--log-format", "json")
+        thread, lines = self.stream(fleet, 300)
+        sockets = [path for path in fleet.run_dir.iterdir() if path.is_socket()]
+        for path in sockets:
+            path.unlink()
+        until(lambda: all(path.is_socket() for path in sockets), 20, "all to be there again")
+        thread.join()
+        self.assertEqual([line for line in lines if line][-1], "data: [DONE]")
+        self.assertEqual(fleet.stator("ps")[0], 0)
+        with Program([STATOR, "tail", "-n", "1", "--run-dir", fleet.run_dir], self.folder, "tail") as tail:
+            question = {"model": "mock", "max_tokens": 1, "messages": [{"role": "user", "content": "Hello"}]}
+            until(lambda: fetch(f"{fleet.url}/v1/chat/completions", question)[0] == 200 and tail.process.poll() is not None, 20,
+                  "somebody new to hear of a request")
+        os.kill(self.processes()["worker/mock-0"]["pid"], signal.SIGKILL)
+        until(lambda: self.processes()["worker/mock-0"]["restarts"] == 1, 20, "the crash to be noticed")
+        until(lambda: self.state("worker/mock-0") == "running", 20, "a new worker to find the broker")
+        self.assertGreaterEqual(fleet.metric("stator_bus_events_total", 'kind="rebound"'), len(sockets) - 2)
+        self.assertIn("somebody removed the file of a socket, which is bound again", fleet.output())
 
     def test_a_stream_does_not_notice_a_broker_that_is_killed(self):
         fleet = self.fleet()
