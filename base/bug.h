@@ -12,7 +12,13 @@
             bug_stop (__FILE__, __LINE__, #condition); \
     } while (0)
 
-//  Prints "bug: file:line: condition" on standard error and aborts.
+//  Says "bug: file:line: condition" and aborts.
 void bug_stop (const char *file, int line, const char *condition) __attribute__ ((noreturn));
+
+//  Says why the process ends: a line on standard error, unless somebody else says it.
+void bug_say (const char *sentence);
+
+//  Who says it from now on, without taking memory; NULL: a line on standard error.
+void bug_say_through (void (*say) (const char *sentence));
 
 #endif

@@ -5,7 +5,10 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "base/bug.h"
+
 enum {
+    SENTENCE_SIZE = 128,
     SMALL = 1024,
     LINE = 64,              //  Bytes of a line of the machine's caches
     LARGE_PAGE = 2 << 20    //  Bytes of a large page
@@ -14,7 +17,9 @@ enum {
 void
 memory_give_up (const char *what)
 {
-    fprintf (stderr, "out of memory: %s could not be had; raise the process's memory limit\n", what);
+    char sentence [SENTENCE_SIZE];
+    snprintf (sentence, sizeof sentence, "out of memory: %s could not be had; raise the process's memory limit", what);
+    bug_say (sentence);
     abort ();
 }
 

@@ -119,11 +119,15 @@ s_run (const invocation_t *invocation)
     const actor_flags_t *flags = invocation->flags;
     process_t process = { .invocation = invocation };
     error_t error;
+    if (flags->parent)
+        command_complain_in_log (LOG_FORM_AUTO);
     if (flags->parent && parent_watch (flags->parent, &error) != STATUS_OK)
         command_complain (invocation->command, "%s", error.text);
     result_t result = site_open (&process.site, invocation, s_file (&process));
     if (result != RESULT_OK)
         return result;
+    if (flags->parent)
+        command_complain_in_log ((log_form_t)process.site.fleet->observability.log_format);
     result = s_live (&process);
     if (process.assembly != process.before)
         assembly_destroy (&process.assembly);

@@ -8,6 +8,7 @@
 
 #include "cli/manifest.h"
 #include "runtime/option.h"
+#include "runtime/port/log_sink.h"
 
 //  Exit codes.
 typedef enum {
@@ -63,8 +64,14 @@ extern const command_t tokenizer_command;
 extern const command_t up_command;
 extern const command_t worker_command;
 
+//  What is complained of from now on is lines of a log on standard error: this process was started by a fleet.
+void command_complain_in_log (log_form_t form);
+
 //  Prints to standard error, "stator check: sentence".
 void command_complain (const command_t *command, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
+
+//  Prints complaints, each a line.
+void command_print_complaints (complaints_t *complaints);
 
 //  The one place that says what exit code an error is, docs/operating.md says it to people: what was typed wrongly, or names
 //  what is not there (a file, an actor), is wrong usage; the rest did not work.

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base/memory.h"
@@ -17,7 +18,7 @@
 #include "cli/environment.h"
 #include "schemas/message.h"
 
-enum { NAME_COLUMN = 12, FLAGS_MEMORY = 1 << 20 };
+enum { NAME_COLUMN = 12, FLAGS_MEMORY = 1 << 20, COMPLAINT_SIZE = 4096 };
 
 //  In the order of the help.
 static const command_t *const s_commands [] = { &up_command, &run_command, &ps_command, &tail_command, &call_command,
@@ -34,15 +35,57 @@ static const option_t s_common [] = {
     OPTIONS_END,
 };
 
+//  NULL: complaints are for whoever typed the command.
+static log_sink_t *s_log;
+
+void
+command_complain_in_log (log_form_t form)
+{
+    log_sink_destroy (&s_log);
+    s_log = log_sink_new (NULL, LOG_INFO, form, NULL);
+}
+
+static uint64_t
+s_wall_ns (void)
+{
+    struct timespec now;
+    clock_gettime (CLOCK_REALTIME, &now);
+    return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+//  Lines, each with its end.
+static void
+s_complain (span_t text)
+{
+    while (s_log && text.size) {
+        size_t size = span_find_byte (text, '\n');
+        log_sink_write (s_log, LOG_ERROR, s_wall_ns (), span_slice (text, 0, size));
+        text = span_slice (text, size + 1, text.size);
+    }
+    fwrite (text.data, 1, text.size, stderr);
+}
+
 void
 command_complain (const command_t *command, const char *format, ...)
 {
+    char line [COMPLAINT_SIZE];
+    buffer_t text = { 0 };
     va_list arguments;
     va_start (arguments, format);
-    fprintf (stderr, "stator%s%s: ", command ? " " : "", command ? command->name : "");
-    vfprintf (stderr, format, arguments);
-    fputc ('\n', stderr);
+    vsnprintf (line, sizeof line, format, arguments);
     va_end (arguments);
+    buffer_print (&text, "stator%s%s: %s\n", command ? " " : "", command ? command->name : "", line);
+    s_complain (buffer_span (&text));
+    buffer_fini (&text);
+}
+
+void
+command_print_complaints (complaints_t *complaints)
+{
+    buffer_t text = { 0 };
+    complaints_render (complaints, &text);
+    s_complain (buffer_span (&text));
+    buffer_fini (&text);
 }
 
 void
@@ -179,10 +222,7 @@ static result_t
 s_run_words (const command_t *command, invocation_t *invocation, const common_t *common, complaints_t *complaints)
 {
     if (complaints_any (complaints)) {
-        buffer_t text = { 0 };
-        complaints_render (complaints, &text);
-        fputs (buffer_string (&text), stderr);
-        buffer_fini (&text);
+        command_print_complaints (complaints);
         return RESULT_USAGE;
     }
     if (common->help) {

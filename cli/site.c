@@ -125,16 +125,13 @@ s_name_of (const char *file)
 result_t
 site_read_fleet (manifest_t **fleet, const invocation_t *invocation, const char *file, site_check_fn *check)
 {
-    buffer_t said = { 0 };
     error_t error;
     complaints_t complaints;
     complaints_init (&complaints, s_name_of (file));
     status_t status = s_read_fleet (fleet, invocation, file, check, &complaints, &error);
     if (status != STATUS_OK && !complaints_any (&complaints))
         command_complain (invocation->command, "%s", error.text);
-    complaints_render (&complaints, &said);
-    fputs (buffer_string (&said), stderr);
-    buffer_fini (&said);
+    command_print_complaints (&complaints);
     complaints_fini (&complaints);
     return status == STATUS_OK ? RESULT_OK : RESULT_USAGE;
 }

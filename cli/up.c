@@ -63,16 +63,13 @@ s_check_machine (const invocation_t *invocation, const site_t *site, bool ports)
 {
     char source [SOURCE_MAX];
     complaints_t complaints;
-    buffer_t text = { 0 };
     snprintf (source, sizeof source, "stator %s", invocation->command->name);
     complaints_init (&complaints, source);
     if (ports)
         ports_check (site->fleet, &complaints);
     else
         site_check_programs (site->fleet, &complaints);
-    complaints_render (&complaints, &text);
-    fputs (buffer_string (&text), stderr);
-    buffer_fini (&text);
+    command_print_complaints (&complaints);
     bool bad = complaints_any (&complaints);
     complaints_fini (&complaints);
     return bad ? RESULT_USAGE : RESULT_OK;

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>
@@ -12,7 +13,7 @@
 
 #include "base/memory.h"
 
-enum { LINE_MAX_BYTES = 16 << 10 };
+enum { LINE_MAX_BYTES = 16 << 10, LAST_MAX_BYTES = 1000 };
 
 struct log_sink {
     int fd;                   //  Where lines go; does not block
@@ -201,6 +202,34 @@ log_sink_lost (log_sink_t *self)
     uint64_t lost = self->lost;
     pthread_mutex_unlock (&self->mutex);
     return lost;
+}
+
+bool
+log_sink_is_json (const log_sink_t *self)
+{
+    return !self->is_human;
+}
+
+//  What would have to be escaped is left out.
+void
+log_sink_say_last (const char *sentence)
+{
+    struct timespec now;
+    struct tm parts;
+    char at [40], line [LAST_MAX_BYTES];
+    clock_gettime (CLOCK_REALTIME, &now);
+    gmtime_r (&now.tv_sec, &parts);
+    strftime (at, sizeof at, "%Y-%m-%dT%H:%M:%S", &parts);
+    size_t size = (size_t)snprintf (
+        line, sizeof line, "{\"time\":\"%s.%03ldZ\",\"level\":\"error\",\"text\":\"", at, now.tv_nsec / 1000000);
+    for (; *sentence && size < sizeof line - 4; sentence++)
+        if (*sentence >= ' ' && *sentence < 0x7f && *sentence != '"' && *sentence != '\\')
+            line [size++] = *sentence;
+    memcpy (line + size, "\"}\n", 3);
+    struct pollfd room = { .fd = STDERR_FILENO, .events = POLLOUT };
+    while (poll (&room, 1, 0) == 1 && room.revents & POLLOUT && write (STDERR_FILENO, line, size + 3) < 0 &&
+           errno == EINTR)
+        continue;
 }
 
 //  ---- New and destroy -----------------------------------------------------------------------------------------------

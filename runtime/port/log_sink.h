@@ -34,6 +34,13 @@ void log_sink_set_level (log_sink_t *self, log_level_t level);
 //  One line, without its newline.  wall_ns: when it was said.
 void log_sink_write (log_sink_t *self, log_level_t level, uint64_t wall_ns, span_t line);
 
+//  Whether lines are JSON.
+bool log_sink_is_json (const log_sink_t *self);
+
+//  The last line of a process whose log is JSON on standard error: an error, cut at some hundred bytes.  Takes no memory and
+//  waits for nobody.
+void log_sink_say_last (const char *sentence);
+
 //  Lines that could not be written so far.
 uint64_t log_sink_lost (log_sink_t *self);
 

@@ -231,6 +231,34 @@ test_sentences_on_standard_error_do_not_lie_over_lines (void **state)
     s_story_destroy (story);
 }
 
+//  What would end the text or the line is left out; a pipe that nobody reads keeps nobody from ending.
+static void
+test_last_words_are_json (void **state)
+{
+    int ends [2], kept = dup (STDERR_FILENO);
+    char said [2000];
+    assert_int_equal (pipe (ends), 0);
+    assert_int_equal (dup2 (ends [1], STDERR_FILENO), STDERR_FILENO);
+    log_sink_say_last ("out of\n \"memory\"");
+    ssize_t size = read (ends [0], said, sizeof said - 1);
+    char large [5000];
+    memset (large, 'x', sizeof large - 1);
+    large [sizeof large - 1] = 0;
+    log_sink_say_last (large);
+    ssize_t cut = read (ends [0], said + size, sizeof said - (size_t)size);
+    for (int i = 0; i < 1000; i++)
+        log_sink_say_last (large);
+    dup2 (kept, STDERR_FILENO);
+    close (kept);
+    close (ends [0]);
+    close (ends [1]);
+    assert_in_range (size, 1, sizeof said - 1);
+    assert_memory_equal (said, "{\"time\":\"20", 11);
+    assert_memory_equal (strstr (said, "Z\",\"level"), "Z\",\"level\":\"error\",\"text\":\"out of memory\"}\n", 43);
+    assert_int_equal (cut, 999);
+    assert_memory_equal (said + size + cut - 4, "x\"}\n", 4);
+}
+
 int
 main (void)
 {
@@ -243,6 +271,7 @@ main (void)
         cmocka_unit_test (test_lines_of_two_threads_do_not_mix),
         cmocka_unit_test (test_the_level_can_be_changed),
         cmocka_unit_test (test_sentences_on_standard_error_do_not_lie_over_lines),
+        cmocka_unit_test (test_last_words_are_json),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

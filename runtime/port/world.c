@@ -44,6 +44,7 @@ world_new (const world_options_t *options, error_t *error)
     log_sink_t *log = log_sink_new (options->log_path, options->log_level, options->log_form, error);
     if (!log)
         return NULL;
+    bug_say_through (log_sink_is_json (log) && !options->log_path ? log_sink_say_last : NULL);
     s_allow_descriptors ();
     reserve_keep ();
     signal (SIGPIPE, SIG_IGN);
@@ -66,6 +67,7 @@ world_destroy (world_t **self_p)
         return;
     zmq_ctx_term (self->zmq);
     gate_destroy (&self->gate);
+    bug_say_through (NULL);
     job_pool_destroy (&self->jobs);
     log_sink_destroy (&self->log);
     curl_global_cleanup ();

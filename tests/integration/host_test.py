@@ -130,6 +130,22 @@ class HostTest(unittest.TestCase):
         self.assertGreaterEqual(fleet.metric("stator_bus_events_total", 'kind="rebound"'), len(sockets) - 2)
         self.assertIn("somebody removed the file of a socket, which is bound again", fleet.output())
 
+    def test_every_line_of_a_json_log_is_json_whatever_keeps_a_process_from_starting(self):
+        fleet = self.fleet()
+        path = fleet.run_dir / "worker-mock-0"
+        path.unlink()
+        path.mkdir()
+        os.kill(self.processes()["worker/mock-0"]["pid"], signal.SIGKILL)
+        until(lambda: "stator actor: worker/mock-0: cannot bind: " in fleet.output(), 20, "the worker to say why it cannot start")
+        (fleet.run_dir / "fleet.yaml").write_text("of no use\n")
+        until(lambda: "fleet.yaml:1" in fleet.output(), 20, "the worker to say what is wrong with the file")
+        (fleet.run_dir / "fleet.yaml").unlink()
+        until(lambda: "cannot read" in fleet.output(), 20, "the worker to say that there is no file")
+        fleet.stop()
+        lines = [json.loads(line) for line in fleet.output().splitlines()]
+        said = [line["level"] for line in lines if line["text"].startswith("stator actor: ")]
+        self.assertEqual(set(said), {"error"})
+
     def test_a_stream_does_not_notice_a_broker_that_is_killed(self):
         fleet = self.fleet()
         thread, lines = self.stream(fleet, 300)
