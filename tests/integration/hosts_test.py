@@ -24,6 +24,38 @@ def long_text(topic):
     return f"Let us speak of {topic}. " + " ".join(f"{topic} has a box with the number {number}." for number in range(60))
 
 
+#  A test that is killed while something runs on its machine.
+VICTIM = """
+import os, signal, subprocess
+from namespaces import Network
+network = Network(1)
+quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+sleeper = subprocess.Popen(network.machines[0].command("sleep", "1000"), **quiet)
+with open(f"/proc/{sleeper.pid}/cmdline", "rb") as words:
+    while not words.read().startswith(b"sleep"):
+        words.seek(0)
+print(network.switch, network.machines[0].name, sleeper.pid, flush=True)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+class NamespacesTest(unittest.TestCase):
+    def test_what_a_killed_test_left_is_gone_when_the_next_one_starts(self):
+        reason = why_not()
+        if reason:
+            self.skipTest(reason)
+        ours = Network(1)
+        self.addCleanup(ours.remove)
+        died = subprocess.run([sys.executable, "-c", VICTIM], cwd=pathlib.Path(__file__).parent, capture_output=True, text=True)
+        switch, machine, sleeper = died.stdout.split()
+        self.assertTrue(pathlib.Path("/run/netns", machine).exists())
+        self.assertIsNone(why_not())
+        self.assertFalse(pathlib.Path("/run/netns", switch).exists())
+        self.assertFalse(pathlib.Path("/run/netns", machine).exists())
+        self.assertTrue(pathlib.Path("/run/netns", ours.switch).exists())
+        until(lambda: not pathlib.Path("/proc", sleeper, "exe").exists(), 20, "what ran there to end")
+
+
 class Base(unittest.TestCase):
     machines = 2
     speed = 20

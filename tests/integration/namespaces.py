@@ -3,6 +3,9 @@
 import contextlib
 import ctypes
 import os
+import pathlib
+import re
+import signal
 import subprocess
 import threading
 
@@ -13,10 +16,28 @@ def ip(*words):
     subprocess.run(["ip", *map(str, words)], check=True, capture_output=True)
 
 
+def remove(name):
+    subprocess.run(["ip", "netns", "delete", name], check=False, capture_output=True)
+
+
+def remove_orphans():
+    """Ends what a test that was killed has left running in namespaces, and removes them. The name says whose they are."""
+    for path in pathlib.Path("/run/netns").glob("stator-*"):
+        owner = re.search(r"^stator-(?:try-)?(\d+)", path.name)
+        if not owner or pathlib.Path("/proc", owner[1]).exists():
+            continue
+        inside = subprocess.run(["ip", "netns", "pids", path.name], check=False, capture_output=True, text=True).stdout
+        for pid in inside.split():
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(int(pid), signal.SIGKILL)
+        remove(path.name)
+
+
 def why_not():
     """What keeps this machine from having namespaces; None when nothing does."""
     if os.geteuid() != 0:
         return "network namespaces need root"
+    remove_orphans()
     name = f"stator-try-{os.getpid()}"
     try:
         ip("netns", "add", name)
@@ -81,4 +102,4 @@ class Network:
 
     def remove(self):
         for name in [machine.name for machine in self.machines] + [self.switch]:
-            subprocess.run(["ip", "netns", "delete", name], check=False, capture_output=True)
+            remove(name)
