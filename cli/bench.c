@@ -9,8 +9,6 @@
 #include <string.h>
 #include <time.h>
 
-#include "base/suggest.h"
-
 //  The C library's own, which it shows to none but GNU programs; sem_clockwait(3).
 int sem_clockwait (sem_t *semaphore, clockid_t clock, const struct timespec *until);
 
@@ -29,8 +27,6 @@ static const bench_t *const s_benches [] = {
 enum { BENCHES = sizeof s_benches / sizeof *s_benches, NAME_COLUMN = 12, PROGRAM_MAX = 4096 };
 
 //  ---- Cells -------------------------------------------------------------------------------------------------------------
-
-static uint64_t s_idle_words;    //  Bit i where the i-th word names no cell so far
 
 void
 bench_cell_begin (bench_cell_t *self, const bench_t *bench, const char *name)
@@ -85,11 +81,12 @@ bool
 bench_wants (const bench_run_t *run, const char *cell)
 {
     bool wanted = !run->count;
-    for (size_t i = 0; i < run->count; i++)
-        if (strncmp (cell, run->words [i], strlen (run->words [i])) == 0) {
-            s_idle_words &= ~(UINT64_C (1) << i);
-            wanted = true;
-        }
+    for (size_t i = 0; i < run->count; i++) {
+        bool named = strncmp (cell, run->words [i], strlen (run->words [i])) == 0;
+        suggest_offer (&run->cells [i].suggest, cell);
+        run->cells [i].named |= named;
+        wanted |= named;
+    }
     return wanted;
 }
 
@@ -224,14 +221,20 @@ s_find (const invocation_t *invocation)
 
 //  A word that names no cell is told of once those are printed that others name: only the bench knows its cells.
 static status_t
-s_measure (const bench_t *bench, const bench_run_t *run, error_t *error)
+s_measure_cells (const bench_t *bench, bench_run_t *run, error_t *error)
 {
-    s_idle_words = bench->words_max == BENCH_CELLS ? (UINT64_C (1) << run->count) - 1 : 0;
+    bench_word_t cells [BENCH_CELLS];
+    for (size_t i = 0; i < run->count; i++) {
+        cells [i].named = false;
+        suggest_init (&cells [i].suggest, span_from_string (run->words [i]));
+    }
+    run->cells = cells;
     status_t status = bench->run (run, error);
-    if (status != STATUS_OK || !s_idle_words)
-        return status;
-    const char *word = run->words [__builtin_ctzll (s_idle_words)];
-    return error_set (error, STATUS_INVALID, "no cell's name begins with '%.100s'", word);
+    for (size_t i = 0; i < run->count && !status; i++)
+        if (!cells [i].named)
+            status = error_set (error, STATUS_INVALID, "no cell's name begins with '%.100s'%s", run->words [i],
+                suggest_text (&cells [i].suggest));
+    return status;
 }
 
 static result_t
@@ -256,7 +259,8 @@ s_run (const invocation_t *invocation)
         command_complain (invocation->command, "usage: stator bench %s %s", bench->name, bench->arguments);
         return RESULT_USAGE;
     }
-    status_t status = s_measure (bench, &run, &error);
+    bool by_cell = bench->words_max == BENCH_CELLS;
+    status_t status = by_cell ? s_measure_cells (bench, &run, &error) : bench->run (&run, &error);
     if (status != STATUS_OK)
         command_complain (invocation->command, "%s: %s", bench->name, error.text);
     return command_result (status);

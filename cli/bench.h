@@ -13,7 +13,16 @@
 #include <semaphore.h>
 
 #include "base/json_writer.h"
+#include "base/suggest.h"
 #include "cli/command.h"
+
+enum { BENCH_CELLS = 16 };    //  The words_max of a bench whose words name cells, by bench_wants
+
+//  What became of such a word.
+typedef struct {
+    bool named;           //  A cell
+    suggest_t suggest;    //  The cell that may have been meant
+} bench_word_t;
 
 //  A bench as it was asked for.
 typedef struct {
@@ -23,9 +32,8 @@ typedef struct {
     bool verify;                 //  Whether to compare answers too
     const char *stream;          //  File with a recorded stream; "" for none
     const char *program;         //  Path of this program
+    bench_word_t *cells;         //  One a word, where words name cells
 } bench_run_t;
-
-enum { BENCH_CELLS = 63 };    //  The words_max of a bench whose words name cells, by bench_wants
 
 typedef struct {
     const char *name;         //  "tokenizer"
