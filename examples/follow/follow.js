@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 //  Prints what happens on the bus: examples/follow/follow.js tcp://127.0.0.1:7401 [TOPIC ...]
-//  npm install zeromq @msgpack/msgpack
+//  npm install --no-save zeromq @msgpack/msgpack
 
 const { decode } = require("@msgpack/msgpack");
 const { Subscriber } = require("zeromq");

@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 //  A routing policy of one's own: fills the last worker first, so that those in front can sleep.
 //
-//      npm install zeromq @msgpack/msgpack
+//      npm install --no-save zeromq @msgpack/msgpack
 //      examples/routing/policy.js tcp://127.0.0.1:7450
 //      stator up examples/mock.yaml --router-policy-endpoint tcp://127.0.0.1:7450
 //
