@@ -31,7 +31,7 @@ void http_peer_init (
 void http_peer_fini (http_peer_t *self);
 
 //  Fills in method, URL, headers and body of a fetch.  headers: room for three.  body: JSON; empty: a GET.
-//  path: "/health".  url: scratch, valid until the fetch has been started.
+//  path: "/health".  scratch: what the URL and the key lie in, empty before; it stays until the fetch has been started.
 void http_peer_address (const http_peer_t *self, const char *path, span_t body, fetch_options_t *options,
     http_header_t headers [3], buffer_t *scratch);
 
