@@ -154,12 +154,12 @@ s_report (const char *path, const check_flags_t *flags, manifest_t *fleet, compl
     if (flags->json)
         s_write_json (path, complaints, &text);
     else if (bad)
-        complaints_render (complaints, &text);
+        command_print_complaints (complaints);
     else if (flags->print)
         option_print_config ((option_target_t){ manifest_table, fleet }, &text);
     else
         s_summarise (path, fleet, &text);
-    fputs (buffer_string (&text), bad && !flags->json ? stderr : stdout);
+    command_print (&text);
     buffer_fini (&text);
     return bad ? RESULT_USAGE : RESULT_OK;
 }

@@ -14,6 +14,7 @@
 
 #include "base/memory.h"
 #include "base/suggest.h"
+#include "cli/brief.h"
 #include "cli/command.h"
 #include "cli/environment.h"
 #include "schemas/message.h"
@@ -53,16 +54,27 @@ s_wall_ns (void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
+static void
+s_complain_line (span_t line)
+{
+    buffer_t text = { 0 };
+    brief_append_text (line, SIZE_MAX, &text);
+    if (s_log)
+        log_sink_write (s_log, LOG_ERROR, s_wall_ns (), buffer_span (&text));
+    else
+        fprintf (stderr, "%s\n", buffer_string (&text));
+    buffer_fini (&text);
+}
+
 //  Lines, each with its end.
 static void
 s_complain (span_t text)
 {
-    while (s_log && text.size) {
+    while (text.size) {
         size_t size = span_find_byte (text, '\n');
-        log_sink_write (s_log, LOG_ERROR, s_wall_ns (), span_slice (text, 0, size));
+        s_complain_line (span_slice (text, 0, size));
         text = span_slice (text, size + 1, text.size);
     }
-    fwrite (text.data, 1, text.size, stderr);
 }
 
 void

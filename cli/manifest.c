@@ -103,6 +103,14 @@ manifest_find_model (const manifest_t *self, const char *name)
     return s_model_of (self, self->models.count, name);
 }
 
+static bool
+s_has_control (const char *text)
+{
+    while (*text && (uint8_t)*text >= ' ' && *text != 0x7f)
+        text++;
+    return *text != '\0';
+}
+
 //  key: "name" or "aliases".
 static void
 s_check_model_name (check_t *self, size_t position, const char *key, const char *name)
@@ -111,6 +119,9 @@ s_check_model_name (check_t *self, size_t position, const char *key, const char 
     if (strlen (name) > MODEL_MAX)
         complaints_add (self->complaints, place, "models[%zu].%s: '%.40s...' is longer than %d bytes; shorten it",
             position, key, name, MODEL_MAX);
+    if (s_has_control (name))
+        complaints_add (self->complaints, place,
+            "models[%zu].%s: '%.100s' has a control character, which no client would send", position, key, name);
     if (s_model_of (self->fleet, position, name))
         complaints_add (
             self->complaints, place, "models[%zu].%s: '%s' is the name or alias of another model", position, key, name);

@@ -155,9 +155,19 @@ s_complain (const manifest_ports_t *earlier, const manifest_ports_t *later, comp
         (long long)port, other->key, where);
 }
 
+static void
+s_check_paths (const manifest_t *fleet, const config_node_t *root, complaints_t *complaints)
+{
+    const char *endpoint = fleet->broker.endpoint, *events = fleet->broker.events;
+    if (span_starts_with (span_from_string (events), SPAN ("ipc://")) && strcmp (endpoint, events) == 0)
+        complaints_add (complaints, manifest_section_place (root, "broker", "events"),
+            "broker.events: '%s' is that of broker.endpoint too; give one of them another", events);
+}
+
 void
 manifest_check_ports (const manifest_t *fleet, const config_node_t *root, complaints_t *complaints)
 {
+    s_check_paths (fleet, root, complaints);
     array_t ports;
     array_init (&ports, sizeof (manifest_ports_t));
     manifest_ports (fleet, root, &ports);

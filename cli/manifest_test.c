@@ -163,6 +163,8 @@ static const bad_t s_bad [] = {
       "count: 2}\n",
         "fleet.yaml:3:5: workers[0].port: port 8211 is that of broker.endpoint in line 1 too; give one of them "
         "another\n" },
+    { "broker: {endpoint: 'ipc:///a', events: 'ipc:///a'}\n",
+        "fleet.yaml:1:40: broker.events: 'ipc:///a' is that of broker.endpoint too; give one of them another\n" },
     { "broker: {endpoint: 'tcp://127.0.0.1:8000', events: 'tcp://[::1]:8000'}\n",
         "fleet.yaml:1:20: broker.endpoint: port 8000 is that of frontend.port (--port) by default too; give one of "
         "them "

@@ -166,7 +166,7 @@ s_state (const seen_t *seen)
 static void
 s_append_column (span_t text, size_t width, buffer_t *out)
 {
-    buffer_append (out, text);
+    brief_append_text (text, SIZE_MAX, out);
     for (size_t i = text.size; i < width; i++)
         buffer_append_byte (out, ' ');
     if (text.size >= width)
@@ -194,9 +194,9 @@ s_print_actor (const seen_t *seen, buffer_t *out)
     s_append_column (buffer_span (&uptime), STATE_COLUMN, out);
     s_append_column (buffer_span (&longest), ROUND_COLUMN, out);
     if (seen->has_status)
-        buffer_append (out, seen->status.detail);
+        brief_append_text (seen->status.detail, SIZE_MAX, out);
     else
-        buffer_append_string (out, seen->error.text);
+        brief_append_text (span_from_string (seen->error.text), SIZE_MAX, out);
     while (out->size && out->data [out->size - 1] == ' ')
         out->size--;
     buffer_append_byte (out, '\n');

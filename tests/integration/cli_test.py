@@ -363,6 +363,18 @@ class FleetTest(unittest.TestCase):
             self.assertEqual(actors[address]["state"], "ready")
         self.assertEqual(list(self.processes()), ["broker", "core", "worker/mock-0", "worker/mock-1"])
 
+    def test_ps_lets_nobody_steer_the_terminal(self):
+        entry = {"address": "worker/evil", "endpoint": "tcp://\x1b[2J:1", "incarnation": 5, "version": 1, "schema": 1,
+                 "lease_ms": 60000, "state": "alive", "host": "x", "process": 1, "capabilities": [], "draining": False}
+        registration = json.dumps({"entry": entry, "tails": [], "renewed": False})
+        self.assertEqual(stator("call", "broker/0", "register_actor", registration, *self.site)[0], 0)
+        self.addCleanup(stator, "call", "broker/0", "unregister_actor", '{"address":"worker/evil","incarnation":5}', *self.site)
+        code, said, _ = stator("ps", *self.site)
+        self.assertEqual(code, 3)
+        self.assertRegex(said, r"\nworker/evil +refused +tcp://\?\[2J:1 leaves this machine")
+        code, said, error = stator("call", "worker/evil", "get_status", *self.site)
+        self.assertNotIn("\x1b", said + error)
+
     def test_ps_shows_how_long_each_actor_was_busy_at_most(self):
         said = stator("ps", *self.site)[1]
         self.assertRegex(said, r"ACTOR +STATE +UPTIME +LONGEST ROUND\n")
