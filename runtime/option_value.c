@@ -310,8 +310,8 @@ s_parse_endpoint (const option_t *row, const char *text, void *field, const opti
                 (span_starts_with (endpoint, SPAN ("ipc://")) && endpoint.size > 6) ||
                 (span_starts_with (endpoint, SPAN ("inproc://")) && endpoint.size > 9);
     if (good && span_starts_with (endpoint, SPAN ("ipc://")) && endpoint.size - 6 > IPC_PATH_MAX)
-        return error_set (error, STATUS_INVALID, "'%.100s...': the path of a socket has at most %d bytes", text,
-            IPC_PATH_MAX);
+        return error_set (
+            error, STATUS_INVALID, "'%.100s...': the path of a socket has at most %d bytes", text, IPC_PATH_MAX);
     return good ? s_keep (endpoint, field, context, error) : s_refuse (row, text, "", error);
 }
 

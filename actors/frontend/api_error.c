@@ -33,6 +33,7 @@ static const api_error_row_t s_rows [API_ERROR_COUNT] = {
     [API_WORKER_FAILED] = { 502, SERVER, "worker_failed", "worker_failed", 1 },
     [API_CANNOT_MIGRATE] = { 502, SERVER, "cannot_migrate", "cannot_migrate", 1 },
     [API_RETRIES_SPENT] = { 502, SERVER, "retry_budget_spent", "retry_budget_spent", 5 },
+    [API_FRONTEND_LOST] = { 502, SERVER, "frontend_lost", "frontend_lost", 1 },
     [API_INTERNAL] = { 500, SERVER, "internal_error", "internal_error", 0 },
 };
 

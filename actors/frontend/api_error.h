@@ -31,6 +31,7 @@ typedef enum {
     API_WORKER_FAILED,     //  Workers failed, and going on elsewhere did not help
     API_CANNOT_MIGRATE,    //  The worker failed, and an answer of this kind does not go on elsewhere
     API_RETRIES_SPENT,     //  The worker failed, and no more may be tried elsewhere now
+    API_FRONTEND_LOST,     //  The frontend that made the answer is gone in the middle of it
     API_INTERNAL,          //  Ours
     API_ERROR_COUNT
 } api_error_kind_t;

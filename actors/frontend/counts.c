@@ -71,6 +71,8 @@ static const metric_desc_t s_running = GAUGE ("stator_requests_running", "Reques
 static const metric_desc_t s_waiting = GAUGE ("stator_requests_waiting", "Of these, without a first token.", NULL);
 static const metric_desc_t s_handed_over =
     COUNTER ("stator_requests_handed_over_total", "Requests passed to the frontend that owns their session.", NULL);
+static const metric_desc_t s_owners_lost = COUNTER (
+    "stator_requests_owners_lost_total", "Of these, those whose answer broke off since that frontend was lost.", NULL);
 static const metric_desc_t s_disconnected =
     COUNTER ("stator_disconnected_clients_total", "Clients that left before their answer was complete.", NULL);
 static const metric_desc_t s_silent_notices =
@@ -126,6 +128,7 @@ counts_init (counts_t *self, metrics_t *metrics)
         .running = metrics_get (metrics, &s_running, NULL),
         .waiting = metrics_get (metrics, &s_waiting, NULL),
         .handed_over = metrics_get (metrics, &s_handed_over, NULL),
+        .owners_lost = metrics_get (metrics, &s_owners_lost, NULL),
         .disconnected = metrics_get (metrics, &s_disconnected, NULL),
         .silent_notices = metrics_get (metrics, &s_silent_notices, NULL),
         .unscraped = metrics_get (metrics, &s_unscraped, NULL),
@@ -282,8 +285,8 @@ void
 counts_list_metrics (metric_told_fn *told, void *arg)
 {
     static const metric_desc_t *const all [] = { &s_requests, &s_running, &s_waiting, &s_migrations, &s_given_up,
-        &s_retries_left, &s_handed_over, &s_disconnected, &s_silent_notices, &s_receipts, &s_local, &s_checked,
-        &s_differing, &s_too_long, &s_wrong_files, &s_conflicts, &s_unscraped, NULL };
+        &s_retries_left, &s_handed_over, &s_owners_lost, &s_disconnected, &s_silent_notices, &s_receipts, &s_local,
+        &s_checked, &s_differing, &s_too_long, &s_wrong_files, &s_conflicts, &s_unscraped, NULL };
     for (size_t i = 0; i < COUNTS_MODEL_COUNT; i++)
         told (arg, &s_model_metrics [i].desc);
     metrics_tell (all, told, arg);

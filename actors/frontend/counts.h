@@ -35,6 +35,7 @@ typedef struct {
     metric_t *running;           //  Requests in progress
     metric_t *waiting;           //  Of these, without a first token
     metric_t *handed_over;       //  Requests passed to the owner of their session
+    metric_t *owners_lost;       //  Of these, those whose owner was lost in the middle of the answer
     metric_t *disconnected;      //  Clients that left
     metric_t *silent_notices;    //  Routers that could not be told of progress
     metric_t *conflicts;         //  Cards that share a name and differ in fingerprint

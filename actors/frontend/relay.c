@@ -1,5 +1,7 @@
 #include "actors/frontend/relay.h"
 
+#include "actors/frontend/api_error.h"
+#include "actors/frontend/chat_writer.h"
 #include "base/memory.h"
 #include "runtime/stream.h"
 #include "schemas/frontend.h"
@@ -17,6 +19,8 @@ typedef struct {
     packing_t *packing;            //  A job is making a message of a large request; NULL: none is
     stream_t response;             //  From the owner
     bool begun;                    //  The client has the head
+    bool streams;                  //  The answer is events
+    uint8_t line_ends;             //  The last bytes of the answer that are; two between events, and before the first
     bool blocked;                  //  The client reads more slowly than it is written to
 } relay_t;
 
@@ -54,6 +58,15 @@ s_on_writable (void *arg)
     stream_credit (&self->response, self->response.position + WINDOW);
 }
 
+static bool
+s_is_event_stream (const response_part_t *part)
+{
+    for (size_t i = 0; i < part->headers_count; i++)
+        if (span_equal (part->headers [i].name, SPAN ("content-type")))
+            return span_starts_with (part->headers [i].value, SPAN ("text/event-stream"));
+    return false;
+}
+
 static void
 s_begin (relay_t *self, const response_part_t *part)
 {
@@ -64,6 +77,16 @@ s_begin (relay_t *self, const response_part_t *part)
     s_table (self)->exchange_begin (self->exchange, part->status, headers.data, headers.count);
     array_fini (&headers);
     self->begun = true;
+    self->streams = s_is_event_stream (part);
+    self->line_ends = 2;
+}
+
+static void
+s_note_line_ends (relay_t *self, span_t bytes)
+{
+    for (size_t i = bytes.size > 2 ? bytes.size - 2 : 0; i < bytes.size; i++)
+        self->line_ends = bytes.data [i] == '\n' ? (uint8_t)(self->line_ends + 1) : 0;
+    self->line_ends = self->line_ends < 2 ? self->line_ends : 2;
 }
 
 static uint64_t
@@ -75,10 +98,32 @@ s_on_part (void *state, void *arg, uint64_t position, const void *message)
         s_begin (self, part);
     if (!self->begun || part->bytes.size == 0)
         return part->bytes.size;
+    s_note_line_ends (self, part->bytes);
     self->blocked = s_table (self)->exchange_write (self->exchange, part->bytes) == STATUS_AGAIN;
     if (!self->blocked)
         stream_credit (&self->response, position + part->bytes.size + WINDOW);
     return part->bytes.size;
+}
+
+//  The owner of an answer that has begun is lost.  Nobody would read an error inside an event, or inside of JSON: there the
+//  client sees that its connection is cut.
+static void
+s_break_off (relay_t *self)
+{
+    metric_add (self->frontend->counts.owners_lost, 1);
+    if (!self->streams || self->line_ends < 2) {
+        s_table (self)->exchange_abort (self->exchange);
+        return;
+    }
+    api_error_t error;
+    buffer_t event = { 0 };
+    api_error_set (&error, API_FRONTEND_LOST, NULL,
+        "The frontend that has this session was lost, and the answer with it: %s.",
+        stream_error (&self->response)->text);
+    chat_write_error (&error, &event);
+    s_table (self)->exchange_write (self->exchange, buffer_span (&event));
+    s_table (self)->exchange_end (self->exchange);
+    buffer_fini (&event);
 }
 
 static void
@@ -90,6 +135,8 @@ s_on_end (void *state, void *arg, call_result_t result, const void *message)
         frontend_serve (self->frontend, client_from_exchange (self->frontend->actor, self->exchange), self->http);
     else if (self->begun && result == CALL_REPLIED && end->whole)
         s_table (self)->exchange_end (self->exchange);
+    else if (self->begun && result != CALL_REPLIED)
+        s_break_off (self);
     else
         s_table (self)->exchange_abort (self->exchange);
     s_end (self);

@@ -5,20 +5,6 @@
 #include "actors/router/router.h"
 #include "tests/frontend/fixture.h"
 
-//  The sum of a metric's values whose labels contain this.
-static int64_t
-s_metric (const char *metric, const char *label)
-{
-    metrics_t *metrics = actor_metrics (stage_find (fixture_stage, "frontend/0"));
-    size_t cursor = 0;
-    const char *name, *labels;
-    int64_t value, sum = 0;
-    while (metrics_next (metrics, &cursor, &name, &labels, &value))
-        if (strcmp (name, metric) == 0 && strstr (labels ? labels : "", label))
-            sum += value;
-    return sum;
-}
-
 //  ---- Workers that fail -------------------------------------------------------------------------------------------------
 
 //  Whoever goes on gets the tokens that are there; the client sees one text, without gap or repeat.
@@ -128,7 +114,7 @@ test_when_every_worker_has_failed_it_the_client_hears_it_at_once (void **state)
         assert_int_equal (chat->status, cases [i].status);
         assert_true (fixture_contains (chat, "not today; no other worker serves this model."));
         assert_int_equal (fixture_scripts [0].requests + fixture_scripts [1].requests, 2);
-        assert_int_equal (s_metric ("stator_retries_refused_total", "reason=\"nobody_else\""), 1);
+        assert_int_equal (fixture_metric ("stator_retries_refused_total", "reason=\"nobody_else\""), 1);
         fixture_check_router_is_idle ();
         fixture_end ();
     }
@@ -223,11 +209,11 @@ test_retries_are_paid_from_a_budget (void **state)
     for (size_t i = 0; i < 3; i++)
         asked += fixture_scripts [i].requests;
     assert_int_equal (asked, REQUESTS + RETRIES);
-    assert_int_equal (s_metric ("stator_retries_total", ""), RETRIES);
-    assert_int_equal (s_metric ("stator_retries_refused_total", "reason=\"budget\"") +
-                          s_metric ("stator_retries_refused_total", "reason=\"attempts\""),
+    assert_int_equal (fixture_metric ("stator_retries_total", ""), RETRIES);
+    assert_int_equal (fixture_metric ("stator_retries_refused_total", "reason=\"budget\"") +
+                          fixture_metric ("stator_retries_refused_total", "reason=\"attempts\""),
         REQUESTS);
-    assert_true (s_metric ("stator_retries_refused_total", "reason=\"budget\"") >= REQUESTS - RETRIES);
+    assert_true (fixture_metric ("stator_retries_refused_total", "reason=\"budget\"") >= REQUESTS - RETRIES);
     chat_t *last = &fixture_chats [REQUESTS - 1];
     assert_true (fixture_contains (last, "\"code\":\"retry_budget_spent\""));
     assert_true (fixture_contains (last, "not today; no other worker is tried, because the retry budget"));
@@ -255,7 +241,7 @@ test_reading_a_prompt_elsewhere_is_paid_and_waits (void **state)
     stage_run (fixture_stage, REALM_SECOND);
     assert_int_equal (fixture_scripts [0].renderings, 3);
     assert_int_equal (chat->status, 529);
-    assert_int_equal (s_metric ("stator_retries_refused_total", "reason=\"attempts\""), 1);
+    assert_int_equal (fixture_metric ("stator_retries_refused_total", "reason=\"attempts\""), 1);
 
     chat = fixture_ask (CHAT (""));
     stage_run (fixture_stage, REALM_SECOND);
@@ -263,7 +249,7 @@ test_reading_a_prompt_elsewhere_is_paid_and_waits (void **state)
     assert_int_equal (chat->status, 502);
     assert_true (fixture_contains (chat, "\"code\":\"retry_budget_spent\""));
     assert_true (fixture_contains (chat, "not now; no other worker is tried, because the retry budget"));
-    assert_int_equal (s_metric ("stator_retries_total", ""), BURST);
+    assert_int_equal (fixture_metric ("stator_retries_total", ""), BURST);
 
     fixture_busy = 0;
     chat = fixture_ask (CHAT (",\"max_tokens\":3"));
@@ -304,7 +290,8 @@ test_what_is_drawn_without_a_seed_can_be_kept_from_moving (void **state)
         fixture_check_streamed (chat, cases [i].goes_on ? 50 : 30, cases [i].goes_on ? "length" : "");
         assert_int_equal (fixture_contains (chat, "\"code\":\"cannot_migrate\""), !cases [i].goes_on);
         assert_int_equal (fixture_contains (chat, "because it is drawn without a seed"), !cases [i].goes_on);
-        assert_int_equal (s_metric ("stator_retries_refused_total", "reason=\"unseeded\""), cases [i].goes_on ? 0 : 1);
+        assert_int_equal (
+            fixture_metric ("stator_retries_refused_total", "reason=\"unseeded\""), cases [i].goes_on ? 0 : 1);
         fixture_check_router_is_idle ();
         fixture_end ();
     }

@@ -510,3 +510,16 @@ fixture_contains (chat_t *chat, const char *text)
 {
     return strstr (buffer_string (&chat->body), text) != NULL;
 }
+
+int64_t
+fixture_metric (const char *metric, const char *label)
+{
+    metrics_t *metrics = actor_metrics (stage_find (fixture_stage, "frontend/0"));
+    size_t cursor = 0;
+    const char *name, *labels;
+    int64_t value, sum = 0;
+    while (metrics_next (metrics, &cursor, &name, &labels, &value))
+        if (strcmp (name, metric) == 0 && strstr (labels ? labels : "", label))
+            sum += value;
+    return sum;
+}

@@ -105,6 +105,9 @@ void fixture_check_streamed (chat_t *chat, uint32_t tokens, const char *finish);
 //  No router counts what is over: a request that is not taken off its worker would bend every later decision.
 void fixture_check_router_is_idle (void);
 
+//  The sum of the values of a metric of the first frontend whose labels contain this.
+int64_t fixture_metric (const char *metric, const char *label);
+
 bool fixture_contains (chat_t *chat, const char *text);
 
 #endif

@@ -109,6 +109,42 @@ test_a_request_whose_owner_is_dead_is_served_where_it_came (void **state)
     fixture_end ();
 }
 
+//  The answers of a frontend that dies end with an error that the client can read, and are counted; nobody else notices.
+static void
+test_an_answer_whose_owner_dies_ends_with_an_error (void **state)
+{
+    fixture_begin (1);
+    fixture_add_frontend (1);
+    stage_run (fixture_stage, 2 * REALM_SECOND);
+    fixture_scripts [0].pause_ns = 100 * REALM_MS;
+    fixture_scripts [0].stop_after = 100;
+    char name [16];
+    http_header_t session = { SPAN ("x-session-id"), { (const uint8_t *)name, 2 } };
+    for (size_t i = 0; i < 6; i++) {
+        snprintf (name, sizeof name, "s%zu", i);
+        fixture_fetch (i, URL, CHAT (",\"stream\":true"), &session, 1);
+    }
+    stage_run (fixture_stage, 3 * REALM_SECOND);
+    stage_crash (fixture_stage, "frontend/1");
+    stage_run (fixture_stage, 30 * REALM_SECOND);
+    int64_t broken = 0;
+    for (size_t i = 0; i < 6; i++) {
+        chat_t *chat = &fixture_chats [i];
+        assert_true (chat->ended && chat->end == STATUS_OK);
+        if (!fixture_contains (chat, "\"code\":\"frontend_lost\"")) {
+            fixture_check_streamed (chat, 100, "stop");
+            continue;
+        }
+        broken++;
+        assert_true (fixture_contains (
+            chat, "}\n\ndata: {\"error\":{\"message\":\"The frontend that has this session was lost"));
+        assert_false (fixture_contains (chat, "[DONE]"));
+    }
+    assert_in_range (broken, 1, 5);
+    assert_int_equal (fixture_metric ("stator_requests_owners_lost_total", ""), broken);
+    fixture_end ();
+}
+
 //  A chat that is made into a message aside, where another frontend owns its session.
 static chat_t *
 s_ask_large (size_t position)
@@ -201,6 +237,7 @@ main (void)
         cmocka_unit_test (test_everything_passes_between_frontends),
         cmocka_unit_test (test_what_a_dead_frontend_handed_over_is_given_up),
         cmocka_unit_test (test_a_request_whose_owner_is_dead_is_served_where_it_came),
+        cmocka_unit_test (test_an_answer_whose_owner_dies_ends_with_an_error),
         cmocka_unit_test (test_large_requests_pass_between_frontends),
         cmocka_unit_test (test_a_large_request_whose_owner_is_dead_is_served_where_it_came),
         cmocka_unit_test (test_a_client_and_a_frontend_may_leave_while_a_large_request_is_packed),
