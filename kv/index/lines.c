@@ -17,6 +17,7 @@ enum {
     AHEAD = 32,
     FURTHER_AHEAD = 8,
     FURTHER_MAX = 8,    //  Lines that go on from one; more never come about where hashes are mixed
+    FURTHER_LAST = (1 << FURTHER_BITS) - 1,
     LINES_MAX = 1 << 26
 };
 
@@ -118,18 +119,21 @@ s_tag (uint64_t hash)
     return (uint16_t)(hash >> TAG_SHIFT);
 }
 
+//  NULL where there may be no more.
 static line_t *
 s_add_further (lines_t *self, line_t *line)
 {
     uint32_t number = self->free;
     if (number)
         self->free = s_further (self, number)->further;
+    else if (self->further.count > FURTHER_LAST)
+        return NULL;
     else {
         number = (uint32_t)self->further.count;
         pile_add (&self->further);
     }
     self->further_used++;
-    line->further = number;
+    line->further = number & FURTHER_LAST;
     line_t *further = s_further (self, number);
     memset (further, 0, sizeof *further);
     return further;
@@ -138,7 +142,7 @@ s_add_further (lines_t *self, line_t *line)
 static void
 s_free_further (lines_t *self, uint32_t number)
 {
-    s_further (self, number)->further = self->free;
+    s_further (self, number)->further = self->free & FURTHER_LAST;
     self->free = number;
     self->further_used--;
 }
@@ -147,7 +151,7 @@ s_free_further (lines_t *self, uint32_t number)
 static line_t *
 s_find_room (lines_t *self, line_t *line)
 {
-    for (int further = 0; line->used == LINE_SLOTS; further++) {
+    for (int further = 0; line && line->used == LINE_SLOTS; further++) {
         if (further == FURTHER_MAX)
             return NULL;
         line = line->further ? s_further (self, line->further) : s_add_further (self, line);
@@ -183,8 +187,8 @@ s_divide (const lines_t *self, line_t *low, line_t *high, uint32_t bit)
         upper += is_upper;
         lower += !is_upper;
     }
-    high->used = upper;
-    low->used = lower;
+    high->used = (uint8_t)upper;
+    low->used = (uint8_t)lower;
 }
 
 //  The same for a line that goes on from a full one: all of it is put anew, for which there is as much room as before.

@@ -22,20 +22,20 @@
 
 #include "kv/pile.h"
 
-enum { LINE_SLOTS = 10, ROW_BITS = 8, ROW_MAX = 1 << ROW_BITS, NUMBERS_MAX = 1 << 29 };
+enum { LINE_SLOTS = 10, ROW_BITS = 8, ROW_MAX = 1 << ROW_BITS, NUMBERS_MAX = 1 << 29, FURTHER_BITS = 24 };
 
 typedef struct {
-    uint32_t numbers [LINE_SLOTS];    //  Of them `used`
-    uint16_t tags [LINE_SLOTS];       //  Bits 14 to 29 of their hashes
-    uint32_t used : 8;                //  Slots
-    uint32_t further : 24;            //  Line that goes on where this one is full; 0 where none does
+    uint32_t numbers [LINE_SLOTS];      //  Of them `used`
+    uint16_t tags [LINE_SLOTS];         //  Bits 14 to 29 of their hashes
+    uint32_t used : 8;                  //  Slots
+    uint32_t further : FURTHER_BITS;    //  Line that goes on where this one is full; 0 where none does
 } line_t;
 
 typedef struct {
     pile_t rows;              //  const uint64_t *: the owner's
     array_t slabs;            //  line_t *: 1024 lines each, in order; the first has `span` of them while that is less
     array_t slab_memory;      //  void *: where each was allocated
-    pile_t further;           //  line_t: further lines; the first is nobody's
+    pile_t further;           //  line_t: further lines, at most 1 << FURTHER_BITS; the first is nobody's
     uint32_t free;            //  First further line that is nobody's
     uint32_t count;           //  Numbers, at most NUMBERS_MAX
     uint32_t lines;           //  Without further ones; more than half of `span`

@@ -112,6 +112,29 @@ test_a_line_goes_on_as_long_as_it_may (void **state)
     lines_fini (&lines);
 }
 
+//  A line has so many bits for the number of the one that goes on from it: where those are used up there is no room, rather
+//  than a number that leads to somebody else's line.
+static void
+test_there_are_no_more_further_lines_than_have_numbers (void **state)
+{
+    lines_t lines;
+    uint64_t hashes [ROW_MAX];
+    uint32_t found;
+    lines_init (&lines);
+    *(const uint64_t **)pile_add (&lines.rows) = hashes;
+    for (uint64_t i = 0; i < ROW_MAX; i++)
+        hashes [i] = i << 32 | 7;
+    size_t count = lines.further.count;
+    lines.further.count = 1 << FURTHER_BITS;
+    assert_int_equal (lines_add (&lines, 1, LINE_SLOTS + 1, &found), LINE_SLOTS);
+    assert_int_equal (found, 0);
+    lines.further.count = count;
+    lines_check (&lines);
+    assert_int_equal (lines_add (&lines, 1 + LINE_SLOTS, 1, &found), 1);
+    lines_check (&lines);
+    lines_fini (&lines);
+}
+
 int
 main (void)
 {
@@ -119,6 +142,7 @@ main (void)
         cmocka_unit_test (test_equals_lengths_of_rows),
         cmocka_unit_test (test_adding_stops_at_what_is_there),
         cmocka_unit_test (test_a_line_goes_on_as_long_as_it_may),
+        cmocka_unit_test (test_there_are_no_more_further_lines_than_have_numbers),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

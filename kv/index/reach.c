@@ -212,7 +212,7 @@ s_change_worker (race_t *race, uint32_t owner, uint16_t rank, uint32_t place, bo
         return;
     uint32_t before = s_best (worker);
     if (place < TIER_COUNT)
-        has = (worker->exact [place] += has ? 1 : -1) > 0;
+        has = (has ? ++worker->exact [place] : --worker->exact [place]) > 0;
     worker->places = has ? worker->places | 1u << place : worker->places & ~(1u << place);
     if (before != NO_PLACE && before != s_best (worker))
         s_count_blocks (race, worker, before);

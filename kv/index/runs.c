@@ -7,6 +7,9 @@
 
 enum { MALLOC_BYTES = 8, STEPS_MAX = 16 };
 
+//  All that the counts of a run can say, which are no more than RUN_MAX.
+enum { COUNT_MASK = (1 << RUN_COUNT_BITS) - 1 };
+
 static size_t
 s_run_bytes (size_t capacity)
 {
@@ -70,7 +73,7 @@ s_set_stretches (runs_t *self, run_t *run, const stretch_t *stretches, size_t co
         run->stretches = memcpy (own, stretches, count * sizeof *stretches);
     }
     self->bytes += bytes - before;
-    run->stretch_count = (uint32_t)count;
+    run->stretch_count = count & COUNT_MASK;
 }
 
 //  Stretches in the place of some of a run's: it holds a reference for each.
@@ -290,7 +293,7 @@ s_resize_run (runs_t *self, uint32_t number, size_t capacity)
 {
     run_t *old = runs_at (self, number), *run = s_take_run (self, number, capacity);
     memcpy (run, old, s_run_bytes (old->count));
-    run->capacity = (uint32_t)capacity;
+    run->capacity = capacity & COUNT_MASK;
     s_give_run (self, old);
     return run;
 }
@@ -319,8 +322,9 @@ s_add_run (runs_t *self, uint64_t parent, set_t set, size_t wanted)
     }
     size_t capacity = s_capacity_for (wanted < RUN_MAX ? wanted : RUN_MAX);
     run_t *run = s_take_run (self, number, capacity);
-    *run =
-        (run_t){ .parent = parent, .set = set, .number = number, .capacity = (uint32_t)capacity, .stretch_count = 1 };
+    *run = (run_t){
+        .parent = parent, .set = set, .number = number, .capacity = capacity & COUNT_MASK, .stretch_count = 1
+    };
     return number;
 }
 
@@ -379,7 +383,7 @@ runs_append (runs_t *self, place_t *at, uint64_t parent, const uint64_t *hashes,
             s_free_run (self, number);
         return 0;
     }
-    run->count = start + (uint32_t)count;
+    run->count = (start + count) & COUNT_MASK;
     s_extend_stretch (self, number, start, set);
     *at = (place_t){ number, start + (uint32_t)count - 1 };
     return count;
@@ -426,7 +430,7 @@ s_cut (runs_t *self, uint32_t number, uint32_t count)
 {
     run_t *run = runs_at (self, number);
     lines_remove (&self->blocks, number << RUN_BITS | count, run->count - count);
-    run->count = (uint32_t)count;
+    run->count = count & COUNT_MASK;
     if (count * 2 <= run->capacity && run->capacity > RUN_STEP)
         s_resize_run (self, number, s_capacity_for (count));
 }

@@ -17,6 +17,7 @@
 #include "kv/index/shelf.h"
 
 enum { RUN_BITS = ROW_BITS, RUN_MAX = ROW_MAX, RUN_LIMIT = 1 << (32 - ROW_BITS), RUN_STEP = 2, STRETCHES_FEW = 8 };
+enum { RUN_COUNT_BITS = ROW_BITS + 2 };
 
 typedef struct {
     uint32_t end;    //  Position behind its last block
@@ -30,12 +31,12 @@ typedef struct {
         stretch_t *stretches;    //  In order, where there are several
         set_t set;               //  Of the only one
     };
-    uint32_t number;                //  Its own, for its memory may move
-    uint32_t count : 10;            //  Blocks, at least 1
-    uint32_t capacity : 10;         //  Blocks there is memory for
-    uint32_t stretch_count : 10;    //  Stretches, at least 1
-    uint32_t repeated : 1;          //  The caller's marks: a block has further references,
-    uint32_t disputed : 1;          //  or was stored behind another one than it is
+    uint32_t number;                            //  Its own, for its memory may move
+    uint32_t count : RUN_COUNT_BITS;            //  Blocks, at least 1
+    uint32_t capacity : RUN_COUNT_BITS;         //  Blocks there is memory for
+    uint32_t stretch_count : RUN_COUNT_BITS;    //  Stretches, at least 1
+    uint32_t repeated : 1;                      //  The caller's marks: a block has further references,
+    uint32_t disputed : 1;                      //  or was stored behind another one than it is
 } run_t;
 
 //  Where a block lies.

@@ -299,7 +299,7 @@ s_step (sets_t *self, set_t set, uint32_t member, bool adding)
         uint32_t first = sets_next (&view);
         return first == member ? sets_next (&view) : first;
     }
-    interned_t made = { .count = view.count + (adding ? 1 : -1) };
+    interned_t made = { .count = adding ? view.count + 1 : view.count - 1 };
     s_make (self, set, member, &made);
     uint64_t key = (set & INTERNED ? s_interned (self, set)->node.key : s_key (view)) ^ hash_u64 (member);
     uint32_t number = table_find (&self->interned, key);
