@@ -260,6 +260,12 @@ s_on_router_dropped (void *arg, span_t peer)
     incoming_refuse_large (arg, peer);
 }
 
+static void
+s_on_router_shed (void *arg, const span_t *frames, size_t count)
+{
+    incoming_refuse_shed (arg, frames, count);
+}
+
 static status_t
 s_bind (actor_t *self, error_t *error)
 {
@@ -270,6 +276,7 @@ s_bind (actor_t *self, error_t *error)
         .receive_queue = 10000,
         .on_message = s_on_router_message,
         .on_dropped = s_on_router_dropped,
+        .on_shed = s_on_router_shed,
         .arg = self };
     const char *local = self->options.local;
     self->router = actor_table (self)->socket_open (self->port, &options, error);

@@ -164,6 +164,7 @@ void stream_take_end (call_t *self, uint64_t position, span_t body);
 
 void incoming_take (actor_t *self, const span_t *frames, size_t count);
 void incoming_refuse_large (actor_t *self, span_t peer);
+void incoming_refuse_shed (actor_t *self, const span_t *frames, size_t count);
 void incoming_destroy_all (actor_t *self);
 
 //  Something was said about a call or stream of this peer, and nobody was there to hear it.  Fine where it is over.

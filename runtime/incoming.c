@@ -473,6 +473,21 @@ incoming_refuse_large (actor_t *actor, span_t peer)
     s_refuse (actor, &message, COUNT_MALFORMED, STATUS_LIMIT, "a message with too many frames or bytes was dropped");
 }
 
+//  A batch that is not acknowledged is handed over again.
+void
+incoming_refuse_shed (actor_t *actor, const span_t *frames, size_t count)
+{
+    wire_message_t message;
+    bool is_call = !wire_is_handover (&actor->wire, frames, count) &&
+                   wire_parse (frames, count, true, &message, NULL) == STATUS_OK && message.peer.size <= PEER_MAX &&
+                   message.header.kind == FRAME_KIND_CALL;
+    if (is_call)
+        s_refuse (actor, &message, COUNT_OVERLOADED, STATUS_LIMIT,
+            "it is far behind with what it was sent, and takes nothing large now");
+    else
+        actor_count (actor, COUNT_OVERLOADED);
+}
+
 void
 incoming_take (actor_t *actor, const span_t *frames, size_t count)
 {

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "runtime/actor_private.h"
 #include "runtime/directory.h"
 #include "runtime/incoming.h"
 #include "schemas/call.h"
@@ -244,12 +245,35 @@ test_a_caller_that_says_nothing_more_is_given_up (void **state)
     }
 }
 
+//  What its socket sheds is counted, and never looked at closely, whatever it is.
+static void
+test_what_is_shed_is_counted (void **state)
+{
+    buffer_t bytes = { 0 };
+    s_begin ();
+    actor_t *server = stage_find (s_stage, "server/a");
+    frame_header_t call = {
+        .version = 1, .kind = FRAME_KIND_CALL, .id = 9, .has_method = true, .method = SPAN ("list_actors")
+    };
+    span_t frames [] = { SPAN ("peer"), SPAN (""), s_header (&bytes, call), SPAN ("no body at all") };
+    incoming_refuse_shed (server, frames, 4);
+    frames [2] = SPAN ("no header");
+    incoming_refuse_shed (server, frames, 4);
+    incoming_refuse_shed (server, frames, 1);
+    assert_int_equal (metric_value (server->counts [COUNT_OVERLOADED]), 3);
+    assert_int_equal (metric_value (server->counts [COUNT_BAD_REQUEST]), 0);
+    assert_int_equal (metric_value (server->counts [COUNT_MALFORMED]), 0);
+    buffer_fini (&bytes);
+    s_end ();
+}
+
 int
 main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_bad_frames_get_an_error_and_harm_nobody),
         cmocka_unit_test (test_an_id_that_is_taken_is_refused),
+        cmocka_unit_test (test_what_is_shed_is_counted),
         cmocka_unit_test (test_a_caller_that_says_nothing_more_is_given_up),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -62,6 +62,11 @@ typedef void (socket_message_fn) (void *arg, const span_t *frames, size_t count)
 //  borrowed: of a ROUTER the peer.
 typedef void (socket_dropped_fn) (void *arg, span_t first);
 
+//  Messages wait in a queue that counts them and not their bytes, one for each peer.  So whoever sends large ones faster than
+//  they are handled could fill the memory.  A socket that has been behind for a second, and for 256 MiB, sheds every
+//  message above 4 KiB until nothing waits: what it takes then is what came in a second, and short messages.
+typedef socket_message_fn socket_shed_fn;
+
 //  What comes to an XPUB is subscriptions: whoever sends one of more than 4 KiB is hung up on.
 typedef struct {
     socket_kind_t kind;        //  What it is
@@ -70,7 +75,8 @@ typedef struct {
     uint64_t message_max;      //  Bytes, both ways, the peer of a ROUTER aside; 0: SOCKET_MESSAGE_MAX
     socket_message_fn *on_message;    //  Called for each message
     socket_dropped_fn *on_dropped;    //  Called for each one that is too large; may be left NULL
-    void *arg;                        //  For both
+    socket_shed_fn *on_shed;          //  Called for each one that is shed; NULL: on_dropped is
+    void *arg;                        //  For the three
 } socket_options_t;
 
 //  What counts of a message that is sent or was received.

@@ -188,6 +188,8 @@ static bool
 s_skip (pack_reader_t *self, size_t depth)
 {
     pack_item_t item;
+    if (++self->skipped > PACK_SKIPPED_MAX)
+        return s_fail (self, "has too much in it that is not known here");
     if (!pack_read (self, &item))
         return false;
     uint64_t inside = item.kind == PACK_ARRAY ? item.number : item.kind == PACK_MAP ? item.number * 2 : 0;

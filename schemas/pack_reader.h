@@ -10,7 +10,8 @@
 
 #include "base/span.h"
 
-enum { PACK_DEPTH_MAX = 16 };    //  Nesting of what is skipped
+//  Nesting of what is skipped, and items in it: who steps over more serves whoever wants to keep it busy.
+enum { PACK_DEPTH_MAX = 16, PACK_SKIPPED_MAX = 1 << 20 };
 
 typedef enum {
     PACK_NIL,
@@ -34,6 +35,7 @@ typedef struct {
 
 typedef struct {
     span_t left;            //  What has not been read
+    uint32_t skipped;       //  Items that were stepped over
     const char *problem;    //  After a failure, what is wrong: "ends too early", ...
 } pack_reader_t;
 

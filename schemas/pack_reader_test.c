@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "base/buffer.h"
 #include "schemas/pack_reader.h"
 
 #define BYTES(literal)                                   \
@@ -158,6 +159,23 @@ test_a_short_bin_is_taken_as_it_would_be_read (void **state)
         }
 }
 
+//  Reading a message takes a bounded time, whatever somebody puts into it that is not known here.
+static void
+test_what_is_skipped_has_a_bound (void **state)
+{
+    buffer_t bytes = { 0 };
+    buffer_append (&bytes, SPAN ("\xdd\x00\x0f\xff\xff"));
+    memset (buffer_reserve (&bytes, PACK_SKIPPED_MAX), 1, PACK_SKIPPED_MAX);
+    buffer_commit (&bytes, PACK_SKIPPED_MAX);
+    pack_reader_t reader;
+    pack_reader_init (&reader, buffer_span (&bytes));
+    assert_true (pack_skip (&reader));
+    assert_int_equal (reader.left.size, 1);
+    assert_false (pack_skip (&reader));
+    assert_string_equal (reader.problem, "has too much in it that is not known here");
+    buffer_fini (&bytes);
+}
+
 int
 main (void)
 {
@@ -166,6 +184,7 @@ main (void)
         cmocka_unit_test (test_floats_of_both_sizes_are_exact),
         cmocka_unit_test (test_a_count_is_not_believed_beyond_the_bytes_left),
         cmocka_unit_test (test_skipping_takes_one_item_and_all_in_it),
+        cmocka_unit_test (test_what_is_skipped_has_a_bound),
         cmocka_unit_test (test_a_short_bin_is_taken_as_it_would_be_read),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

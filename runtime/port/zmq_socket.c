@@ -40,16 +40,21 @@ __tsan_default_suppressions (void)
 #endif
 
 enum {
-    READ_SHARE = 256,           //  Messages a round
-    READ_BYTES = 64 << 10,      //  The same in bytes, the message that passes it included
-    QUEUE_DEFAULT = 1000,       //  Messages
-    SUBSCRIPTION_MAX = 4096,    //  Bytes, of a handshake too
-    ENDPOINT_SIZE = 256,        //  Of an endpoint, with its NUL
-    LISTENERS_MAX = 64,         //  On files that were removed: each is a descriptor
+    READ_SHARE = 256,            //  Messages a round
+    READ_BYTES = 64 << 10,       //  The same in bytes, the message that passes it included
+    QUEUE_DEFAULT = 1000,        //  Messages
+    SHED_MIN = 4096,             //  Bytes
+    BEHIND_BYTES = 256 << 20,    //  Of what was read while something always waited
+    SUBSCRIPTION_MAX = 4096,     //  Bytes, of a handshake too
+    ENDPOINT_SIZE = 256,         //  Of an endpoint, with its NUL
+    LISTENERS_MAX = 64,          //  On files that were removed: each is a descriptor
 };
 
 //  Whoever was turned away comes again after this long.
 static const uint64_t KNOCK_PAUSE_NS = 2000000000;
+
+//  Whoever has been behind for so long sheds.
+static const uint64_t BEHIND_NS = 1000000000;
 
 //  The file of a bound path.
 typedef struct {
@@ -73,6 +78,8 @@ struct port_socket {
     char endpoint [ENDPOINT_SIZE];          //  Last bound, or connected where that is guarded
     bound_path_t path;                      //  The last one bound
     uint64_t overflows;                     //  XPUB: sends that found a queue full
+    uint64_t behind_since_ns;               //  Something has always waited since; 0: nothing waits
+    uint64_t behind_bytes;                  //  Read since then
     bool reading;                           //  Inside s_read: a close waits for its end
     bool closed;                            //  Closed by the owner while reading
     zmq_msg_t parts [SOCKET_FRAMES_MAX];    //  Of the message that is being received
@@ -126,11 +133,38 @@ s_fits (const port_socket_t *self, const span_t *frames, size_t count)
     return socket_message_size (self->options.kind, frames, count) <= self->options.message_max;
 }
 
+static bool
+s_is_swamped (const port_socket_t *self)
+{
+    return self->behind_bytes > BEHIND_BYTES && loop_now_ns () - self->behind_since_ns > BEHIND_NS;
+}
+
+static void
+s_note_behind (port_socket_t *self, bool behind, uint64_t bytes)
+{
+    if (!behind)
+        self->behind_since_ns = self->behind_bytes = 0;
+    else if (!self->behind_since_ns)
+        self->behind_since_ns = loop_now_ns ();
+    self->behind_bytes += behind ? bytes : 0;
+}
+
+//  One that is not handed over.
+static void
+s_leave_out (port_socket_t *self, size_t count, bool shed)
+{
+    if (shed && self->options.on_shed)
+        self->options.on_shed (self->options.arg, self->frames, count);
+    else if (self->options.on_dropped)
+        self->options.on_dropped (self->options.arg, self->frames [0]);
+}
+
 //  Receives one whole message, hands it over and adds its size to `bytes`; false where there is none.
 static bool
 s_receive (port_socket_t *self, uint64_t *bytes)
 {
     size_t count = 0;
+    uint64_t before = *bytes;
     bool more = true, surpluses = false;
     while (more) {
         zmq_msg_t surplus;
@@ -148,10 +182,12 @@ s_receive (port_socket_t *self, uint64_t *bytes)
     }
     if (!count)
         return false;
-    if (!more && !surpluses && s_fits (self, self->frames, count))
+    bool fits = !more && !surpluses && s_fits (self, self->frames, count);
+    bool shed = fits && *bytes - before > SHED_MIN && s_is_swamped (self);
+    if (fits && !shed)
         s_hand_over (self, count);
-    else if (self->options.on_dropped)
-        self->options.on_dropped (self->options.arg, self->frames [0]);
+    else
+        s_leave_out (self, count, shed);
     s_close_parts (self, count);
     return true;
 }
@@ -181,9 +217,13 @@ s_read (void *arg)
     while (left && bytes < READ_BYTES && !self->closed && s_receive (self, &bytes))
         left--;
     self->reading = false;
-    if (self->closed)
+    if (self->closed) {
         s_free (self);
-    else if (!left || bytes >= READ_BYTES)
+        return;
+    }
+    bool behind = !left || bytes >= READ_BYTES;
+    s_note_behind (self, behind, bytes);
+    if (behind)
         loop_defer (self->loop, &self->again);
 }
 
