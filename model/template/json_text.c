@@ -56,7 +56,7 @@ s_text (printer_t *self, span_t text)
             buffer_print (self->out, "\\%c", letters [found - named]);
         else if (point < 0x20)
             buffer_print (self->out, "\\u%04x", point);
-        else if (point >= 0x7f && self->style->ensure_ascii && point != 0x7f)
+        else if (point >= 0x7f && self->style->ensure_ascii)
             s_escape_ascii (self->out, point);
         else
             buffer_append (self->out, span_slice (text, at, size));
