@@ -12,7 +12,8 @@
 //  - TAGS:    name NAME_END, then per argument KEY_START key KEY_END ... VALUE_START value VALUE_END, or nested
 //             KEY_START key KEY_END value VALUE_END key KEY_END, where a value may again be such tags;
 //  - LITERAL: f(a=1, b='x') in Python's notation, or call:f{a:1,b:<|"|>x<|"|>};
-//  - HARMONY: messages with a header each; the channel and the recipient say what a message is.
+//  - HARMONY: messages with a header each; the channel and the recipient say what a message is. A call's body is JSON, or, in a row
+//             with KEY_START, arguments in tags.
 //
 //  Calls of another machine may stand in messages, too, with a header each that says to whom they are (`recipients`):
 //

@@ -45,6 +45,7 @@ static const char *const s_others [][2] = {
     { "minimax_append_think", "minimax_m2_append_think minimax-append-think minimax_append_think" },
     { "minimax_m3", "minimax_m3 minimax-m3" },
     { "harmony", "openai gpt-oss harmony openai_gptoss gpt_oss" },
+    { "beam", "beam" },
     { "granite", "granite granite_thinking_parser" },
     { "granite_20b_fc", "granite-20b-fc" },
     { "phi4", "phi4_mini_json phi4" },

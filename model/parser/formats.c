@@ -121,6 +121,16 @@ static const parser_format_t s_default_python = {
 //  ---- The table -------------------------------------------------------------------------------------------------------
 
 static const parser_format_t s_formats [] = {
+    { .name = "beam",
+        .names = "",
+        .machine = PARSER_HARMONY,
+        .trim_newline = true,
+        .call_end = "<|call|>",
+        .section_end = "<|end|>",
+        .key_start = "<rfl:parameter name=\"",
+        .key_end = "\">",
+        .value_end = "</rfl:parameter>",
+        .evidence = { "<rfl:parameter" } },
     { .name = "harmony",
         .names = "openai gpt_oss openai_gptoss gptoss reasoning_harmony",
         .machine = PARSER_HARMONY,

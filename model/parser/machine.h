@@ -114,6 +114,8 @@ struct parser {
     size_t early_size;       //  Bytes of them
     bool wrapped;            //  JSON: inside "function"
     bool has_arguments;      //  Something was delivered
+    bool bare;               //  Harmony: nothing opened the header
+    bool loose;              //  The same: arguments that are no JSON, passed as they are
     literal_t literal;       //  LITERAL
     buffer_t value;          //  TAGS: a value whose type is not settled
     buffer_t closer;         //  TAGS: what ends a nested value
@@ -231,14 +233,18 @@ extern const machine_t machine_named;
 extern const machine_t machine_tags;
 extern const machine_t machine_literal;
 
-//  What reads the calls of the present section.
+//  Behind a header of harmony that has the name: arguments in tags follow.
+void tags_begin_arguments (parser_t *self);
+
+//  What reads the calls of the present section.  Harmony's with tags are read by the machine of those.
 static inline const machine_t *
 machine_of (const parser_t *self)
 {
     static const machine_t *const machines [] = { [PARSER_JSON] = &machine_json,
         [PARSER_NAMED] = &machine_named,
         [PARSER_TAGS] = &machine_tags,
-        [PARSER_LITERAL] = &machine_literal };
+        [PARSER_LITERAL] = &machine_literal,
+        [PARSER_HARMONY] = &machine_tags };
     return machines [self->row->machine];
 }
 
@@ -249,5 +255,11 @@ void harmony_end_message (parser_t *self);
 
 //  The answer ended inside a header.
 void harmony_finish (parser_t *self);
+
+//  The body of a call in JSON goes on.
+void harmony_say_arguments (parser_t *self, span_t text);
+
+//  What makes the arguments of an open call whole.
+void harmony_close_arguments (parser_t *self);
 
 #endif

@@ -29,6 +29,13 @@ s_begin (parser_t *self)
     buffer_clear (&self->word);
 }
 
+void
+tags_begin_arguments (parser_t *self)
+{
+    self->place = IN_CALL;
+    self->phase = BODY;
+}
+
 static const char *const s_entities [][2] = { { "&quot;", "\"" }, { "&lt;", "<" }, { "&gt;", ">" }, { "&amp;", "&" } };
 
 //  Text of a name or a key, entities read where the row writes them.  Borrowed from the text or from `room`.

@@ -10,20 +10,6 @@ enum { COMMA_MAX = 64 };    //  Bytes of a comma and of blanks that wait for a v
 
 //  ---- What machines call ------------------------------------------------------------------------------------------------
 
-//  The body of a message to a tool.  What follows a complete value is no part of it.
-static void
-s_say_arguments (parser_t *self, span_t text)
-{
-    bool odd;
-    size_t at = 0;
-    while (at < text.size && !self->extent.done) {
-        at += extent_feed (&self->extent, span_slice (text, at, text.size), &odd);
-        at += odd;
-    }
-    machine_pass (self, span_slice (text, 0, at));
-    self->counts.dropped += text.size - at;
-}
-
 //  Delivers text of the present channel.
 static void
 s_say (parser_t *self, span_t text)
@@ -31,7 +17,7 @@ s_say (parser_t *self, span_t text)
     if (!text.size)
         return;
     if (self->channel == TO_ARGUMENTS) {
-        s_say_arguments (self, text);
+        harmony_say_arguments (self, text);
         return;
     }
     self->fresh = self->fresh && text_blanks (text) == text.size;
@@ -510,10 +496,10 @@ parser_feed (parser_t *self, span_t text)
 static void
 s_close_arguments (parser_t *self)
 {
-    if (self->channel != TO_ARGUMENTS)
-        machine_of (self)->close (self);
+    if (self->format->machine == PARSER_HARMONY)
+        harmony_close_arguments (self);
     else
-        machine_close_object (self);
+        machine_of (self)->close (self);
 }
 
 static void
@@ -583,7 +569,8 @@ parser_new (const parser_format_t *format, const parser_options_t *options, cons
         self->channel = TO_REASONING;
         self->skip_newlines = true;
     }
-    if (format->recipients)
+    self->bare = format->machine == PARSER_HARMONY && !options->prefill.size;
+    if (format->recipients || self->bare)
         self->place = IN_HEADER;
     self->silent = true;
     parser_feed (self, options->prefill);

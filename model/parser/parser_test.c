@@ -279,6 +279,8 @@ test_an_interrupted_call_is_closed (void **state)
             "f(){\"a\" , \n \"b\":1 , \"c\":[ , ]}\n") },
         { SAYS ("functionary_v3_1", "<function=f>{\"a\":1, ", "", "", "f(){\"a\":1}\n") },
         { SAYS ("harmony", "<|channel|>commentary to=functions.f<|message|>{\"a\":1,", "", "", "f(){\"a\":1}\n") },
+        { SAYS ("harmony", "<|channel|>analysis to=python code<|message|> print(1)\n<|call|>", "", "",
+            "python()print(1)\n\n") },
         { SAYS ("deepseek_v3",
             "<" BAR "tool" LOW "calls" LOW "begin" BAR "><" BAR "tool" LOW "call" LOW "begin" BAR ">function<" BAR
             "tool" LOW "sep" BAR ">f\n```json\n{\"a\": {\"b\": 1}\n```<" BAR "tool" LOW "call" LOW "end" BAR ">.",
@@ -659,6 +661,24 @@ test_reasoning_begins_where_the_prompt_left_it (void **state)
         { SAYS ("harmony", " to=functions.f<|channel|>commentary json<|message|>{}", "", "", "f(){}\n"),
             .prompt = "<|start|>assistant" },
         { SAYS ("harmony", "just text", "just text", "", ""), .prompt = "<|end|><|start|>assistant" },
+        { SAYS ("harmony", " to=functions.f<|channel|>commentary json<|message|>{}", "", "", "f(){}\n") },
+        { SAYS ("harmony", "assistant to=functions.f <|constrain|>json<|message|>{}", "", "", "f(){}\n") },
+        { SAYS ("harmony", "to=f<|channel|>analysis<|message|>{}<|call|>", "", "", "f(){}\n") },
+        { SAYS ("harmony", "assistants to be", "assistants to be", "", "") },
+        { SAYS ("harmony", " to=5", " to=5", "", "") },
+        { SAYS ("harmony", "to=5<6 <|message|>", "to=5<6 <|message|>", "", "") },
+        { SAYS ("beam",
+            "<|channel|>analysis<|message|>plan<|end|><|start|>assistant to=bash<|channel|>analysis "
+            "<|constrain|>xml<|message|><rfl:parameter name=\"command\">\nls <|call|>\n</rfl:parameter>"
+            "<rfl:parameter name=\"timeout\">\n7.5\n</rfl:parameter><|end|><|start|>assistant to=git_status<|channel|>"
+            "analysis <|constrain|>xml<|message|><|call|>",
+            "", "plan", "bash(){\"command\": \"ls <|call|>\", \"timeout\": 7.5}\ngit_status(){}\n") },
+        { SAYS ("beam",
+              " to=bash<|channel|>analysis <|constrain|>xml<|message|><rfl:parameter name=\"command\">\nls\n"
+              "</rfl:parameter><|end|><|start|>assistant<|channel|>final<|message|>So.<|end|><|start|>assistant"
+              "<|channel|>analysis<|message|>more<|end|>",
+              "So.", "more", "bash(){\"command\": \"ls\"}\n"),
+            .prompt = "<|start|>assistant" },
         { SAYS ("harmony",
               "<|channel|>commentary<|message|>I look.<|end|><|start|>assistant<|channel|>analysis "
               "to=functions.f<|message|>{}"

@@ -39,11 +39,12 @@ static void
 s_draw_string (round_t *self, buffer_t *out)
 {
     const parser_format_t *row = self->format;
-    bool tags = row->machine == PARSER_TAGS, json = row->machine == PARSER_JSON || row->machine == PARSER_NAMED;
+    bool tags = row->key_start != NULL, json = row->machine == PARSER_JSON || row->machine == PARSER_NAMED;
     const char *const words [] = { "a", " ", "\n", "{", "}", "]", "\"", "'", "\\", "\xe6\xbc\xa2\xf0\x9f\xa6\x99",
         row->cdata ? NULL : "&amp;", "null", "<", "</", "<x>", ", b=1)", "\t", "\x01",
-        json || (tags && !row->nested) ? row->section_start : NULL, row->machine == PARSER_HARMONY ? "<|call|>" : NULL,
-        json ? row->section_end : NULL, json ? row->call_end : NULL, tags && !row->nested ? row->value_end : NULL };
+        json || (tags && !row->nested) ? row->section_start : NULL,
+        row->machine == PARSER_HARMONY && !tags ? "<|call|>" : NULL, json ? row->section_end : NULL,
+        json ? row->call_end : NULL, tags && !row->nested ? row->value_end : NULL };
     for (uint64_t left = random_below (&self->random, 6); left; left--) {
         const char *word = words [random_below (&self->random, sizeof words / sizeof *words)];
         buffer_append_string (out, word ? word : "");
@@ -203,7 +204,8 @@ s_write_tags (round_t *self, const char *name, const json_t *arguments)
     uintptr_t cursor = 0;
     span_t key;
     const json_t *value;
-    buffer_print (&self->text, "%s%s%s", name, row->name_end, line);
+    if (name)
+        buffer_print (&self->text, "%s%s%s", name, row->name_end, line);
     if (row->nested)
         s_write_parts (self, arguments);
     while (!row->nested && json_next (arguments, &cursor, &key, &value)) {
@@ -265,9 +267,18 @@ static void
 s_write_harmony (round_t *self)
 {
     for (size_t i = 0; i < self->count; i++) {
-        buffer_print (&self->text,
-            "<|start|>assistant<|channel|>commentary to=functions.%s <|constrain|>json<|message|>", self->names [i]);
-        json_render (self->arguments [i], &self->text);
+        bool tags = self->format->key_start != NULL;
+        const char *header = i || random_below (&self->random, 2) ? "<|start|>assistant" : "";
+        if (tags)
+            buffer_print (
+                &self->text, "%s to=%s<|channel|>analysis <|constrain|>xml<|message|>", header, self->names [i]);
+        else
+            buffer_print (&self->text, "%s<|channel|>commentary to=functions.%s <|constrain|>json<|message|>", header,
+                self->names [i]);
+        if (tags)
+            s_write_tags (self, NULL, self->arguments [i]);
+        else
+            json_render (self->arguments [i], &self->text);
         buffer_append_string (&self->text, "<|call|>");
     }
 }
