@@ -420,7 +420,7 @@ test_every_pair_of_surrogates_is_the_character_it_means (void **state)
             uint32_t point = plane << 16 | ends [i];
             uint32_t high = 0xd800 + ((point - 0x10000) >> 10);
             uint32_t low = 0xdc00 + (point & 0x3ff);
-            const uint8_t wanted [] = { 'a', 0xf0 | point >> 18, 0x80 | (point >> 12 & 0x3f),
+            const uint8_t wanted [] = { 'a', (uint8_t)(0xf0 | point >> 18), 0x80 | (point >> 12 & 0x3f),
                 0x80 | (point >> 6 & 0x3f), 0x80 | (point & 0x3f), 'b' };
             snprintf (text, sizeof text, i % 2 ? "\"a\\u%04x\\u%04xb\"" : "\"a\\u%04X\\u%04Xb\"", high, low);
             assert_int_equal (json_parse (span_from_string (text), &tree, NULL), STATUS_OK);

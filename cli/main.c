@@ -348,7 +348,9 @@ s_main (int argc, char **argv)
     if (strcmp (verb, "--help") == 0 || strcmp (verb, "-h") == 0 || strcmp (verb, "help") == 0)
         return s_help (words, count);
     const command_t *command = s_find (verb);
-    return command ? s_run (command, argv [0], words, count) : s_complain_verb (verb);
+    if (!command)
+        return s_complain_verb (verb);
+    return s_run (command, argv [0], words, count);
 }
 
 int

@@ -7,7 +7,7 @@ set (CMAKE_C_EXTENSIONS OFF)
 set (CMAKE_EXPORT_COMPILE_COMMANDS ON)
 add_compile_definitions (_DEFAULT_SOURCE)
 add_compile_options (-Wall -Wextra -Wpedantic -Werror -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla
-    -Wno-unused-parameter $<$<C_COMPILER_ID:GNU>:-Wno-format-truncation> -fno-common)
+    -Wno-unused-parameter "$<$<C_COMPILER_ID:GNU>:-Wconversion;-Wno-format-truncation>" -fno-common)
 
 #  stator_room (NAME [USES target ...] [TESTED_WITH target ...])
 #  NAME is the folder; a slash becomes an underscore in the target's name (runtime/port -> runtime_port).  What only the

@@ -144,7 +144,7 @@ test_random_cuts_agree_with_the_whole (void **state)
         uint8_t text [40];
         size_t size = random_below (&random, sizeof text + 1);
         for (size_t i = 0; i < size; i++)
-            text [i] = "ab\xc3\xa4\xe2\x82\xac\xff" [random_below (&random, 8)];
+            text [i] = (uint8_t) "ab\xc3\xa4\xe2\x82\xac\xff" [random_below (&random, 8)];
         buffer_t whole = { 0 }, pieces = { 0 };
         text_gate_t gate;
         text_gate_init (&gate, &stop, stops);

@@ -20,7 +20,9 @@ literal_init (literal_t *self, const char *quote, bool arguments)
     self->quote = quote;
     self->has_markers = quote;
     self->stops [2] = quote ? (uint8_t)*quote : 0;
-    self->depth = self->objects = self->in_key = arguments;
+    self->depth = arguments;
+    self->objects = arguments;
+    self->in_key = arguments;
 }
 
 void

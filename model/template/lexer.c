@@ -223,7 +223,7 @@ s_close_tag (lexer_t *self, token_t *token)
     self->inside = false;
     self->strip_next = strip;
     self->trim_next = self->closing == TOKEN_BLOCK_END && !keep;
-    s_advance (self, 2 + (strip || keep));
+    s_advance (self, strip || keep ? 3 : 2);
     return true;
 }
 

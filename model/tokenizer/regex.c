@@ -53,7 +53,7 @@ s_atom_end (span_t pattern, size_t at)
     }
     if (pattern.data [at] != '[')
         return at + 1;
-    at += 1 + (at + 1 < pattern.size && pattern.data [at + 1] == '^');
+    at += at + 1 < pattern.size && pattern.data [at + 1] == '^' ? 2 : 1;
     at += at < pattern.size && pattern.data [at] == ']';
     while (at < pattern.size && pattern.data [at] != ']')
         at += pattern.data [at] == '\\' ? 2 : 1;
