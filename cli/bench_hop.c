@@ -83,8 +83,13 @@ s_call (caller_state_t *self, call_t *call)
 {
     static const ping_t ping;
     self->started++;
-    call_start (
-        call, self->actor, SPAN (CALLEE), &ping_message, &ping, (uint64_t)CALL_DEADLINE_MS * MS, s_on_pong, call);
+    call_start (call, self->actor,
+        &(call_options_t){ .address = SPAN (CALLEE),
+            .type = &ping_message,
+            .request = &ping,
+            .timeout_ns = (uint64_t)CALL_DEADLINE_MS * MS,
+            .done = s_on_pong,
+            .arg = call });
 }
 
 static void

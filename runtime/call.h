@@ -46,24 +46,27 @@ typedef struct call {
     span_t trace;                  //  For the next start; see call_trace
 } call_t;
 
-//  Calls `type` (kind call) at an address ("router/0").  Borrows the request.  timeout_ns: at least 1.
-void call_start (call_t *self, actor_t *actor, span_t address, const message_type_t *type, const void *request,
-    uint64_t timeout_ns, call_done_fn *done, void *arg);
+//  What is asked of whom.
+typedef struct {
+    span_t address;                //  Of an actor ("router/0")
+    const char *endpoint;          //  Or of a program that is none; NULL: the address counts
+    const message_type_t *type;    //  What: kind call
+    const void *request;           //  Of that type
+    buffer_t *encoded;      //  Or such a request encoded already (message_encode, in a job where it is large), which
+                            //  leaves uncopied: taken, and empty afterwards; NULL: the request counts
+    uint64_t timeout_ns;    //  At least 1
+    call_done_fn *done;     //  Called once, later
+    void *arg;              //  For done
+} call_options_t;
 
-//  As call_start, with a request that is encoded already (message_encode, in a job where it is large): it leaves uncopied.
-//  request: taken, and empty afterwards.
-void call_start_encoded (call_t *self, actor_t *actor, span_t address, const message_type_t *type, buffer_t *request,
-    uint64_t timeout_ns, call_done_fn *done, void *arg);
+//  Calls.  Borrows all of it until it returns, but for what is taken.  A program that is no actor, in any language, has a REP or
+//  ROUTER socket bound at its endpoint.  It is not told of a cancel nor asked whether it still works.  When it misses a
+//  deadline the connection is opened anew, and with it goes whatever still waited to be sent.
+void call_start (call_t *self, actor_t *actor, const call_options_t *options);
 
 //  Inside done, of a reply of SOCKET_KEEP_MIN bytes or more: what its spans point at stays until the keeper lets it go.  Of a
 //  smaller one, or elsewhere, nothing is kept: copy what is wanted.
 keeper_t call_keep (const actor_t *actor);
-
-//  As call_start to a program that is no actor, in any language: a REP or ROUTER socket that is bound at an endpoint.  It is not
-//  told of a cancel nor asked whether it still works.  When it misses a deadline the connection is opened anew, and with
-//  it goes whatever still waited to be sent.  Borrows the endpoint.
-void call_start_stranger (call_t *self, actor_t *actor, const char *endpoint, const message_type_t *type,
-    const void *request, uint64_t timeout_ns, call_done_fn *done, void *arg);
 
 //  The next start of this call carries a W3C traceparent, borrowed until then: what its callee serves it for.
 void call_trace (call_t *self, span_t trace);

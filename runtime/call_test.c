@@ -200,8 +200,13 @@ s_call (const char *address, const char *service, uint64_t timeout_ns)
 {
     list_actors_t request = { .has_service = true, .service = span_from_string (service) };
     client_t *client = s_client ();
-    call_start (&client->call, stage_find (s_stage, "client/0"), span_from_string (address), &list_actors_message,
-        &request, timeout_ns, s_on_done, &client->call);
+    call_start (&client->call, stage_find (s_stage, "client/0"),
+        &(call_options_t){ .address = span_from_string (address),
+            .type = &list_actors_message,
+            .request = &request,
+            .timeout_ns = timeout_ns,
+            .done = s_on_done,
+            .arg = &client->call });
     assert_int_equal (client->done, 0);    //  Never from inside the start
 }
 
@@ -347,8 +352,13 @@ s_cost_of_tails (size_t count)
     heartbeat_t request = { .address = SPAN ("client/0"), .tails = tails, .tails_count = count };
     client_t *client = s_client ();
     client->done = 0;
-    call_start (&client->call, stage_find (s_stage, "client/0"), SPAN ("server/a"), &heartbeat_message, &request,
-        REALM_SECOND, s_on_done, &client->call);
+    call_start (&client->call, stage_find (s_stage, "client/0"),
+        &(call_options_t){ .address = SPAN ("server/a"),
+            .type = &heartbeat_message,
+            .request = &request,
+            .timeout_ns = REALM_SECOND,
+            .done = s_on_done,
+            .arg = &client->call });
     stage_run (s_stage, REALM_SECOND / 2);
     uint64_t used = actor_budget (stage_find (s_stage, "server/a"))->used;
     stage_run (s_stage, REALM_SECOND);

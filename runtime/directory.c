@@ -147,8 +147,13 @@ s_register (void *state, actor_t *actor, void *arg)
     self->card_is_new = false;
     call_drop (&self->beating);
     call_drop (&self->registering);
-    call_start (&self->registering, actor, SPAN (BROKER_ADDRESS), &register_actor_message, &request,
-        REGISTER_TIMEOUT_NS, s_on_registered, self);
+    call_start (&self->registering, actor,
+        &(call_options_t){ .address = SPAN (BROKER_ADDRESS),
+            .type = &register_actor_message,
+            .request = &request,
+            .timeout_ns = REGISTER_TIMEOUT_NS,
+            .done = s_on_registered,
+            .arg = self });
     array_fini (&capabilities);
     array_fini (&tails);
 }
@@ -186,8 +191,13 @@ s_beat (void *state, actor_t *actor, void *arg)
     self->was_accepting = actor_accepts (actor);
     heartbeat_t request = { span_from_string (actor->address), actor->incarnation, !self->was_accepting, tails.data,
         tails.count };
-    call_start (&self->beating, actor, SPAN (BROKER_ADDRESS), &heartbeat_message, &request,
-        actor->options.heartbeat_ns * 2, s_on_beat, self);
+    call_start (&self->beating, actor,
+        &(call_options_t){ .address = SPAN (BROKER_ADDRESS),
+            .type = &heartbeat_message,
+            .request = &request,
+            .timeout_ns = actor->options.heartbeat_ns * 2,
+            .done = s_on_beat,
+            .arg = self });
     array_fini (&tails);
 }
 
@@ -219,8 +229,13 @@ directory_stop (actor_t *actor)
     }
     self->registered = false;
     unregister_actor_t request = { span_from_string (actor->address), actor->incarnation };
-    call_start (&self->beating, actor, SPAN (BROKER_ADDRESS), &unregister_actor_message, &request, GOODBYE_TIMEOUT_NS,
-        s_said_goodbye, self);
+    call_start (&self->beating, actor,
+        &(call_options_t){ .address = SPAN (BROKER_ADDRESS),
+            .type = &unregister_actor_message,
+            .request = &request,
+            .timeout_ns = GOODBYE_TIMEOUT_NS,
+            .done = s_said_goodbye,
+            .arg = self });
 }
 
 void

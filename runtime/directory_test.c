@@ -150,8 +150,12 @@ s_register (const char *address, uint64_t incarnation)
                                      .incarnation = incarnation,
                                      .lease_ms = 5000,
                                      .state = ACTOR_STATE_ALIVE } };
-    call_start (&s_call, stage_find (s_stage, "watcher/0"), SPAN ("broker/0"), &register_actor_message, &request,
-        REALM_SECOND, s_on_registered, NULL);
+    call_start (&s_call, stage_find (s_stage, "watcher/0"),
+        &(call_options_t){ .address = SPAN ("broker/0"),
+            .type = &register_actor_message,
+            .request = &request,
+            .timeout_ns = REALM_SECOND,
+            .done = s_on_registered });
     stage_run (s_stage, 2 * REALM_SECOND);
     return s_last;
 }
@@ -214,8 +218,13 @@ s_list (const char *service)
             .service = span_from_string (service),
             .has_after = true,
             .after = span_from_string (listing.last) };
-        call_start (&listing.call, stage_find (s_stage, "watcher/0"), SPAN ("broker/0"), &list_actors_message, &request,
-            REALM_SECOND, s_on_page, &listing);
+        call_start (&listing.call, stage_find (s_stage, "watcher/0"),
+            &(call_options_t){ .address = SPAN ("broker/0"),
+                .type = &list_actors_message,
+                .request = &request,
+                .timeout_ns = REALM_SECOND,
+                .done = s_on_page,
+                .arg = &listing });
         stage_run (s_stage, REALM_SECOND);
     }
     return listing;
@@ -233,8 +242,12 @@ test_a_large_directory_comes_in_pages_each_entry_once (void **state)
                                          .incarnation = 1,
                                          .lease_ms = 3600000,
                                          .state = ACTOR_STATE_ALIVE } };
-        call_start (&s_call, stage_find (s_stage, "watcher/0"), SPAN ("broker/0"), &register_actor_message, &request,
-            REALM_SECOND, s_on_registered, NULL);
+        call_start (&s_call, stage_find (s_stage, "watcher/0"),
+            &(call_options_t){ .address = SPAN ("broker/0"),
+                .type = &register_actor_message,
+                .request = &request,
+                .timeout_ns = REALM_SECOND,
+                .done = s_on_registered });
         stage_run (s_stage, REALM_SECOND / 100);
     }
     listing_t listing = s_list ("many");

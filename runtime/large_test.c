@@ -196,8 +196,13 @@ static void
 s_call (call_t *call, span_t service)
 {
     list_actors_t request = { .has_service = true, .service = service };
-    call_start (call, stage_find (s_stage, "client/0"), SPAN ("server/a"), &list_actors_message, &request, REALM_SECOND,
-        s_on_done, call);
+    call_start (call, stage_find (s_stage, "client/0"),
+        &(call_options_t){ .address = SPAN ("server/a"),
+            .type = &list_actors_message,
+            .request = &request,
+            .timeout_ns = REALM_SECOND,
+            .done = s_on_done,
+            .arg = call });
 }
 
 static server_t *
@@ -215,8 +220,13 @@ s_call_encoded (span_t callee, size_t size, size_t answer_size)
     buffer_t encoded = { 0 };
     s_server ()->answer_size = answer_size;
     message_encode (&blob_message, &request, &encoded);
-    call_start_encoded (
-        call, stage_find (s_stage, "client/0"), callee, &blob_message, &encoded, REALM_SECOND, s_on_blob_reply, call);
+    call_start (call, stage_find (s_stage, "client/0"),
+        &(call_options_t){ .address = callee,
+            .type = &blob_message,
+            .encoded = &encoded,
+            .timeout_ns = REALM_SECOND,
+            .done = s_on_blob_reply,
+            .arg = call });
     assert_null (encoded.data);
 }
 

@@ -385,37 +385,33 @@ s_open_on (call_t *self, link_t *link, opening_t opening)
 }
 
 static void
-s_await_reply (call_t *self, uint64_t timeout_ns, call_done_fn *done, void *arg)
+s_await_reply (call_t *self, const call_options_t *options)
 {
-    self->done = done;
-    self->arg = arg;
+    self->done = options->done;
+    self->arg = options->arg;
     uint64_t now = actor_now (self->actor);
-    self->deadline_ns = now + timeout_ns;
+    self->deadline_ns = now + options->timeout_ns;
     if (!due_is_set (&self->due))
         s_look_later (self, now);
 }
 
-void
-call_start (call_t *self, actor_t *actor, span_t address, const message_type_t *type, const void *request,
-    uint64_t timeout_ns, call_done_fn *done, void *arg)
+static link_t *
+s_link_for (call_t *self, const call_options_t *options)
 {
-    BUG_ON (type->kind != MESSAGE_CALL || timeout_ns == PORT_NEVER);
-    s_begin (self, actor, type);
-    s_open_on (
-        self, link_to (actor, address, &self->error), (opening_t){ .request = request, .timeout_ns = timeout_ns });
-    s_await_reply (self, timeout_ns, done, arg);
+    return options->endpoint ? s_link_to_stranger (self->actor, options->endpoint, &self->error)
+                             : link_to (self->actor, options->address, &self->error);
 }
 
 void
-call_start_encoded (call_t *self, actor_t *actor, span_t address, const message_type_t *type, buffer_t *request,
-    uint64_t timeout_ns, call_done_fn *done, void *arg)
+call_start (call_t *self, actor_t *actor, const call_options_t *options)
 {
-    BUG_ON (type->kind != MESSAGE_CALL || timeout_ns == PORT_NEVER);
-    s_begin (self, actor, type);
-    s_open_on (
-        self, link_to (actor, address, &self->error), (opening_t){ .encoded = request, .timeout_ns = timeout_ns });
-    buffer_fini (request);
-    s_await_reply (self, timeout_ns, done, arg);
+    BUG_ON (options->type->kind != MESSAGE_CALL || options->timeout_ns == PORT_NEVER);
+    opening_t opening = { .request = options->request, .encoded = options->encoded, .timeout_ns = options->timeout_ns };
+    s_begin (self, actor, options->type);
+    s_open_on (self, s_link_for (self, options), opening);
+    if (options->encoded)
+        buffer_fini (options->encoded);
+    s_await_reply (self, options);
 }
 
 keeper_t
@@ -424,17 +420,6 @@ call_keep (const actor_t *actor)
     if (!actor->reply || actor->reply->size < SOCKET_KEEP_MIN)
         return (keeper_t){ 0 };
     return actor_table (actor)->socket_keep (actor->reply_socket, actor->reply);
-}
-
-void
-call_start_stranger (call_t *self, actor_t *actor, const char *endpoint, const message_type_t *type,
-    const void *request, uint64_t timeout_ns, call_done_fn *done, void *arg)
-{
-    BUG_ON (type->kind != MESSAGE_CALL || timeout_ns == PORT_NEVER);
-    s_begin (self, actor, type);
-    s_open_on (self, s_link_to_stranger (actor, endpoint, &self->error),
-        (opening_t){ .request = request, .timeout_ns = timeout_ns });
-    s_await_reply (self, timeout_ns, done, arg);
 }
 
 void

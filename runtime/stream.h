@@ -40,7 +40,7 @@ typedef struct stream {
 void stream_open (stream_t *self, actor_t *actor, span_t address, const message_type_t *type, const void *request,
     const stream_options_t *options, void *arg);
 
-//  The same as call_start_encoded.  request: taken, and empty afterwards.
+//  The same with a request that is encoded already.  request: taken, and empty afterwards.
 void stream_open_encoded (stream_t *self, actor_t *actor, span_t address, const message_type_t *type, buffer_t *request,
     const stream_options_t *options, void *arg);
 

@@ -119,8 +119,13 @@ s_tell_router (replayer_t *self, const talk_t *talk, bool finished)
         .has_cached_tokens = finished && talk->first_ns,
         .cached_tokens = talk->served.cached_tokens };
     list_append (&self->notices, &notice->link);
-    call_start (&notice->call, self->actor, span_from_string (self->options.router), &route_progress_message, &progress,
-        CALL_TIMEOUT_NS, s_on_noticed, notice);
+    call_start (&notice->call, self->actor,
+        &(call_options_t){ .address = span_from_string (self->options.router),
+            .type = &route_progress_message,
+            .request = &progress,
+            .timeout_ns = CALL_TIMEOUT_NS,
+            .done = s_on_noticed,
+            .arg = notice });
 }
 
 //  ---- Visits and talks ----------------------------------------------------------------------------------------------------
@@ -415,8 +420,13 @@ s_call_router (replayer_t *self, talk_t *talk)
         .max_tokens = request->output_tokens,
         .has_envelope = !self->crowd,
         .envelope = { .has_session = true, .session = span_from_string (session) } };
-    call_start (&talk->route, self->actor, span_from_string (self->options.router), &route_message, &route,
-        CALL_TIMEOUT_NS, s_on_routed, talk);
+    call_start (&talk->route, self->actor,
+        &(call_options_t){ .address = span_from_string (self->options.router),
+            .type = &route_message,
+            .request = &route,
+            .timeout_ns = CALL_TIMEOUT_NS,
+            .done = s_on_routed,
+            .arg = talk });
 }
 
 static void

@@ -154,8 +154,13 @@ s_write_tokenize (encoding_work_t *self)
 static void
 s_ask_tokenize (encoding_t *self, encoding_work_t *work)
 {
-    call_start_encoded (&self->call, self->actor, span_from_string (self->worker), &tokenize_message, &work->question,
-        ENCODE_TIMEOUT_NS, s_on_tokenized, self);
+    call_start (&self->call, self->actor,
+        &(call_options_t){ .address = span_from_string (self->worker),
+            .type = &tokenize_message,
+            .encoded = &work->question,
+            .timeout_ns = ENCODE_TIMEOUT_NS,
+            .done = s_on_tokenized,
+            .arg = self });
 }
 
 static void
@@ -184,8 +189,13 @@ s_write (span_t model, span_t conversation, buffer_t *question)
 static void
 s_start (encoding_t *self, buffer_t *question)
 {
-    call_start_encoded (&self->call, self->actor, span_from_string (self->worker), &render_message, question,
-        ENCODE_TIMEOUT_NS, s_on_rendered, self);
+    call_start (&self->call, self->actor,
+        &(call_options_t){ .address = span_from_string (self->worker),
+            .type = &render_message,
+            .encoded = question,
+            .timeout_ns = ENCODE_TIMEOUT_NS,
+            .done = s_on_rendered,
+            .arg = self });
 }
 
 const encoder_t encoder_engine = { .name = "engine", .write = s_write, .start = s_start, .drop = s_drop };

@@ -108,8 +108,13 @@ s_tell (notice_t *notice, const route_progress_t *progress)
 {
     notices_t *self = notice->notices;
     list_append (&self->notices, &notice->in_notices);
-    call_start (&notice->call, self->actor, span_from_string (notice->router), &route_progress_message, progress,
-        NOTICE_TIMEOUT_NS, s_on_done, notice);
+    call_start (&notice->call, self->actor,
+        &(call_options_t){ .address = span_from_string (notice->router),
+            .type = &route_progress_message,
+            .request = progress,
+            .timeout_ns = NOTICE_TIMEOUT_NS,
+            .done = s_on_done,
+            .arg = notice });
 }
 
 //  One whose router is not reachable now waits on.

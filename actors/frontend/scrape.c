@@ -84,8 +84,13 @@ s_ask (scrape_t *self, span_t address)
     question_t *question = &self->questions [self->open++];
     question->scrape = self;
     span_copy_string (address, question->address, sizeof question->address);
-    call_start (&question->call, self->frontend->actor, address, &get_metrics_message, &(get_metrics_t){ 0 },
-        SCRAPE_TIMEOUT_NS, s_on_answer, question);
+    call_start (&question->call, self->frontend->actor,
+        &(call_options_t){ .address = address,
+            .type = &get_metrics_message,
+            .request = &(get_metrics_t){ 0 },
+            .timeout_ns = SCRAPE_TIMEOUT_NS,
+            .done = s_on_answer,
+            .arg = question });
 }
 
 static void

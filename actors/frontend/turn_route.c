@@ -140,8 +140,13 @@ s_call_router (turn_t *self)
         .envelope = self->envelope,
     };
     call_trace (&self->route, span_from_string (self->trace));
-    call_start (&self->route, self->frontend->actor, span_from_string (self->router), &route_message, &request,
-        self->frontend->options.route_timeout_ns, s_on_routed, self);
+    call_start (&self->route, self->frontend->actor,
+        &(call_options_t){ .address = span_from_string (self->router),
+            .type = &route_message,
+            .request = &request,
+            .timeout_ns = self->frontend->options.route_timeout_ns,
+            .done = s_on_routed,
+            .arg = self });
     buffer_fini (&packed);
 }
 

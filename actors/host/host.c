@@ -252,8 +252,13 @@ s_ask (child_t *child)
         return;
     }
     if (program->ping && !call_is_active (&child->ping))
-        call_start (&child->ping, child->host->actor, span_from_string (program->ping), &ping_message, &ping,
-            PROBE_TIMEOUT_NS, s_on_pong, child);
+        call_start (&child->ping, child->host->actor,
+            &(call_options_t){ .address = span_from_string (program->ping),
+                .type = &ping_message,
+                .request = &ping,
+                .timeout_ns = PROBE_TIMEOUT_NS,
+                .done = s_on_pong,
+                .arg = child });
     if (program->url && !child->fetch)
         s_fetch (child);
 }

@@ -109,8 +109,12 @@ s_ask (void)
 {
     asker_t *asker = actor_state (stage_find (s_stage, "asker/0"));
     match_prefix_t query = { .namespace_id = NAMESPACE, .hashes = { s_chain, CHAIN } };
-    call_start (&asker->call, stage_find (s_stage, "asker/0"), SPAN ("indexer/0"), &match_prefix_message, &query,
-        REALM_SECOND, s_on_matched, NULL);
+    call_start (&asker->call, stage_find (s_stage, "asker/0"),
+        &(call_options_t){ .address = SPAN ("indexer/0"),
+            .type = &match_prefix_message,
+            .request = &query,
+            .timeout_ns = REALM_SECOND,
+            .done = s_on_matched });
     stage_run (s_stage, REALM_SECOND);
     return asker;
 }
@@ -122,8 +126,12 @@ s_ask_why (const char *owner, uint64_t namespace_id)
     explain_prefix_t query = {
         .namespace_id = namespace_id, .owner = span_from_string (owner), .hashes = { s_chain, CHAIN }
     };
-    call_start (&asker->call, stage_find (s_stage, "asker/0"), SPAN ("indexer/0"), &explain_prefix_message, &query,
-        REALM_SECOND, s_on_explained, NULL);
+    call_start (&asker->call, stage_find (s_stage, "asker/0"),
+        &(call_options_t){ .address = SPAN ("indexer/0"),
+            .type = &explain_prefix_message,
+            .request = &query,
+            .timeout_ns = REALM_SECOND,
+            .done = s_on_explained });
     stage_run (s_stage, REALM_SECOND);
     return asker;
 }

@@ -157,8 +157,13 @@ adviser_ask (adviser_t *self, question_t *question, const route_t *request, cons
     //  While it fails nobody else asks before this one is answered.
     self->asked_again_ns = actor_now (self->actor) + self->deadline_ns;
     score_candidates_t message = s_describe_request (self, request, candidates);
-    call_start_stranger (&question->call, self->actor, self->endpoint, &score_candidates_message, &message,
-        self->deadline_ns, s_on_answer, question);
+    call_start (&question->call, self->actor,
+        &(call_options_t){ .endpoint = self->endpoint,
+            .type = &score_candidates_message,
+            .request = &message,
+            .timeout_ns = self->deadline_ns,
+            .done = s_on_answer,
+            .arg = question });
     return ADVICE_GIVEN;
 }
 

@@ -467,8 +467,13 @@ test_a_request_that_ends_while_it_waits_is_not_decided (void **state)
     s_policy.way = HOLD;
     fixture_start ("r1", "tiny", 10, NULL);
     stage_run (fixture_stage, 20 * REALM_MS);
-    call_start (&call, stage_find (fixture_stage, "asker/0"), SPAN ("router/0"), &route_progress_message, &end,
-        REALM_SECOND, s_on_told, &told);
+    call_start (&call, stage_find (fixture_stage, "asker/0"),
+        &(call_options_t){ .address = SPAN ("router/0"),
+            .type = &route_progress_message,
+            .request = &end,
+            .timeout_ns = REALM_SECOND,
+            .done = s_on_told,
+            .arg = &told });
     stage_run (fixture_stage, REALM_SECOND);
     assert_true (told);
     assert_int_equal (fixture_asker ()->records, 1);

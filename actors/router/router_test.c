@@ -79,8 +79,13 @@ static void
 s_call_router (const message_type_t *type, const void *message)
 {
     call_t *call = fixture_asker ()->calls;
-    call_start (call, stage_find (fixture_stage, "asker/0"), SPAN ("router/0"), type, message, REALM_SECOND,
-        type == &route_message ? fixture_on_routed : s_on_told, call);
+    call_start (call, stage_find (fixture_stage, "asker/0"),
+        &(call_options_t){ .address = SPAN ("router/0"),
+            .type = type,
+            .request = message,
+            .timeout_ns = REALM_SECOND,
+            .done = type == &route_message ? fixture_on_routed : s_on_told,
+            .arg = call });
     stage_run (fixture_stage, REALM_SECOND);
     assert_int_equal (fixture_asker ()->result, CALL_REPLIED);
 }

@@ -418,8 +418,10 @@ catalog_begin_prefill (catalog_t *self, const catalog_prefill_t *prefill)
     catalog_leave (self, LEAVES_A_CALL);
     s_begin_change (self, space);
     const claim_t *claim = catalog_claim (self, space, prefill->source, prefill->rank, TIER_DEVICE, HOLDER_PENDING);
-    pending_add (space->pending, &claim->holder, s_short_hashes (self, prefill->hashes), prefill->hashes.count,
-        prefill->expected_ns, prefill->expiry_ns, &ticket.id, NULL);
+    pending_add (space->pending,
+        &(pending_prompt_t){ &claim->holder, s_short_hashes (self, prefill->hashes), prefill->hashes.count,
+            prefill->expected_ns, prefill->expiry_ns },
+        &ticket.id, NULL);
     s_end_change (self, space);
     return ticket;
 }

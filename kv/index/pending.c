@@ -249,9 +249,10 @@ s_pending (const holder_t *worker)
 }
 
 static prefill_t *
-s_prefill_new (pending_t *self, uint32_t holder, const uint64_t *hashes, size_t count, uint64_t expiry_ns)
+s_prefill_new (pending_t *self, uint32_t holder, const pending_prompt_t *prompt)
 {
-    prefill_t *prefill = memory_new (sizeof *prefill + count * sizeof *hashes);
+    size_t count = prompt->count;
+    prefill_t *prefill = memory_new (sizeof *prefill + count * sizeof *prompt->hashes);
     prefill->id = ++self->last_id;
     prefill->number = table_add (&self->prefills, table_key_of_pair (0, prefill->id));
     s_entry (self, prefill->number)->prefill = prefill;
@@ -259,29 +260,30 @@ s_prefill_new (pending_t *self, uint32_t holder, const uint64_t *hashes, size_t 
     prefill->holder = holder;
     prefill->count = (uint32_t)count;
     if (count)
-        memcpy (prefill->hashes, hashes, count * sizeof *hashes);
+        memcpy (prefill->hashes, prompt->hashes, count * sizeof *prompt->hashes);
     list_append (&prefill->work->prefills, &prefill->sibling);
     prefill->work->blocks += count;
     self->counters.blocks += count;
-    heap_insert (&self->expiries, &prefill->expiry, expiry_ns);
+    heap_insert (&self->expiries, &prefill->expiry, prompt->expiry_ns);
     return prefill;
 }
 
 status_t
-pending_add (pending_t *self, const holder_t *worker, const uint64_t *hashes, size_t count, uint64_t expected_ns,
-    uint64_t expiry_ns, uint64_t *id, error_t *error)
+pending_add (pending_t *self, const pending_prompt_t *prompt, uint64_t *id, error_t *error)
 {
+    const uint64_t *hashes = prompt->hashes;
+    size_t count = prompt->count;
     *id = 0;
     self->counters.refused++;
     if (index_count_valid (hashes, count) < count)
         return error_set (error, STATUS_INVALID, "a prompt has a block with hash 0, which is no block's");
     if (count > self->limit - self->counters.blocks)
         return error_set (error, STATUS_LIMIT, "%u blocks that are being computed are the bound", self->limit);
-    holder_t pending = s_pending (worker);
+    holder_t pending = s_pending (prompt->worker);
     uint32_t holder = index_holder_add (self->index, &pending);
     if (holder == HOLDER_NONE)
         return error_set (error, STATUS_LIMIT, "the index has no room for one more that computes");
-    prefill_t *prefill = s_prefill_new (self, holder, hashes, count, expiry_ns);
+    prefill_t *prefill = s_prefill_new (self, holder, prompt);
     size_t some = count < SLICE ? count : SLICE;
     status_t status = s_store (self, prefill, some, error);
     if (status != STATUS_OK) {
@@ -292,7 +294,7 @@ pending_add (pending_t *self, const holder_t *worker, const uint64_t *hashes, si
         list_append (&self->unfinished, &prefill->unfinished);
     self->counters.refused--;
     self->counters.added++;
-    prefill->expected_ns = expected_ns;
+    prefill->expected_ns = prompt->expected_ns;
     *id = prefill->id;
     return STATUS_OK;
 }

@@ -35,14 +35,19 @@ void pending_destroy (pending_t **self_p);
 //  where little is left.
 bool pending_shed (pending_t *self);
 
-//  A worker computes a prompt: `count` blocks from its first on, those it has included (borrowed).  Those beyond the first 512
-//  come with later calls of pending_expire, and go likewise; where the index has no room for them then, the prompt is taken to
-//  end before them.  It is done at about
-//  expected_ns and forgotten at expiry_ns.  The kind of the holder is taken for HOLDER_PENDING.  *id is for pending_settle,
-//  never 0.  STATUS_LIMIT where a bound, here or of the index, leaves no room, STATUS_INVALID where a hash is 0: *id is 0
-//  then, and nothing is pending.
-status_t pending_add (pending_t *self, const holder_t *worker, const uint64_t *hashes, size_t count,
-    uint64_t expected_ns, uint64_t expiry_ns, uint64_t *id, error_t *error);
+//  A prompt that a worker computes.
+typedef struct {
+    const holder_t *worker;    //  Its kind is taken for HOLDER_PENDING
+    const uint64_t *hashes;    //  Of its blocks from the first on, those it has included
+    size_t count;              //  How many
+    uint64_t expected_ns;      //  It is done at about this time
+    uint64_t expiry_ns;        //  And forgotten at this one
+} pending_prompt_t;
+
+//  Borrows the prompt.  Blocks beyond the first 512 come with later calls of pending_expire, and go likewise; where the index has
+//  no room for them then, the prompt is taken to end before them.  *id is for pending_settle, never 0.  STATUS_LIMIT where a
+//  bound, here or of the index, leaves no room, STATUS_INVALID where a hash is 0: *id is 0 then, and nothing is pending.
+status_t pending_add (pending_t *self, const pending_prompt_t *prompt, uint64_t *id, error_t *error);
 
 //  It is done, or will not be: events say more now.  False where it expired already.
 bool pending_settle (pending_t *self, uint64_t id);

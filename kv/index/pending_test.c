@@ -40,14 +40,16 @@ test_a_sibling_sees_what_is_on_its_way (void **state)
     index_t *index = index_new (NULL);
     pending_t *pending = pending_new (index, 100);
     uint64_t first, second;
-    assert_int_equal (pending_add (pending, &s_worker, s_chain, 3, 1000, 5000, &first, NULL), STATUS_OK);
+    assert_int_equal (
+        pending_add (pending, &(pending_prompt_t){ &s_worker, s_chain, 3, 1000, 5000 }, &first, NULL), STATUS_OK);
     assert_int_equal (s_overlap (index, 7, s_chain, 6), 3);
     uint32_t holder = s_holder (index, 7);
     assert_int_equal (pending_expected (pending, holder, 2, s_chain [2]), 1000);
     assert_int_equal (pending_expected (pending, holder, 3, s_chain [3]), 0);
     assert_int_equal (pending_expected (pending, holder + 1, 2, s_chain [2]), 0);
 
-    assert_int_equal (pending_add (pending, &s_worker, s_chain, 5, 3000, 4000, &second, NULL), STATUS_OK);
+    assert_int_equal (
+        pending_add (pending, &(pending_prompt_t){ &s_worker, s_chain, 5, 3000, 4000 }, &second, NULL), STATUS_OK);
     assert_int_equal (s_overlap (index, 7, s_chain, 6), 5);
     assert_int_equal (pending_expected (pending, holder, 2, s_chain [2]), 1000);
     assert_int_equal (pending_expected (pending, holder, 4, s_chain [4]), 3000);
@@ -65,8 +67,8 @@ test_prefills_end_once (void **state)
     index_t *index = index_new (NULL);
     pending_t *pending = pending_new (index, 100);
     uint64_t first, second;
-    pending_add (pending, &s_worker, s_chain, 2, 10, 100, &first, NULL);
-    pending_add (pending, &s_worker, s_chain, 4, 20, 200, &second, NULL);
+    pending_add (pending, &(pending_prompt_t){ &s_worker, s_chain, 2, 10, 100 }, &first, NULL);
+    pending_add (pending, &(pending_prompt_t){ &s_worker, s_chain, 4, 20, 200 }, &second, NULL);
     assert_true (pending_settle (pending, second));
     assert_false (pending_settle (pending, second));
     assert_int_equal (s_overlap (index, 7, s_chain, 6), 2);
@@ -90,9 +92,13 @@ test_what_is_refused_is_not_pending (void **state)
     pending_t *pending = pending_new (index, 5), *hopeless = pending_new (full, 5);
     uint64_t id;
     pending_stats_t stats;
-    assert_int_equal (pending_add (pending, &s_worker, s_chain, 6, 10, 100, &id, NULL), STATUS_LIMIT);
-    assert_int_equal (pending_add (pending, &s_worker, (uint64_t []){ 11, 0 }, 2, 10, 100, &id, NULL), STATUS_INVALID);
-    assert_int_equal (pending_add (hopeless, &s_worker, s_chain, 2, 10, 100, &id, NULL), STATUS_LIMIT);
+    assert_int_equal (
+        pending_add (pending, &(pending_prompt_t){ &s_worker, s_chain, 6, 10, 100 }, &id, NULL), STATUS_LIMIT);
+    assert_int_equal (
+        pending_add (pending, &(pending_prompt_t){ &s_worker, (uint64_t []){ 11, 0 }, 2, 10, 100 }, &id, NULL),
+        STATUS_INVALID);
+    assert_int_equal (
+        pending_add (hopeless, &(pending_prompt_t){ &s_worker, s_chain, 2, 10, 100 }, &id, NULL), STATUS_LIMIT);
     assert_int_equal (id, 0);
     assert_int_equal (s_overlap (index, 7, s_chain, 6), 0);
     pending_stats (pending, &stats);
@@ -111,8 +117,8 @@ test_a_worker_that_goes_takes_what_it_computes_with_it (void **state)
     pending_t *pending = pending_new (index, 100);
     uint64_t id, other;
     pending_forget (pending, &s_worker);
-    pending_add (pending, &s_worker, s_chain, 4, 10, 100, &id, NULL);
-    pending_add (pending, &(holder_t){ .owner = 8 }, s_chain, 2, 10, 100, &other, NULL);
+    pending_add (pending, &(pending_prompt_t){ &s_worker, s_chain, 4, 10, 100 }, &id, NULL);
+    pending_add (pending, &(pending_prompt_t){ &(holder_t){ .owner = 8 }, s_chain, 2, 10, 100 }, &other, NULL);
     pending_forget (pending, &s_worker);
     assert_int_equal (s_holder (index, 7), HOLDER_NONE);
     assert_false (pending_settle (pending, id));
@@ -131,8 +137,8 @@ test_much_that_ends_at_once_ends_in_steps (void **state)
     uint64_t id, calls = 0;
     pending_stats_t stats;
     for (int i = 0; i < PREFILLS_AT_ONCE; i++) {
-        pending_add (pending, &s_worker, s_chain, 6, 10, 100, &id, NULL);
-        pending_add (pending, &(holder_t){ .owner = 8 }, s_chain, 4, 10, 50, &id, NULL);
+        pending_add (pending, &(pending_prompt_t){ &s_worker, s_chain, 6, 10, 100 }, &id, NULL);
+        pending_add (pending, &(pending_prompt_t){ &(holder_t){ .owner = 8 }, s_chain, 4, 10, 50 }, &id, NULL);
     }
     for (size_t expired = 0, left; expired < PREFILLS_AT_ONCE; calls++) {
         left = 30;
@@ -142,14 +148,14 @@ test_much_that_ends_at_once_ends_in_steps (void **state)
     }
     assert_int_equal (s_overlap (index, 8, s_chain, 6), 0);
     assert_true (calls > PREFILLS_AT_ONCE / 4);
-    pending_add (pending, &s_worker, s_chain, 6, 10, 100, &id, NULL);
+    pending_add (pending, &(pending_prompt_t){ &s_worker, s_chain, 6, 10, 100 }, &id, NULL);
     pending_forget (pending, &s_worker);
     assert_false (pending_settle (pending, id));
     assert_int_equal (s_holder (index, 7), HOLDER_NONE);
     pending_stats (pending, &stats);
     assert_int_equal (stats.blocks, 0);
     assert_int_equal (stats.expired, PREFILLS_AT_ONCE);
-    pending_add (pending, &s_worker, s_chain, 2, 10, 1000, &id, NULL);
+    pending_add (pending, &(pending_prompt_t){ &s_worker, s_chain, 2, 10, 1000 }, &id, NULL);
     assert_false (pending_is_idle (pending));
     for (size_t left = 0; left == 0; calls++) {
         left = 30;
@@ -173,9 +179,9 @@ test_what_is_stored_is_not_pending (void **state)
     uint64_t first, twin, longer;
     size_t count;
     uint32_t holder, exact = index_holder_add (index, &s_worker);
-    pending_add (pending, &s_worker, s_chain, 3, 10, 100, &first, NULL);
-    pending_add (pending, &s_worker, s_chain, 3, 20, 100, &twin, NULL);
-    pending_add (pending, &s_worker, s_chain, 5, 30, 100, &longer, NULL);
+    pending_add (pending, &(pending_prompt_t){ &s_worker, s_chain, 3, 10, 100 }, &first, NULL);
+    pending_add (pending, &(pending_prompt_t){ &s_worker, s_chain, 3, 20, 100 }, &twin, NULL);
+    pending_add (pending, &(pending_prompt_t){ &s_worker, s_chain, 5, 30, 100 }, &longer, NULL);
     assert_non_null (pending_blocks (pending, longer, &holder, &count));
     assert_int_equal (count, 5);
     assert_int_equal (holder, s_holder (index, 7));
@@ -214,8 +220,9 @@ test_a_long_prompt_comes_and_goes_in_steps (void **state)
         hashes [i] = hash_u64 (i);
     for (int goes = 0; goes < 2; goes++) {
         uint64_t id, first;
-        pending_add (pending, &s_worker, hashes, 2, 10, 100, &first, NULL);
-        assert_int_equal (pending_add (pending, &s_worker, hashes, LONG, 20, 100, &id, NULL), STATUS_OK);
+        pending_add (pending, &(pending_prompt_t){ &s_worker, hashes, 2, 10, 100 }, &first, NULL);
+        assert_int_equal (
+            pending_add (pending, &(pending_prompt_t){ &s_worker, hashes, LONG, 20, 100 }, &id, NULL), STATUS_OK);
         assert_true (pending_settle (pending, first));
         for (size_t end = SLICE; end < LONG; end = end + SLICE < LONG ? end + SLICE : LONG) {
             assert_int_equal (s_overlap (index, s_worker.owner, hashes, LONG), end);
@@ -296,8 +303,9 @@ s_add_or_settle (world_t *world, prefill_t *prefill)
     prefill->expected_ns = world->now + random_below (&world->random, 40);
     prefill->expiry_ns = world->now + 1 + random_below (&world->random, 60);
     holder_t worker = { .owner = prefill->owner, .tier = TIER_DEVICE };
-    status_t status = pending_add (world->pending, &worker, world->hashes, prefill->count, prefill->expected_ns,
-        prefill->expiry_ns, &prefill->id, NULL);
+    status_t status = pending_add (world->pending,
+        &(pending_prompt_t){ &worker, world->hashes, prefill->count, prefill->expected_ns, prefill->expiry_ns },
+        &prefill->id, NULL);
     assert_int_equal (status, world->used + prefill->count > LIMIT ? STATUS_LIMIT : STATUS_OK);
     assert_int_equal (prefill->id != 0, status == STATUS_OK);
     world->used += status == STATUS_OK ? prefill->count : 0;

@@ -111,8 +111,12 @@ static void
 s_ask (void *self_, actor_t *actor, void *arg)
 {
     asker_t *self = self_;
-    call_start (
-        &self->call, actor, SPAN ("counter/0"), &ping_message, &(ping_t){ 0 }, 30 * REALM_SECOND, s_on_answer, NULL);
+    call_start (&self->call, actor,
+        &(call_options_t){ .address = SPAN ("counter/0"),
+            .type = &ping_message,
+            .request = &(ping_t){ 0 },
+            .timeout_ns = 30 * REALM_SECOND,
+            .done = s_on_answer });
 }
 
 static status_t

@@ -233,7 +233,12 @@ s_ask (void)
     static call_t call;
     list_processes_t request = { 0 };
     s_answer [0] = 0;
-    call_start (&call, s_host, SPAN ("host/0"), &list_processes_message, &request, REALM_SECOND, s_on_answer, NULL);
+    call_start (&call, s_host,
+        &(call_options_t){ .address = SPAN ("host/0"),
+            .type = &list_processes_message,
+            .request = &request,
+            .timeout_ns = REALM_SECOND,
+            .done = s_on_answer });
     s_run_ms (200);
     return s_answer;
 }

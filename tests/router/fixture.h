@@ -221,8 +221,13 @@ fixture_start (const char *request, const char *model, size_t blocks, const char
         .prompt_tokens = (uint32_t)blocks * 64,
         .exclude = &excluded,
         .exclude_count = exclude != NULL };
-    call_start (call, stage_find (fixture_stage, "asker/0"), SPAN ("router/0"), &route_message, &route, REALM_SECOND,
-        fixture_on_routed, call);
+    call_start (call, stage_find (fixture_stage, "asker/0"),
+        &(call_options_t){ .address = SPAN ("router/0"),
+            .type = &route_message,
+            .request = &route,
+            .timeout_ns = REALM_SECOND,
+            .done = fixture_on_routed,
+            .arg = call });
     return call;
 }
 

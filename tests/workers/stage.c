@@ -380,7 +380,13 @@ void
 stage_ask (question_t *question, const message_type_t *type, const void *request)
 {
     memset (question, 0, sizeof *question);
-    call_start (&question->call, s_client.actor, SPAN ("worker/0"), type, request, HOUR, s_on_answer, question);
+    call_start (&question->call, s_client.actor,
+        &(call_options_t){ .address = SPAN ("worker/0"),
+            .type = type,
+            .request = request,
+            .timeout_ns = HOUR,
+            .done = s_on_answer,
+            .arg = question });
 }
 
 void
