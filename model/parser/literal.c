@@ -1,5 +1,6 @@
 #include "model/parser/literal.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/json_writer.h"
@@ -121,8 +122,95 @@ s_is_number (span_t word)
     return plain || span_to_double (word, &real);
 }
 
+static uint32_t
+s_digit_value (uint8_t digit)
+{
+    return (uint32_t)(digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10);
+}
+
+static bool
+s_is_digit (uint8_t byte, uint8_t base)
+{
+    if (base <= 10)
+        return byte >= '0' && byte < '0' + base;
+    return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
+}
+
+//  Digits at the start of a word from `at` on, with single underscores between them, without which they are appended.  Returns
+//  where they end.
+static size_t
+s_take_digits (span_t word, size_t at, uint8_t base, buffer_t *digits)
+{
+    for (bool digit = false; at < word.size; at++) {
+        if (s_is_digit (word.data [at], base))
+            buffer_append_byte (digits, word.data [at]);
+        else if (!digit || word.data [at] != '_' || at + 1 == word.size || !s_is_digit (word.data [at + 1], base))
+            break;
+        digit = word.data [at] != '_';
+    }
+    return at;
+}
+
+//  0x1f, 0o17, 0b11 as a plain one.
+static bool
+s_put_based (span_t word, buffer_t *digits, buffer_t *out)
+{
+    uint8_t letter = word.size > 2 && word.data [0] == '0' ? word.data [1] | 0x20 : 0;
+    uint8_t base = letter == 'x' ? 16 : letter == 'o' ? 8 : letter == 'b' ? 2 : 0;
+    if (!base || s_take_digits (word, 2, base, digits) < word.size || digits->size > 15)
+        return false;
+    uint64_t value = 0;
+    for (size_t i = 0; i < digits->size; i++)
+        value = value * base + s_digit_value (digits->data [i]);
+    buffer_print (out, "%" PRIu64, value);
+    return digits->size > 0;
+}
+
+//  1_000, 007, .5, 5. and 1_0e5 as JSON writes them.
+static bool
+s_put_decimal (span_t word, buffer_t *digits, buffer_t *out)
+{
+    size_t at = s_take_digits (word, 0, 10, digits), whole = digits->size, zeros = 0;
+    bool point = at < word.size && word.data [at] == '.';
+    at = point ? s_take_digits (word, at + 1, 10, digits) : at;
+    span_t exponent = span_slice (word, at, word.size);
+    bool sign = exponent.size > 1 && (exponent.data [1] == '-' || exponent.data [1] == '+');
+    if (!digits->size || (exponent.size && (exponent.data [0] | 0x20) != 'e'))
+        return false;
+    for (size_t i = 1 + sign; i < exponent.size; i++)
+        if (!s_is_digit (exponent.data [i], 10))
+            return false;
+    if (exponent.size == 1u + sign)
+        return false;
+    while (zeros + 1 < whole && digits->data [zeros] == '0')
+        zeros++;
+    buffer_append (out, whole ? span_slice (buffer_span (digits), zeros, whole - zeros) : SPAN ("0"));
+    buffer_append_string (out, point ? "." : "");
+    buffer_append (out, span_slice (buffer_span (digits), whole, digits->size));
+    buffer_append_string (out, point && digits->size == whole ? "0" : "");
+    buffer_append (out, exponent);
+    return true;
+}
+
+//  A number that Python writes in another way than JSON.  False: it is none.
+static bool
+s_put_number (span_t word, buffer_t *out)
+{
+    bool minus = word.data [0] == '-', sign = minus || word.data [0] == '+';
+    buffer_t digits = { 0 }, number = { 0 };
+    word = span_slice (word, sign, word.size);
+    bool is = s_put_based (word, &digits, &number);
+    buffer_clear (&digits);
+    is = is || s_put_decimal (word, &digits, &number);
+    if (is)
+        buffer_print (out, "%s%.*s", minus ? "-" : "", SPAN_ARG (buffer_span (&number)));
+    buffer_fini (&digits);
+    buffer_fini (&number);
+    return is;
+}
+
 static void
-s_word_value (span_t word, buffer_t *out)
+s_word_value (span_t word, bool python, buffer_t *out)
 {
     static const char *const words [][2] = { { "True", "true" }, { "False", "false" }, { "None", "null" },
         { "true", "true" }, { "false", "false" }, { "null", "null" } };
@@ -135,7 +223,8 @@ s_word_value (span_t word, buffer_t *out)
         buffer_append (out, word);
         return;
     }
-    s_put_string (word, out);
+    if (!python || word.data [0] > '9' || !s_put_number (word, out))
+        s_put_string (word, out);
 }
 
 //  A bare key of the own notation in quotes that it does not need.
@@ -154,7 +243,7 @@ s_put_word (literal_t *self, span_t word, buffer_t *out)
     if (self->quote)
         word = span_trim (word);
     if (!self->in_key)
-        s_word_value (word, out);
+        s_word_value (word, !self->quote, out);
     else
         s_put_string (self->quote ? s_unquote (word) : word, out);
     s_ended (self);
@@ -294,10 +383,8 @@ static void
 s_end_digits (literal_t *self, buffer_t *out)
 {
     uint32_t code = 0;
-    for (uint8_t i = 0; i < self->digits_size; i++) {
-        uint8_t digit = (uint8_t)self->digits [i];
-        code = code * self->digits_base + (uint32_t)(digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10);
-    }
+    for (uint8_t i = 0; i < self->digits_size; i++)
+        code = code * self->digits_base + s_digit_value ((uint8_t)self->digits [i]);
     s_put_character (code, out);
     self->digits_want = 0;
 }
@@ -306,14 +393,6 @@ static bool
 s_is_letter (uint8_t byte)
 {
     return ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'z') || byte == '_';
-}
-
-static bool
-s_is_digit (uint8_t byte, uint8_t base)
-{
-    if (base <= 10)
-        return byte >= '0' && byte < '0' + base;
-    return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
 }
 
 static void

@@ -1,7 +1,8 @@
 //  literal - a value in Python's notation, or Gemma's, written as JSON
 //
-//  a=1, b='x' inside f(...) becomes "a": 1, "b": "x"; True, None, tuples, both quotes, alone or as three, their escapes, and
-//  strings side by side as Python has them.  A quote inside a string is part of it where none can end: 'sed 's/a/b/' f'.
+//  a=1, b='x' inside f(...) becomes "a": 1, "b": "x"; True, None, tuples, both quotes, alone or as three, their escapes, strings
+//  side by side and numbers (0x1f, 1_000, .5, and 007 as 7) as Python has them.  A quote inside a string is part of it where none
+//  can end: 'sed 's/a/b/' f'.
 //  Gemma's {k:<|"|>v<|"|>} has a quote of its own, between which nothing is an escape, and bare keys up to ':' and bare values up
 //  to ',' or a closing bracket, in which blanks and other quotes mean nothing.  A word of more than LITERAL_WORD_MAX bytes is a
 //  string.  Incremental; whatever comes in, what comes out is JSON.

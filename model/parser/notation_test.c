@@ -57,6 +57,26 @@ test_strings_of_python (void **state)
     CHECK_ALL (examples);
 }
 
+//  Python writes numbers in ways that JSON has not; what only looks like one is a string.
+static void
+test_numbers_of_python (void **state)
+{
+    static const char *const numbers [][2] = { { "0x1F", "31" }, { "-0b11", "-3" }, { "0O17", "15" },
+        { "1_000", "1000" }, { "007", "7" }, { "-07", "-7" }, { "00", "0" }, { "+3", "3" }, { ".5", "0.5" },
+        { "5.", "5.0" }, { "5.e3", "5.0e3" }, { "007.50", "7.50" }, { "1_0E-2", "10E-2" },
+        { "0xffffffffffffffff", "\"0xffffffffffffffff\"" }, { "1__0", "\"1__0\"" }, { "_1", "\"_1\"" },
+        { "1_", "\"1_\"" }, { "0x", "\"0x\"" }, { "5.e", "\"5.e\"" }, { "1+2", "\"1+2\"" }, { "+", "\"+\"" },
+        { ".", "\".\"" }, { "-x", "\"-x\"" }, { "2024-01-15", "\"2024-01-15\"" } };
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        buffer_t text = { 0 }, calls = { 0 };
+        buffer_print (&text, "[f(a=%s, b=[%s])]", numbers [i][0], numbers [i][0]);
+        buffer_print (&calls, "f(){\"a\": %s, \"b\": [%s]}\n", numbers [i][1], numbers [i][1]);
+        s_check (&(example_t){ "pythonic", buffer_string (&text), "", buffer_string (&calls) });
+        buffer_fini (&text);
+        buffer_fini (&calls);
+    }
+}
+
 //  Nothing escapes Gemma's own quote: it ends a string where one can end.
 static void
 test_own_quotes_in_strings (void **state)
@@ -140,6 +160,7 @@ main (void)
 {
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_strings_of_python),
+        cmocka_unit_test (test_numbers_of_python),
         cmocka_unit_test (test_own_quotes_in_strings),
         cmocka_unit_test (test_names_in_tags_are_quoted_or_not),
         cmocka_unit_test (test_entities_in_values),

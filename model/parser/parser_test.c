@@ -718,6 +718,7 @@ test_values_have_the_type_of_the_schema (void **state)
         "\"s\":{\"type\":\"string\"},\"i\":{\"type\":\"integer\"},\"b\":{\"type\":\"boolean\"},\"o\":{\"type\":"
         "\"object\"},"
         "\"m\":{\"anyOf\":[{\"type\":\"string\"},{\"type\":\"null\"}]},\"r\":{\"$ref\":\"#/$defs/n\"},"
+        "\"F\":{\"type\":\"Float\"},\"B\":{\"type\":\"bool\"},\"D\":{\"type\":\"dict\"},\"A\":{\"type\":\"any\"},"
         "\"u\":{\"type\":[\"integer\",\"string\"]},\"loop\":{\"$ref\":\"#/properties/loop\"}}}}}]";
     static const char *const values [][3] = { { "s", "02134", "\"02134\"" }, { "s", "", "\"\"" },
         { "s", "\na\n", "\"\\na\\n\"" }, { "i", "20", "20" }, { "i", "x", "\"x\"" }, { "i", "+5", "5" },
@@ -729,7 +730,8 @@ test_values_have_the_type_of_the_schema (void **state)
         { "o", "{\"a\": 1,", "{\"a\": 1}" }, { "o", "{1: [", "\"{1: [\"" }, { "m", "null", "null" },
         { "m", "None", "\"None\"" }, { "m", "nullify", "\"nullify\"" }, { "m", "a longer one", "\"a longer one\"" },
         { "r", "7", "7" }, { "u", "7", "7" }, { "u", "7x", "\"7x\"" }, { "u", "007", "\"007\"" },
-        { "loop", "1", "\"1\"" }, { "unknown", "7", "\"7\"" } };
+        { "F", "3.14", "3.14" }, { "B", "TRUE", "true" }, { "D", "{'a': 1}", "{\"a\": 1}" }, { "A", "[1]", "[1]" },
+        { "A", "x y", "\"x y\"" }, { "loop", "1", "\"1\"" }, { "unknown", "7", "\"7\"" } };
     json_t *tools = said_parse_json (span_from_string (schema));
     for (size_t i = 0; i < sizeof values / sizeof *values; i++) {
         buffer_t text = { 0 };

@@ -48,13 +48,36 @@ s_member (const json_t *object, span_t key)
     return NULL;
 }
 
+//  Whether a name, in letters of any size, is one of those in a list parted by blanks.
+static bool
+s_is_listed (span_t list, span_t name)
+{
+    while (list.size) {
+        size_t size = span_find_byte (list, ' ');
+        if (span_equal_nocase (span_slice (list, 0, size), name))
+            return true;
+        list = span_slice (list, size + 1, list.size);
+    }
+    return false;
+}
+
+//  JSON Schema's words, and those of languages that schemas are written in, too.
 static schema_types_t
 s_type_of_name (span_t name)
 {
-    static const char *const names [] = { "string", "integer", "number", "boolean", "object", "array", "null" };
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (span_equal_string (name, names [i]))
-            return 1u << i;
+    static const struct {
+        const char *names;       //  Parted by blanks
+        schema_types_t types;    //  What they permit
+    } words [] = { { "string str text varchar char enum", SCHEMA_STRING },
+        { "integer int int32 int64 uint uint32 uint64 long short unsigned", SCHEMA_INTEGER },
+        { "number float float32 float64 double", SCHEMA_NUMBER }, { "boolean bool", SCHEMA_BOOLEAN },
+        { "object dict", SCHEMA_OBJECT }, { "array arr list sequence tuple", SCHEMA_ARRAY },
+        { "null none", SCHEMA_NULL },
+        { "any", SCHEMA_STRING | SCHEMA_INTEGER | SCHEMA_NUMBER | SCHEMA_BOOLEAN | SCHEMA_OBJECT | SCHEMA_ARRAY |
+                     SCHEMA_NULL } };
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (s_is_listed (span_from_string (words [i].names), name))
+            return words [i].types;
     return 0;
 }
 
