@@ -63,11 +63,7 @@ static stage_t *s_stage;
 static void
 s_begin (void)
 {
-    s_stage = stage_new (7);
-    stage_add (s_stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &stage_broker_options });
-    stage_add (s_stage, &(stage_actor_t){ .class = &s_server_class, .instance = "a", .machine = "m1" });
-    stage_add (s_stage, &(stage_actor_t){ .class = &s_client_class, .instance = "0", .machine = "m2" });
-    stage_run (s_stage, 2 * REALM_SECOND);
+    s_stage = stage_of_two (7, &s_server_class, &s_client_class);
 }
 
 static client_t *

@@ -126,12 +126,11 @@ static stage_t *s_stage;
 static void
 s_begin (uint64_t ring_bytes)
 {
-    s_stage = stage_new (11);
-    stage_add (s_stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &stage_broker_options });
-    stage_add (s_stage,
-        &(stage_actor_t){ .class = &s_teller_class, .instance = "a", .machine = "m1", .ring_bytes = ring_bytes });
-    stage_add (s_stage, &(stage_actor_t){ .class = &s_client_class, .instance = "0", .machine = "m2" });
-    stage_run (s_stage, 2 * REALM_SECOND);
+    const stage_actor_t actors [] = {
+        { .class = &s_teller_class, .instance = "a", .machine = "m1", .ring_bytes = ring_bytes },
+        { .class = &s_client_class, .instance = "0", .machine = "m2" }
+    };
+    s_stage = stage_with_broker (11, actors, 2);
 }
 
 static void

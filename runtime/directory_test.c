@@ -23,14 +23,12 @@ static stage_t *s_stage;
 static void
 s_begin (void)
 {
-    s_stage = stage_new (5);
-    stage_add (s_stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &stage_broker_options });
-    stage_add (s_stage, &(stage_actor_t){ .class = &s_part_class, .instance = "a", .machine = "m1" });
-    stage_add (s_stage, &(stage_actor_t){ .class = &s_part_class, .instance = "b", .machine = "m2" });
-    stage_add (s_stage, &(stage_actor_t){ .class = &s_part_class, .instance = "c", .machine = "m3" });
-    stage_add (s_stage, &(stage_actor_t){ .class = &s_watcher_class, .instance = "0" });
-    stage_add (s_stage, &(stage_actor_t){ .class = &s_watcher_class, .instance = "1", .machine = "m1" });
-    stage_run (s_stage, 3 * REALM_SECOND);
+    const stage_actor_t actors [] = { { .class = &s_part_class, .instance = "a", .machine = "m1" },
+        { .class = &s_part_class, .instance = "b", .machine = "m2" },
+        { .class = &s_part_class, .instance = "c", .machine = "m3" }, { .class = &s_watcher_class, .instance = "0" },
+        { .class = &s_watcher_class, .instance = "1", .machine = "m1" } };
+    s_stage = stage_with_broker (5, actors, sizeof actors / sizeof *actors);
+    stage_run (s_stage, REALM_SECOND);
 }
 
 static span_t

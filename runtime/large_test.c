@@ -176,11 +176,7 @@ static int
 s_begin (void **state)
 {
     s_bytes = memory_new (TOO_LARGE);
-    s_stage = stage_new (7);
-    stage_add (s_stage, &(stage_actor_t){ .class = &broker_class, .instance = "0", .options = &stage_broker_options });
-    stage_add (s_stage, &(stage_actor_t){ .class = &s_server_class, .instance = "a", .machine = "m1" });
-    stage_add (s_stage, &(stage_actor_t){ .class = &s_client_class, .instance = "0", .machine = "m2" });
-    stage_run (s_stage, 2 * REALM_SECOND);
+    s_stage = stage_of_two (7, &s_server_class, &s_client_class);
     return 0;
 }
 
