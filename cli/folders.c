@@ -136,10 +136,10 @@ folders_make (const folders_t *self, error_t *error)
 }
 
 status_t
-folders_lock (const folders_t *self, error_t *error)
+folders_lock (const folders_t *self, int *lock, error_t *error)
 {
     char path [FOLDER_PATH_MAX], pid [PID_TEXT_MAX] = "";
-    folders_path (self, "lock", path, sizeof path);
+    folders_path (self, FOLDERS_LOCK, path, sizeof path);
     int file = open (path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     if (file < 0)
         return error_set (error, STATUS_IO, "cannot open %s: %s", path, strerror (errno));
@@ -151,9 +151,15 @@ folders_lock (const folders_t *self, error_t *error)
             self->run, size > 0 ? (int)size : 1, size > 0 ? pid : "?");
     }
     int size = snprintf (pid, sizeof pid, "%ld", (long)getpid ());
-    if (ftruncate (file, 0) != 0 || write (file, pid, (size_t)size) != size)
-        return error_set (error, STATUS_IO, "cannot write %s: %s", path, strerror (errno));
-    return STATUS_OK;    //  The descriptor stays open: it is the lock
+    if (ftruncate (file, 0) != 0 || write (file, pid, (size_t)size) != size) {
+        error_set (error, STATUS_IO, "cannot write %s: %s", path, strerror (errno));
+        close (file);
+        return error->status;
+    }
+    if (*lock >= 0)
+        close (*lock);
+    *lock = file;
+    return STATUS_OK;
 }
 
 static status_t

@@ -8,6 +8,9 @@
 
 #include "cli/manifest.h"
 
+//  The file that is locked, in the run folder.
+#define FOLDERS_LOCK "lock"
+
 enum { FOLDER_PATH_MAX = 512, SECRET_SIZE = 32 };
 
 typedef struct {
@@ -25,8 +28,9 @@ bool folders_find_host (const folders_t *self, const char *name, char host [FOLD
 //  Makes those that are not there, readable by their owner only; refuses folders of somebody else.
 status_t folders_make (const folders_t *self, error_t *error);
 
-//  Holds the run folder for this process until it ends.  STATUS_EXISTS where another fleet runs there.
-status_t folders_lock (const folders_t *self, error_t *error);
+//  Holds the run folder for this process until it ends.  STATUS_EXISTS where another fleet runs there.  *lock: the descriptor
+//  that does; of an earlier call, or -1.
+status_t folders_lock (const folders_t *self, int *lock, error_t *error);
 
 //  The cluster's secret.  make: at first use; else STATUS_NOT_FOUND where it is not there.
 status_t folders_secret (const folders_t *self, bool make, uint8_t secret [SECRET_SIZE], error_t *error);

@@ -241,6 +241,18 @@ s_reload (house_t *self)
     buffer_fini (&refusal);
 }
 
+static void
+s_tidy (house_t *self)
+{
+    buffer_t news = { 0 };
+    self->patience.tv_sec = (time_t)(world_trim () / 1000000000);
+    if (self->options.on_tidy)
+        self->options.on_tidy (self->options.arg, &news);
+    if (news.size)
+        s_log (self, LOG_WARNING, buffer_string (&news));
+    buffer_fini (&news);
+}
+
 //  The next signal.  Meanwhile this thread has nothing to do but to tidy up now and then.
 static int
 s_next_signal (house_t *self)
@@ -249,7 +261,7 @@ s_next_signal (house_t *self)
     while ((number = sigtimedwait (&self->signals, NULL, &self->patience)) < 0) {
         BUG_ON (errno != EAGAIN && errno != EINTR);
         if (errno == EAGAIN)
-            self->patience.tv_sec = (time_t)(world_trim () / 1000000000);
+            s_tidy (self);
     }
     return number;
 }

@@ -35,7 +35,10 @@ typedef struct {
     //  says why; actors that are named all the same are given the options that they have, and so learn of the wish.  The
     //  function may be NULL.
     status_t (*on_reload) (void *arg, house_reload_t *reload, error_t *error);
-    void *arg;    //  For both
+    //  Now and then, at most every ten seconds: appends a line for the log where there is something to say.  The function may be
+    //  NULL.
+    void (*on_tidy) (void *arg, buffer_t *news);
+    void *arg;    //  For the three
 } house_options_t;
 
 //  actors: of an assembly, or made otherwise; borrowed as long as the house lives.  Gives the house, with every actor

@@ -184,7 +184,7 @@ result_t
 site_open (site_t *self, const invocation_t *invocation, const char *file)
 {
     error_t error;
-    *self = (site_t){ 0 };
+    *self = (site_t){ .lock = -1 };
     array_init (&self->certificates, sizeof (certificate_t));
     result_t result = site_read_fleet (&self->fleet, invocation, file, s_check_start);
     self->first = self->before = self->fleet;
@@ -261,6 +261,29 @@ site_publish (const site_t *self, manifest_t *fleet, error_t *error)
     option_print_secrets ((option_target_t){ manifest_table, fleet }, &text);
     status_t status = folders_write (&self->folders, SITE_CONFIG, buffer_span (&text), error);
     buffer_fini (&text);
+    return status;
+}
+
+static bool
+s_is_there (const site_t *self, const char *name)
+{
+    char path [FOLDER_PATH_MAX];
+    folders_path (&self->folders, name, path, sizeof path);
+    return access (path, F_OK) == 0;
+}
+
+status_t
+site_restore (site_t *self, bool *restored, error_t *error)
+{
+    *restored = false;
+    if (s_is_there (self, FOLDERS_LOCK) && s_is_there (self, SITE_CONFIG))
+        return STATUS_OK;
+    status_t status = folders_make (&self->folders, error);
+    if (status == STATUS_OK)
+        status = folders_lock (&self->folders, &self->lock, error);
+    if (status == STATUS_OK)
+        status = site_publish (self, self->fleet, error);
+    *restored = status == STATUS_OK;
     return status;
 }
 

@@ -22,6 +22,7 @@ typedef struct {
     buffer_t changed;                //  Names of what the last reload changed
     array_t certificates;            //  certificate_t: those that were read last
     char machine [64];               //  Name of this machine
+    int lock;                        //  Descriptor that holds the run folder; -1: it is not held
     assembly_site_t assembly;        //  All of this as assemblies want it
 } site_t;
 
@@ -49,6 +50,9 @@ status_t site_reload (site_t *self, const invocation_t *invocation, const char *
 
 //  Writes a fleet into the run folder, for its processes to read.
 status_t site_publish (const site_t *self, manifest_t *fleet, error_t *error);
+
+//  Where somebody has emptied or removed the run folder: makes it, holds it and publishes anew, which is what *restored says.
+status_t site_restore (site_t *self, bool *restored, error_t *error);
 
 //  The keyring of a process of the fleet; NULL where nothing of this host leaves the machine.  Appends to `news` what is
 //  different since the last time.

@@ -77,7 +77,7 @@ s_check_machine (const invocation_t *invocation, const site_t *site, bool ports)
 
 //  Says what is wrong.
 static result_t
-s_prepare (const invocation_t *invocation, const site_t *site)
+s_prepare (const invocation_t *invocation, site_t *site)
 {
     error_t error;
     result_t result = s_check_machine (invocation, site, false);
@@ -85,7 +85,7 @@ s_prepare (const invocation_t *invocation, const site_t *site)
         return result;
     status_t status = s_check_socket_paths (site, &error);
     if (status == STATUS_OK)
-        status = folders_lock (&site->folders, &error);
+        status = folders_lock (&site->folders, &site->lock, &error);
     if (status == STATUS_OK)
         result = s_check_machine (invocation, site, true);
     if (status == STATUS_OK && result == RESULT_OK)
@@ -174,6 +174,7 @@ typedef struct {
     char log [FOLDER_PATH_MAX];        //  Where run writes what happens
     host_setup_t setup;                //  What the host is to run
     assembly_actor_t host;             //  The host itself
+    bool lost;                         //  The run folder is not what it should be, and cannot be mended
 } launch_t;
 
 static result_t
@@ -221,6 +222,23 @@ s_read_keys (void *arg, keyring_t **keys, buffer_t *news, error_t *error)
     return site_read_keys (&((launch_t *)arg)->site, keys, news, error);
 }
 
+//  Sockets come back by themselves where there is a folder for them.
+static void
+s_on_tidy (void *arg, buffer_t *news)
+{
+    launch_t *self = arg;
+    bool restored;
+    error_t error;
+    status_t status = site_restore (&self->site, &restored, &error);
+    const char *run = self->site.folders.run;
+    if (restored)
+        buffer_print (news, "somebody cleaned up in %s; what processes need to start is there again", run);
+    else if (status != STATUS_OK && !self->lost)
+        buffer_print (news, "somebody cleaned up in %s, and no process can start again until that is mended: %s", run,
+            error.text);
+    self->lost = status != STATUS_OK;
+}
+
 static result_t
 s_run_house (launch_t *self)
 {
@@ -233,6 +251,7 @@ s_run_house (launch_t *self)
         .news_level = LOG_INFO,
         .read_keys = s_read_keys,
         .on_reload = s_on_reload,
+        .on_tidy = s_on_tidy,
         .arg = self,
     };
     error_t error;

@@ -28,9 +28,8 @@ stage_with_broker (uint64_t seed, const stage_actor_t *actors, size_t count)
 static inline stage_t *
 stage_of_two (uint64_t seed, const actor_class_t *server, const actor_class_t *client)
 {
-    const stage_actor_t actors [] = {
-        { .class = server, .instance = "a", .machine = "m1" }, { .class = client, .instance = "0", .machine = "m2" }
-    };
+    const stage_actor_t actors [] = { { .class = server, .instance = "a", .machine = "m1" },
+        { .class = client, .instance = "0", .machine = "m2" } };
     return stage_with_broker (seed, actors, 2);
 }
 

@@ -6,6 +6,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import signal
 import socket
 import subprocess
@@ -129,6 +130,19 @@ class HostTest(unittest.TestCase):
         until(lambda: self.state("worker/mock-0") == "running", 20, "a new worker to find the broker")
         self.assertGreaterEqual(fleet.metric("stator_bus_events_total", 'kind="rebound"'), len(sockets) - 2)
         self.assertIn("somebody removed the file of a socket, which is bound again", fleet.output())
+
+    def test_a_run_folder_that_somebody_removed_comes_back(self):
+        fleet = self.fleet()
+        shutil.rmtree(fleet.run_dir)
+        os.kill(int(subprocess.run(["pgrep", "-P", str(fleet.process.pid), "-f", "mock-0"], capture_output=True, text=True,
+                                   check=True).stdout), signal.SIGKILL)
+        until(lambda: self.processes().get("worker/mock-0", {"state": "gone"})["state"] == "running", 60, "all to be as before")
+        self.assertIn("what processes need to start is there again", fleet.output())
+        second = subprocess.run([STATOR, "up", self.config(FLEET), "--run-dir", fleet.run_dir, "--state-dir",
+                                 self.folder / "other"], capture_output=True, text=True, timeout=60, check=False)
+        self.assertEqual(second.returncode, 1)
+        self.assertIn("a fleet runs in", second.stderr)
+        until(lambda: fleet.stator("ps")[0] == 0, 20, "every socket to be bound again")
 
     def test_every_line_of_a_json_log_is_json_whatever_keeps_a_process_from_starting(self):
         fleet = self.fleet()
