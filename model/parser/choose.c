@@ -29,14 +29,16 @@ s_evidence_of (const parser_format_t *row, span_t template_source)
     return NULL;
 }
 
-//  A section's or a call's opener that is one token of the vocabulary.
+//  What in a vocabulary speaks for a row: what would in a template, or (`opener`) what opens a section or a call, as one token.
+//  NULL: nothing.
 static const char *
-s_token_of (const parser_format_t *row, parser_has_token_t has_token, void *context)
+s_token_of (const parser_format_t *row, bool opener, parser_has_token_t has_token, void *context)
 {
-    const char *const openers [] = { row->section_start, row->call_start };
-    for (size_t i = 0; has_token && i < sizeof openers / sizeof *openers; i++)
-        if (openers [i] && strlen (openers [i]) > 1 && has_token (context, span_from_string (openers [i])))
-            return openers [i];
+    const char *const openers [PARSER_ALTERNATIVES] = { row->section_start, row->call_start };
+    const char *const *words = opener ? openers : row->evidence;
+    for (size_t i = 0; has_token && row->machine != PARSER_PLAIN && i < PARSER_ALTERNATIVES; i++)
+        if (words [i] && strlen (words [i]) > 1 && has_token (context, span_from_string (words [i])))
+            return words [i];
     return NULL;
 }
 
@@ -74,9 +76,9 @@ s_choose (span_t template_source, parser_has_token_t has_token, void *context, c
         if ((*word = s_evidence_of (&rows [i], template_source)) != NULL)
             return &rows [i];
     *why = "the vocabulary has the token";
-    for (size_t i = 0; i < count; i++)
-        if ((*word = s_token_of (&rows [i], has_token, context)) != NULL)
-            return &rows [i];
+    for (size_t i = 0; i < 2 * count; i++)
+        if ((*word = s_token_of (&rows [i % count], i >= count, has_token, context)) != NULL)
+            return &rows [i % count];
     *why = "neither template nor vocabulary has a marker that is known";
     return &rows [count - 1];
 }

@@ -96,10 +96,17 @@ test_names_of_others_are_known (void **state)
     assert_null (parser_find ((span_t){ 0 }));
 }
 
+//  The context is the vocabulary, parted by blanks.
 static bool
-s_has_mistral_token (void *context, span_t token)
+s_has_token (void *context, span_t token)
 {
-    return span_equal_string (token, "[TOOL_CALLS]");
+    for (span_t rest = span_from_string (context); rest.size;) {
+        size_t size = span_find_byte (rest, ' ');
+        if (span_equal (span_slice (rest, 0, size), token))
+            return true;
+        rest = span_slice (rest, size + 1, rest.size);
+    }
+    return false;
 }
 
 //  The format is read from what the template writes, else from what the vocabulary has, and a sentence says so.
@@ -131,10 +138,22 @@ test_the_template_says_which_format (void **state)
         buffer_fini (&path);
         buffer_fini (&source);
     }
-    parser_choice_t choice = parser_choose (SPAN ("{{ messages }}"), s_has_mistral_token, NULL);
-    assert_string_equal (choice.format->name, "mistral");
-    assert_string_equal (choice.reason, "the vocabulary has the token [TOOL_CALLS]");
     assert_string_equal (parser_choose ((span_t){ 0 }, NULL, NULL).format->name, "plain");
+}
+
+//  Where the template says nothing, tokens do: first those that a template would have been known by.
+static void
+test_the_vocabulary_says_which_format (void **state)
+{
+    static char *const chosen [][2] = { { "a [TOOL_CALLS]", "mistral" }, { "<|message|> <|channel|>", "harmony" },
+        { "<think> <tool_call> </tool_call>", "hermes" }, { "<tool_call> <arg_key> <think>", "glm45" },
+        { "<|tool_call_start|>", "lfm2" }, { "<think>", "plain" } };
+    for (size_t i = 0; i < sizeof chosen / sizeof *chosen; i++) {
+        parser_choice_t choice = parser_choose (SPAN ("{{ messages }}"), s_has_token, chosen [i][0]);
+        assert_string_equal (choice.format->name, chosen [i][1]);
+    }
+    parser_choice_t choice = parser_choose (SPAN ("{{ messages }}"), s_has_token, "[TOOL_CALLS]");
+    assert_string_equal (choice.reason, "the vocabulary has the token [TOOL_CALLS]");
 }
 
 //  A template may write one family's calls and think like another's.
@@ -205,6 +224,7 @@ main (void)
         cmocka_unit_test (test_rows_are_sound),
         cmocka_unit_test (test_names_of_others_are_known),
         cmocka_unit_test (test_the_template_says_which_format),
+        cmocka_unit_test (test_the_vocabulary_says_which_format),
         cmocka_unit_test (test_reasoning_is_chosen_by_itself),
         cmocka_unit_test (test_the_prompt_says_whether_reasoning_is_open),
     };
