@@ -62,7 +62,8 @@ struct parser_format {
     bool name_is_key;                                 //  JSON: {"f": {...}}
     bool nested;                                      //  TAGS: keys are tags themselves, also inside values
     bool entities;                                    //  TAGS: names and keys write &quot; and &amp;
-    bool recipients;                                  //  All stands in messages; those to a tool have calls in them
+    bool attributes;              //  TAGS: names and keys are the attributes tool and key of their tags
+    bool recipients;              //  All stands in messages; those to a tool have calls in them
     bool cdata;                   //  TAGS: <![CDATA[...]]> may stand around a value, entities in others
     const char *label_start;      //  Before the name of who is spoken to, in text: dropped with it
     const char *section_start;    //  Before the first call

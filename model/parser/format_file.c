@@ -193,6 +193,7 @@ static const member_t s_members [] = {
     FLAG (name_is_key),
     FLAG (nested),
     FLAG (entities),
+    FLAG (attributes),
     FLAG (cdata),
     FLAG (recipients),
     STRING (label_start),

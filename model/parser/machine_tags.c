@@ -76,6 +76,21 @@ s_unquote (span_t name)
     return name.size > 1 && name.data [0] == '"' ? span_slice (name, 1, name.size) : name;
 }
 
+//  What an attribute of a tag is, quotes not included; empty where there is none of this name.
+static span_t
+s_attribute (span_t tag, const char *name)
+{
+    while (tag.size) {
+        size_t size = span_find_byte (tag, '=');
+        span_t found = span_trim (span_slice (tag, 0, size)), rest = span_slice (tag, size + 1, tag.size);
+        size_t quoted = s_quoted (rest);
+        if (quoted && span_equal_string (found, name))
+            return span_slice (rest, 1, quoted - 2);
+        tag = span_slice (rest, quoted, rest.size);
+    }
+    return tag;
+}
+
 //  A tool's name that a model wrote twice, f.f, because its recipients are written so.
 static span_t
 s_undouble (const parser_t *self, span_t name)
@@ -91,7 +106,8 @@ static size_t
 s_begin_call (parser_t *self)
 {
     buffer_t room = { 0 };
-    span_t name = s_unquote (span_trim (buffer_span (&self->word)));
+    span_t word = buffer_span (&self->word);
+    span_t name = self->row->attributes ? s_attribute (word, "tool") : s_unquote (span_trim (word));
     self->phase = BODY;
     bool begun = machine_begin_call (self, s_undouble (self, s_plain (self, name, &room)), (span_t){ 0 });
     buffer_fini (&room);
@@ -222,15 +238,17 @@ s_make_closer (parser_t *self, span_t key)
 }
 
 //  What stands between KEY_START and the value is in `word`; the key is its first `size` bytes, or is in quotes there, attributes
-//  behind it.
+//  behind it, or is one of them.
 static void
 s_begin_value (parser_t *self, size_t size)
 {
     buffer_t room = { 0 };
     span_t word = buffer_span (&self->word);
     size_t quoted = s_quoted (span_slice (word, 0, size));
-    size = quoted ? quoted : size;
+    size = self->row->attributes ? 0 : quoted ? quoted : size;
     span_t written = quoted ? span_slice (word, 1, quoted - 2) : span_slice (word, 0, size);
+    if (self->row->attributes)
+        written = s_attribute (word, "key");
     span_t key = s_plain (self, span_trim (written), &room);
     bool whole = s_make_closer (self, written);
     self->schema = schema_of_member (self->tool_schema, key);

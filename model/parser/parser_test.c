@@ -466,9 +466,9 @@ static const example_t s_beyond_goldens [] = {
         "sep|>"
         "<|open|>call tool=\"f&quot;\" index=\"1\"<|sep|>f<|close|>call<|sep|><|open|>call tool=\"g\" "
         "index=\"2\"<|sep|>"
-        "<|open|>argument key=\"k&amp;\" type=\"string\"<|sep|>1<|close|>argument<|sep|><|open|>argument key=\"n\" "
-        "type=\"number\"<|sep|>1<|close|>argument<|sep|><|close|>call<|sep|><|open|>call tool=\"h\" "
-        "index=\"3\"<|sep|><|open|>json type=\"object\"<|sep|>{\"x\": "
+        "<|open|>argument type=\"string\" key=\"k&amp;\"<|sep|>1<|close|>argument<|sep|><|open|>argument key=\"n\" "
+        "type=\"number\"<|sep|>1<|close|>argument<|sep|><|close|>call<|sep|><|open|>call index=\"3\" "
+        "tool=\"h\"<|sep|><|open|>json type=\"object\"<|sep|>{\"x\": "
         "\"}\"}<|close|>json<|sep|><|close|>call<|sep|>"
         "<|close|>tools<|sep|><|close|>message<|sep|><|end_of_msg|>",
         "b<|open|>tools<|sep|><|open|>call tool=\"f&quot;\" index=\"1\"<|sep|>f<|close|>call<|sep|>", "a",

@@ -186,14 +186,23 @@ s_write_parts (round_t *self, const json_t *value)
         json_render (value, &self->text);
 }
 
-static const char *
-s_attribute (const parser_format_t *row, bool string)
+static void
+s_write_key (round_t *self, span_t key, bool string)
 {
-    if (strstr (row->key_start, "DSML"))
-        return string ? " string=\"true\"" : " string=\"false\"";
-    if (strstr (row->key_start, "<|open|>"))
-        return string ? " type=\"string\"" : " type=\"number\"";
-    return "";
+    const parser_format_t *row = self->format;
+    buffer_t type = { 0 };
+    if (row->attributes)
+        buffer_print (&type, "type=\"%s\"", string ? "string" : "number");
+    else if (strstr (row->key_start, "DSML"))
+        buffer_print (&type, " string=\"%s\"", string ? "true" : "false");
+    buffer_append_string (&self->text, row->key_start);
+    if (!row->attributes)
+        buffer_print (&self->text, "%.*s%s%s", SPAN_ARG (key), row->key_end, buffer_string (&type));
+    else if (random_below (&self->random, 2))
+        buffer_print (&self->text, "key=\"%.*s\" %s%s", SPAN_ARG (key), buffer_string (&type), row->key_end);
+    else
+        buffer_print (&self->text, "%s key=\"%.*s\"%s", buffer_string (&type), SPAN_ARG (key), row->key_end);
+    buffer_fini (&type);
 }
 
 static void
@@ -204,14 +213,15 @@ s_write_tags (round_t *self, const char *name, const json_t *arguments)
     uintptr_t cursor = 0;
     span_t key;
     const json_t *value;
-    if (name)
+    if (name && row->attributes)
+        buffer_print (&self->text, "index=\"1\" tool=\"%s\"%s%s", name, row->name_end, line);
+    else if (name)
         buffer_print (&self->text, "%s%s%s", name, row->name_end, line);
     if (row->nested)
         s_write_parts (self, arguments);
     while (!row->nested && json_next (arguments, &cursor, &key, &value)) {
         bool string = json_kind (value) == JSON_STRING;
-        buffer_print (
-            &self->text, "%s%.*s%s%s", row->key_start, SPAN_ARG (key), row->key_end, s_attribute (row, string));
+        s_write_key (self, key, string);
         buffer_print (&self->text, "%s%s", row->value_start ? row->value_start : "", row->trim_newline ? "\n" : "");
         s_write_parts (self, value);
         buffer_print (&self->text, "%s%s%s", row->trim_newline ? "\n" : "", row->value_end, line);
