@@ -1,4 +1,4 @@
-#include "cli/bench_load.h"
+#include "cli/bench/bench_load.h"
 
 #include <errno.h>
 #include <netinet/in.h>

@@ -1,6 +1,6 @@
 //  stator bench - what a part costs
 
-#include "cli/bench.h"
+#include "cli/bench/bench.h"
 
 #include <errno.h>
 #include <fts.h>

@@ -1,5 +1,5 @@
 #define _GNU_SOURCE
-#include "cli/bench_child.h"
+#include "cli/bench/bench_child.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
-#include "cli/bench.h"
+#include "cli/bench/bench.h"
 
 enum { BENCH_PATH_MAX = 4096, BENCH_WORDS_MAX = 24 };
 

@@ -3,7 +3,7 @@
 //  The core, with 64 mock workers registered that live in a second process, and with the heartbeats of the configuration.
 //  There is nothing bare to compare with that would do the same.
 
-#include "cli/bench_fleet.h"
+#include "cli/bench/bench_fleet.h"
 
 enum { WORKERS = 64 };
 static const double SETTLE_S = 2, WATCH_S = 10, QUICK_S = 0.5;

@@ -10,7 +10,7 @@
 
 #include "base/bug.h"
 #include "broker/broker.h"
-#include "cli/bench_child.h"
+#include "cli/bench/bench_child.h"
 #include "cli/house.h"
 #include "runtime/call.h"
 #include "runtime/wire.h"

@@ -7,7 +7,7 @@
 #ifndef CLI_BENCH_LOSS_H
 #define CLI_BENCH_LOSS_H
 
-#include "cli/bench.h"
+#include "cli/bench/bench.h"
 
 //  Runs and prints the cell "loss".  STATUS_CORRUPT where an event was lost unnoticed, and where nothing was lost at all:
 //  then nothing was tried.

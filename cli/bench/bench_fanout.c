@@ -8,8 +8,8 @@
 #include <zmq.h>
 
 #include "base/memory.h"
-#include "cli/bench_fleet.h"
-#include "cli/bench_loss.h"
+#include "cli/bench/bench_fleet.h"
+#include "cli/bench/bench_loss.h"
 #include "cli/caller.h"
 #include "schemas/batch.h"
 #include "schemas/event.h"

@@ -1,4 +1,4 @@
-#include "cli/bench_fleet.h"
+#include "cli/bench/bench_fleet.h"
 
 #include <errno.h>
 #include <string.h>

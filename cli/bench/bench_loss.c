@@ -1,9 +1,9 @@
-#include "cli/bench_loss.h"
+#include "cli/bench/bench_loss.h"
 
 #include <stdatomic.h>
 #include <string.h>
 
-#include "cli/bench_fleet.h"
+#include "cli/bench/bench_fleet.h"
 #include "cli/house.h"
 #include "runtime/timer.h"
 #include "schemas/event.h"

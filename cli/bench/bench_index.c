@@ -12,7 +12,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "cli/bench.h"
+#include "cli/bench/bench.h"
 #include "cli/mapping.h"
 #include "kv/index/stream.h"
 

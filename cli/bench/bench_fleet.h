@@ -3,7 +3,7 @@
 #ifndef CLI_BENCH_FLEET_H
 #define CLI_BENCH_FLEET_H
 
-#include "cli/bench_child.h"
+#include "cli/bench/bench_child.h"
 #include "runtime/actor.h"
 
 enum { BENCH_FLEET_MAX = 4 };

@@ -2,7 +2,7 @@
 
 #include <stdio.h>
 
-#include "cli/bench.h"
+#include "cli/bench/bench.h"
 #include "cli/contexts.h"
 #include "cli/mapping.h"
 #include "model/template/template.h"

@@ -5,7 +5,7 @@
 #ifndef CLI_BENCH_LOAD_H
 #define CLI_BENCH_LOAD_H
 
-#include "cli/bench.h"
+#include "cli/bench/bench.h"
 
 typedef struct bench_load bench_load_t;
 

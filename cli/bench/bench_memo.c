@@ -4,7 +4,7 @@
 //  a user's message or a tool's result.  A prompt is rendered first, which is not timed.  With --quick only the first prompt is
 //  made anew as well, so that what is counted is the memo's.
 
-#include "cli/bench.h"
+#include "cli/bench/bench.h"
 #include "cli/contexts.h"
 #include "cli/mapping.h"
 #include "cli/tokenizer_file.h"

@@ -8,7 +8,7 @@
 #include "actors/router/choice.h"
 #include "base/hash.h"
 #include "base/memory.h"
-#include "cli/bench.h"
+#include "cli/bench/bench.h"
 #include "schemas/event_header.h"
 #include "schemas/worker.h"
 

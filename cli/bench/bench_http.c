@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/bug.h"
-#include "cli/bench_fleet.h"
-#include "cli/bench_load.h"
+#include "cli/bench/bench_fleet.h"
+#include "cli/bench/bench_load.h"
 #include "cli/environment.h"
 
 enum { ITL_US = 5740, MODELS_PATIENCE_S = 20, ROUNDS_MAX = 6 };

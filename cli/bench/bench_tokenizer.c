@@ -1,6 +1,6 @@
 //  stator bench tokenizer - text to token ids on one thread
 
-#include "cli/bench.h"
+#include "cli/bench/bench.h"
 #include "cli/environment.h"
 #include "cli/tokenizer_file.h"
 

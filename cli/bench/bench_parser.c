@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "cli/bench.h"
+#include "cli/bench/bench.h"
 #include "model/parser/parser.h"
 
 enum { SIZE = 32 << 20, QUICK_SIZE = 1 << 16, PIECE = 1 << 16, BYTE = 1, TOKEN = 4, WORD = 16 };
