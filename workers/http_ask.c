@@ -108,24 +108,23 @@ s_on_data (void *arg, span_t bytes)
 }
 
 void
-http_ask (http_peer_t *self, const char *path, span_t body, keeper_t *keeper, uint64_t total_ns, uint64_t answer_max,
-    http_answer_fn *done, void *arg)
+http_ask (http_peer_t *self, const http_question_t *question)
 {
     http_ask_t *ask = memory_new (sizeof *ask);
     ask->peer = self;
-    ask->done = done;
-    ask->arg = arg;
+    ask->done = question->done;
+    ask->arg = question->arg;
     list_append (&self->asks, &ask->link);
     http_header_t headers [3];
     buffer_t scratch = { 0 };
-    fetch_options_t options = { .total_timeout_ns = total_ns,
-        .response_max = answer_max,
+    fetch_options_t options = { .total_timeout_ns = question->total_ns,
+        .response_max = question->answer_max,
         .on_head = s_on_head,
         .on_data = s_on_data,
         .on_end = s_on_end,
         .arg = ask };
-    http_peer_address (self, path, body, &options, headers, &scratch);
-    options.keeper = keeper;
+    http_peer_address (self, question->path, question->body, &options, headers, &scratch);
+    options.keeper = question->keeper;
     port_t *port = actor_port (self->actor);
     ask->fetch = port->table->fetch (port, &options, &ask->error);
     buffer_fini (&scratch);

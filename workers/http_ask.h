@@ -35,9 +35,18 @@ void http_peer_fini (http_peer_t *self);
 void http_peer_address (const http_peer_t *self, const char *path, span_t body, fetch_options_t *options,
     http_header_t headers [3], buffer_t *scratch);
 
-//  Asks.  keeper: of the body, taken; NULL, or where it keeps nothing: the body is copied.  total_ns: until the whole answer is
-//  there.  answer_max: bytes of it.  done is called exactly once, never from inside, unless the peer's fini comes first.
-void http_ask (http_peer_t *self, const char *path, span_t body, keeper_t *keeper, uint64_t total_ns,
-    uint64_t answer_max, http_answer_fn *done, void *arg);
+//  What is asked.
+typedef struct {
+    const char *path;        //  "/health"
+    span_t body;             //  JSON; empty: a GET
+    keeper_t *keeper;        //  Of the body, taken; NULL, or where it keeps nothing: the body is copied
+    uint64_t total_ns;       //  Until the whole answer is there
+    uint64_t answer_max;     //  Bytes of it
+    http_answer_fn *done;    //  Told of it
+    void *arg;               //  For done
+} http_question_t;
+
+//  Asks.  Borrows the question for the call.  done is called exactly once, never from inside, unless the peer's fini comes first.
+void http_ask (http_peer_t *self, const http_question_t *question);
 
 #endif

@@ -77,7 +77,7 @@ s_write_engine (engine_t *self)
 }
 
 void
-files_get (const engine_t *self, span_t files [BUNDLE_FILES])
+llamacpp_files_get (const engine_t *self, span_t files [BUNDLE_FILES])
 {
     for (size_t i = 0; i < BUNDLE_FILES; i++)
         files [i] = SPAN ("");
@@ -140,7 +140,7 @@ s_start (engine_t *self, const char *path, files_done_fn *done)
 }
 
 void
-files_read (engine_t *self, files_done_fn *done)
+llamacpp_files_read (engine_t *self, files_done_fn *done)
 {
     const char *path = self->options.model_file && *self->options.model_file ? self->options.model_file
                                                                              : buffer_string (&self->facts.path);
@@ -155,7 +155,7 @@ files_read (engine_t *self, files_done_fn *done)
 }
 
 void
-files_drop (engine_t *self)
+llamacpp_files_drop (engine_t *self)
 {
     if (self->reading)
         self->reading->engine = NULL;

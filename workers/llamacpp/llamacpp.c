@@ -56,7 +56,7 @@ s_close (engine_t *self)
         for (list_link_t *link; (link = list_first (lists [i]));)
             run_drop (LIST_ENTRY (link, engine_run_t, link));
     timer_stop (&self->probe);
-    files_drop (self);
+    llamacpp_files_drop (self);
     http_peer_fini (&self->probes);
     http_peer_fini (&self->questions);
     questions_drop (self);
@@ -125,5 +125,5 @@ const engine_class_t llamacpp_engine = {
     .load = s_load,
     .render = questions_render,
     .tokenize = questions_tokenize,
-    .files = files_get,
+    .files = llamacpp_files_get,
 };

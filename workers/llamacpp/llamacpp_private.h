@@ -97,13 +97,13 @@ void questions_drop (engine_t *engine);
 //  ---- files.c -------------------------------------------------------------------------------------------------------------
 
 //  Reads what the model brings, and says whether it is to be had, perhaps before this returns.
-void files_read (engine_t *engine, files_done_fn *done);
+void llamacpp_files_read (engine_t *engine, files_done_fn *done);
 
 //  The engine is closed: nobody is told.
-void files_drop (engine_t *engine);
+void llamacpp_files_drop (engine_t *engine);
 
 //  What was read last.
-void files_get (const engine_t *engine, span_t files [BUNDLE_FILES]);
+void llamacpp_files_get (const engine_t *engine, span_t files [BUNDLE_FILES]);
 
 //  ---- probe.c -------------------------------------------------------------------------------------------------------------
 

@@ -9,7 +9,10 @@ static const uint64_t PROBE_NS = 5000000000;
 static void
 s_ask (engine_t *self, const char *path, span_t body, http_answer_fn *done)
 {
-    http_ask (&self->probes, path, body, NULL, PROBE_NS, ANSWER_MAX, done, self);
+    http_question_t question = {
+        .path = path, .body = body, .total_ns = PROBE_NS, .answer_max = ANSWER_MAX, .done = done, .arg = self
+    };
+    http_ask (&self->probes, &question);
 }
 
 static void
@@ -57,7 +60,7 @@ s_become_ready (engine_t *self, bool has_files)
     const wire_facts_t *facts = &self->facts;
     run_fail_all (self, STATUS_UNREACHABLE, "the engine was restarted");
     span_t files [BUNDLE_FILES];
-    files_get (self, files);
+    llamacpp_files_get (self, files);
     model_card_t card = {
         .model = buffer_span (self->model.size ? &self->model : &facts->model),
         .fingerprint = facts->fingerprint,
@@ -98,7 +101,7 @@ s_on_begin (void *arg, status_t status, const char *why, int code, buffer_t *bod
     if (status)
         s_fail (self, false, error.text);
     else
-        files_read (self, s_become_ready);
+        llamacpp_files_read (self, s_become_ready);
 }
 
 static void

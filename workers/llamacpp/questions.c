@@ -200,7 +200,14 @@ s_on_answer (void *arg, status_t status, const char *why, int code, buffer_t *bo
 static void
 s_ask (question_t *self, const char *path, span_t body, keeper_t *keeper)
 {
-    http_ask (&self->engine->questions, path, body, keeper, QUESTION_NS, ANSWER_MAX, s_on_answer, self);
+    http_question_t question = { .path = path,
+        .body = body,
+        .keeper = keeper,
+        .total_ns = QUESTION_NS,
+        .answer_max = ANSWER_MAX,
+        .done = s_on_answer,
+        .arg = self };
+    http_ask (&self->engine->questions, &question);
 }
 
 void
