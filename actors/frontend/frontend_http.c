@@ -22,7 +22,7 @@ typedef struct {
 } http_route_t;
 
 span_t
-http_header (const http_request_t *http, const char *name)
+frontend_header (const http_request_t *http, const char *name)
 {
     for (size_t i = 0; i < http->header_count; i++)
         if (span_equal_nocase (http->headers [i].name, span_from_string (name)))
@@ -31,9 +31,9 @@ http_header (const http_request_t *http, const char *name)
 }
 
 bool
-http_client_id (const http_request_t *http, char id [CLIENT_ID_SIZE])
+frontend_client_id (const http_request_t *http, char id [CLIENT_ID_SIZE])
 {
-    span_t given = span_trim (http_header (http, "x-request-id"));
+    span_t given = span_trim (frontend_header (http, "x-request-id"));
     bool plain = given.size > 0 && given.size < CLIENT_ID_SIZE;
     for (size_t i = 0; i < given.size && plain; i++)
         plain = given.data [i] > 0x20 && given.data [i] < 0x7f;
@@ -51,7 +51,7 @@ s_respond (frontend_t *self, port_exchange_t *exchange, const http_request_t *ht
     char id [CLIENT_ID_SIZE];
     http_header_t headers [3] = { { SPAN ("content-type"), SPAN ("application/json") } };
     size_t count = 1;
-    if (http_client_id (http, id))
+    if (frontend_client_id (http, id))
         headers [count++] = (http_header_t){ SPAN ("x-request-id"), span_from_string (id) };
     if (allow)
         headers [count++] = (http_header_t){ SPAN ("allow"), span_from_string (allow) };

@@ -41,9 +41,9 @@ void frontend_serve (frontend_t *self, client_t *client, const http_request_t *h
 enum { CLIENT_ID_SIZE = 81 };
 
 //  The client's own x-request-id.  False where it has none, or one that is no short plain word; id is then empty.
-bool http_client_id (const http_request_t *http, char id [CLIENT_ID_SIZE]);
+bool frontend_client_id (const http_request_t *http, char id [CLIENT_ID_SIZE]);
 
 //  The value of a header; the empty span where it is not there.
-span_t http_header (const http_request_t *http, const char *name);
+span_t frontend_header (const http_request_t *http, const char *name);
 
 #endif

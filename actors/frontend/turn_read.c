@@ -14,7 +14,7 @@ s_make_ids (turn_t *self, const http_request_t *http)
     actor_t *actor = self->frontend->actor;
     uint64_t high = actor_random (actor), low = actor_random (actor);
     snprintf (self->completion_id, sizeof self->completion_id, "chatcmpl-%016" PRIx64 "%016" PRIx64, high, low);
-    if (http_client_id (http, self->client_id)) {
+    if (frontend_client_id (http, self->client_id)) {
         snprintf (self->request_id, sizeof self->request_id, "%s.%016" PRIx64, self->client_id, low);
         return;
     }
@@ -27,7 +27,7 @@ static void
 s_take_trace (turn_t *self, const http_request_t *http)
 {
     static const char form [] = "xx-xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx-xxxxxxxxxxxxxxxx-xx";
-    span_t given = http_header (http, "traceparent");
+    span_t given = frontend_header (http, "traceparent");
     bool formed = given.size == TRACE_SIZE;
     for (size_t i = 0; i < given.size && formed; i++)
         formed =
@@ -67,7 +67,7 @@ static bool
 s_check_head (turn_t *self, const http_request_t *http)
 {
     span_t encoding = s_find_coding (http);
-    span_t type = http_header (http, "content-type");
+    span_t type = frontend_header (http, "content-type");
     type = span_trim (span_slice (type, 0, span_find_byte (type, ';')));
     if (encoding.size)
         return api_error_set (s_wrong (self), API_MEDIA_TYPE, NULL,
