@@ -21,7 +21,7 @@
 #include "base/memory.h"
 #include "runtime/actor_private.h"
 
-enum { MS = 1000000, PEER_MAX = 255, INCOMINGS_MAX = 100000, MESSAGE_MAX = 64 << 20 };
+enum { MS = 1000000, PEER_MAX = 255, INCOMINGS_MAX = 100000, STREAMS_MAX = 75000, MESSAGE_MAX = 64 << 20 };
 
 struct incoming {
     actor_t *actor;                    //  Who serves it
@@ -395,6 +395,14 @@ s_may_call (actor_t *actor, const wire_message_t *message)
     return false;
 }
 
+//  Streams that nobody gives credit to last for as long as somebody is patient: calls have room beside them.
+static bool
+s_has_room (const actor_t *actor, const actor_handler_t *handler)
+{
+    size_t most = handler->type->kind == MESSAGE_STREAM ? STREAMS_MAX : INCOMINGS_MAX;
+    return map_count (actor->incomings) < most;
+}
+
 static void
 s_take_call (actor_t *actor, const wire_message_t *message)
 {
@@ -413,7 +421,7 @@ s_take_call (actor_t *actor, const wire_message_t *message)
         s_refuse (actor, message, COUNT_MALFORMED, STATUS_INVALID, "a call with this id is under way already");
         return;
     }
-    if (map_count (actor->incomings) >= INCOMINGS_MAX || budget_take (&actor->budget, s_cost (body.size), NULL)) {
+    if (!s_has_room (actor, handler) || budget_take (&actor->budget, s_cost (body.size), NULL)) {
         snprintf (text, sizeof text, "%s has too many calls under way; try again later", actor->address);
         s_refuse (actor, message, COUNT_OVERLOADED, STATUS_LIMIT, text);
         return;

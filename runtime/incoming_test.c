@@ -241,6 +241,39 @@ test_a_caller_that_says_nothing_more_is_given_up (void **state)
     }
 }
 
+//  Somebody opens streams without end and gives them no credit: whoever calls is heard all the same.
+static void
+test_streams_leave_room_for_calls (void **state)
+{
+    enum { STREAMS = 75000, BATCH = 500 };
+    buffer_t header = { 0 }, body = { 0 };
+    stranger_t stranger;
+    s_watch = (incoming_watch_t){ .on_cancel = s_on_cancel };
+    s_begin ();
+    s_stranger_open (&stranger);
+    const port_table_t *table = actor_port (stage_find (s_stage, "client/0"))->table;
+    replay_encode (&(replay_t){ 0 }, &body);
+    frame_header_t call = { .version = 1, .kind = FRAME_KIND_CALL, .has_method = true, .method = SPAN ("replay") };
+    for (call.id = 1; call.id <= STREAMS; call.id++) {
+        span_t frames [] = { SPAN (""), s_header (&header, call), buffer_span (&body) };
+        assert_int_equal (table->socket_send (stranger.socket, frames, 3), STATUS_OK);
+        if (call.id % BATCH == 0)
+            stage_run (s_stage, REALM_SECOND / 10);
+    }
+    assert_int_equal (stranger.replies, 0);
+    span_t frames [] = { SPAN (""), s_header (&header, call), buffer_span (&body) };
+    s_check_refused (&stranger, frames, 3, call.id, STATUS_LIMIT);
+    call.method = SPAN ("ping");
+    frames [1] = s_header (&header, call);
+    frames [2] = SPAN ("\x80");
+    s_stranger_send (&stranger, frames, 3);
+    assert_int_equal (stranger.kind, FRAME_KIND_REPLY);
+    s_stranger_close (&stranger);
+    buffer_fini (&header);
+    buffer_fini (&body);
+    s_end ();
+}
+
 //  What its socket sheds is counted, and never looked at closely, whatever it is.
 static void
 test_what_is_shed_is_counted (void **state)
@@ -270,6 +303,7 @@ main (void)
         cmocka_unit_test (test_bad_frames_get_an_error_and_harm_nobody),
         cmocka_unit_test (test_an_id_that_is_taken_is_refused),
         cmocka_unit_test (test_what_is_shed_is_counted),
+        cmocka_unit_test (test_streams_leave_room_for_calls),
         cmocka_unit_test (test_a_caller_that_says_nothing_more_is_given_up),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
