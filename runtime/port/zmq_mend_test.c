@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <zmq.h>
 
 #include "runtime/port/port_fixture.h"
 
@@ -87,7 +88,8 @@ test_a_path_whose_file_was_removed_is_bound_again (void **state)
         assert_int_equal (unlink (path), 0);
         assert_true (s_mend (table, router));
     }
-    assert_in_range (s_open_descriptors (), 1, DESCRIPTORS_MAX);
+    while (s_open_descriptors () > DESCRIPTORS_MAX)    //  The library closes them on a thread of its own
+        zmq_poll (NULL, 0, 1);
     behind = s_dial (&fixture, endpoint);
     s_speak (&fixture, &inbox, behind);
     table->socket_close (behind);
