@@ -674,6 +674,10 @@ test_reasoning_begins_where_the_prompt_left_it (void **state)
             "analysis <|constrain|>xml<|message|><|call|>",
             "", "plan", "bash(){\"command\": \"ls <|call|>\", \"timeout\": 7.5}\ngit_status(){}\n") },
         { SAYS ("beam",
+            " to=git_status<|channel|>analysis <|constrain|>xml<|message|><|call|><|start|>assistant<|channel|>analysis"
+            "<|message|>a<|end|>b",
+            "b", "a", "git_status(){}\n") },
+        { SAYS ("beam",
               " to=bash<|channel|>analysis <|constrain|>xml<|message|><rfl:parameter name=\"command\">\nls\n"
               "</rfl:parameter><|end|><|start|>assistant<|channel|>final<|message|>So.<|end|><|start|>assistant"
               "<|channel|>analysis<|message|>more<|end|>",
