@@ -250,7 +250,7 @@ test_a_long_prompt_comes_and_goes_in_steps (void **state)
     index_destroy (&index);
 }
 
-//  --- against a list
+//  ---- Against a list --------------------------------------------------------------------------------------------------
 
 typedef struct {
     uint64_t id;             //  0: none

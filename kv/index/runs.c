@@ -40,7 +40,7 @@ runs_room (const runs_t *self)
     return runs < blocks ? runs : blocks;
 }
 
-//  --- stretches
+//  ---- Stretches -------------------------------------------------------------------------------------------------------
 
 //  Memory for stretches comes in powers of two.
 static size_t
@@ -213,7 +213,7 @@ s_change (runs_t *self, uint32_t number, const change_t *change)
         s_rewrite (self, run, change);
 }
 
-//  --- runs
+//  ---- Runs ------------------------------------------------------------------------------------------------------------
 
 static shelf_t *
 s_shelf (runs_t *self, size_t capacity)
