@@ -4,7 +4,7 @@
 #include "kv/index/index_private.h"
 #include "kv/table.h"
 
-enum { ROW = 64 };
+enum { ROW = 64 };    //  Blocks that leave the index in one call
 
 typedef struct {
     node_t node;         //  Key: the block's hash

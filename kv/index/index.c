@@ -47,7 +47,13 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-enum { SWEEP_STEPS = 16, PARTS_A_STEP = 16, MEMBERS_A_PART = 8, BLOCKS_A_PART = 2, PREFETCH = 20 };
+enum {
+    SWEEP_STEPS = 16,      //  Of the sweep beside a store or removal, besides one for eight of its blocks
+    PARTS_A_STEP = 16,     //  A step of the sweep costs about what two runs without anything to do cost
+    MEMBERS_A_PART = 8,    //  Of a set that is looked through
+    BLOCKS_A_PART = 2,     //  Of a stretch that a seat leaves
+    PREFETCH = 20          //  Blocks whose lines, or runs, begin to be loaded before the call comes to them
+};
 
 index_t *
 index_new (const index_options_t *options)

@@ -11,14 +11,14 @@
 enum {
     SLAB_BITS = 10,
     SLAB = 1 << SLAB_BITS,
-    LINES_FIRST = 16,    //  The first slab grows from so many
-    TAG_SHIFT = 14,
-    FILL = 6,
-    AHEAD = 32,
-    FURTHER_AHEAD = 8,
-    FURTHER_MAX = 8,    //  Lines that go on from one; more never come about where hashes are mixed
+    LINES_FIRST = 16,     //  The first slab grows from so many
+    TAG_SHIFT = 14,       //  Of the bits of a hash that make its tag
+    FILL = 6,             //  Numbers a line on average, beyond which a line is added
+    AHEAD = 32,           //  Hashes of a row whose lines are being loaded,
+    FURTHER_AHEAD = 8,    //  and those whose further lines are
+    FURTHER_MAX = 8,      //  Lines that go on from one; more never come about where hashes are mixed
     FURTHER_LAST = (1 << FURTHER_BITS) - 1,
-    LINES_MAX = 1 << 26
+    LINES_MAX = 1 << 26    //  Beyond it lines get fuller: NUMBERS_MAX are eight a line
 };
 
 _Static_assert(sizeof (line_t) == 64, "a line is a cache line");

@@ -8,6 +8,7 @@
 #include "kv/index/snapshot.h"
 #include "kv/index/snapshot_private.h"
 
+//  Records, and holders whose digest is proved, of one call.
 enum { STEPS_MAX = 32, HOLDERS_A_STEP = 1024 };
 
 //  A holder of the snapshot.

@@ -5,7 +5,10 @@
 #include "base/bug.h"
 #include "base/memory.h"
 
-enum { MALLOC_BYTES = 8, STEPS_MAX = 16 };
+enum {
+    MALLOC_BYTES = 8,    //  What the C library adds to a piece of memory
+    STEPS_MAX = 16       //  Steps that a capacity has at most: longer runs have longer steps
+};
 
 //  All that the counts of a run can say, which are no more than RUN_MAX.
 enum { COUNT_MASK = (1 << RUN_COUNT_BITS) - 1 };

@@ -6,7 +6,10 @@
 #include "base/hash.h"
 #include "base/memory.h"
 
-enum { INTERNED = 0x40000000, MEMO_BITS = 10 };
+enum {
+    INTERNED = 0x40000000,    //  Marks the number of a set that is interned; without it the set is one seat
+    MEMO_BITS = 10            //  Of the number of steps that are remembered
+};
 
 typedef struct {
     node_t node;       //  Key: xor of the mixed members

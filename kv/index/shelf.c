@@ -5,7 +5,7 @@
 #include "base/bug.h"
 #include "base/memory.h"
 
-enum { PAGE_BYTES = 4096 };
+enum { PAGE_BYTES = 4096 };    //  What a page of pieces takes at most, where more than one fits
 
 void
 shelf_init (shelf_t *self, size_t piece_size)

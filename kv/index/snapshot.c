@@ -8,6 +8,7 @@
 #include "kv/index/index_private.h"
 #include "kv/index/snapshot_private.h"
 
+//  Runs, or parts of one, of one call; members of sets with which a part ends.
 enum { STEPS_MAX = 256, MEMBERS_MAX = 512 };
 
 typedef enum { PART_HOLDERS, PART_RUNS, PART_MORE, PART_END } part_t;

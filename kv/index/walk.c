@@ -3,7 +3,7 @@
 
 #include "kv/index/index_private.h"
 
-enum { STEPS_MAX = 512 };
+enum { STEPS_MAX = 512 };    //  Runs and stretches that one call looks at
 
 //  The block at the cursor, of a seat that has it.  What is before a block that is disputed only those know who said it, so that
 //  nobody is said to have said anything.
