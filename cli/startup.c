@@ -23,7 +23,8 @@ enum {
 //  What was seen of a program.
 typedef struct {
     uint32_t restarts;      //  When it was last told of
-    bool hopeless;          //  It crashes again and again
+    bool crashed;           //  Its last end was its own
+    bool hopeless;          //  It, or another of its unit, crashes again and again
     uint64_t log_at;        //  Bytes of its log that were there before, or are told
     buffer_t last_words;    //  Told last
 } seen_t;
@@ -165,6 +166,7 @@ s_take (const host_program_t *program, seen_t *seen, const host_process_t *proce
     if (process->restarts > seen->restarts && s_crashed (program, process))
         s_tell_crash (program, seen, process);
     seen->restarts = process->restarts;
+    seen->crashed = s_crashed (program, process);
     if (process->state == PROCESS_STATE_LOOPING)
         seen->hopeless = true;
     if (process->state == PROCESS_STATE_RUNNING)
@@ -192,6 +194,17 @@ s_tell_whom_it_waits_for (startup_t *self, const list_processes_reply_t *reply)
 
 //  ---- Giving up -------------------------------------------------------------------------------------------------------------
 
+//  Of a unit, in which all wait for each other: the first that ended by itself.  Where none did, the one that is asked about.
+static size_t
+s_who_crashed (const startup_t *self, size_t program)
+{
+    size_t unit = self->programs [program].supervised.unit;
+    for (size_t i = 0; i < self->count; i++)
+        if (self->programs [i].supervised.unit == unit && self->seen [i].crashed)
+            return i;
+    return program;
+}
+
 //  The program that keeps the fleet from coming up; its position, or the count where it still may.  An engine that crashes
 //  again and again has its worker with it: they are one unit.
 static size_t
@@ -204,7 +217,7 @@ s_culprit (const startup_t *self)
         if (hopeless && !worker && !span_starts_with (name, SPAN ("engine/")))
             return i;
         if (hopeless && culprit == self->count)
-            culprit = i;
+            culprit = s_who_crashed (self, i);
         if (worker && !hopeless)
             return self->count;
     }
