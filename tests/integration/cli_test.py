@@ -14,12 +14,11 @@ import time
 import unittest
 from http.client import HTTPConnection
 
-from support import ROOT, STATOR, Fleet, Program, free_port, http, until
+from support import PATIENCE, ROOT, STATOR, Fleet, Program, free_port, http, until
 
-SLOW = """
+MOCK = """
 version: 1
 cluster: { name: cli }
-broker: { lease: 1s, heartbeat: 200ms }
 models: [ { name: mock } ]
 workers: [ { engine: mock, count: 2 } ]
 """
@@ -34,9 +33,9 @@ broker: { endpoint: "tcp://127.0.0.1:%d", events: "tcp://127.0.0.1:%d" }
 """
 
 
-def stator(*words, seconds=60, text=None):
+def stator(*words, text=None):
     """Runs the program; returns (exit code, standard output, standard error)."""
-    done = subprocess.run([STATOR, *map(str, words)], capture_output=True, text=True, timeout=seconds, input=text, check=False)
+    done = subprocess.run([STATOR, *map(str, words)], capture_output=True, text=True, timeout=PATIENCE, input=text, check=False)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -122,17 +121,17 @@ class MistakesTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "fleet.yaml"
             file.write_text("")
-            code, _, said = stator("up", file, "--run-dir", folder, "--state-dir", folder)
+            code, _, said = stator("up", file, "--port", "0", "--run-dir", folder, "--state-dir", folder)
         self.assertEqual(code, 2)
         self.assertIn("it says nothing; begin with", said)
 
     def test_a_secret_of_the_cluster_that_others_can_read_is_not_used(self):
         with tempfile.TemporaryDirectory() as folder:
             file, secret = pathlib.Path(folder) / "fleet.yaml", pathlib.Path(folder) / "secret"
-            file.write_text(SLOW)
+            file.write_text(MOCK)
             secret.write_bytes(bytes(32))
             secret.chmod(0o644)
-            code, _, said = stator("up", file, "--run-dir", folder, "--state-dir", folder)
+            code, _, said = stator("up", file, "--port", "0", "--run-dir", folder, "--state-dir", folder)
         self.assertEqual(code, 1)
         self.assertIn(f"chmod 600 {secret}", said)
 
@@ -145,20 +144,20 @@ class MistakesTest(unittest.TestCase):
             self.assertEqual([row["calls"] for row in rows], [[{"name": "f", "arguments": {"a": 1}}]])
 
     def test_a_program_that_is_not_there_is_named_before_anything_starts(self):
-        text = SLOW.replace("workers: [", "workers: [ { engine: llamacpp, name: a, command: no-such-server -m x }, "
+        text = MOCK.replace("workers: [", "workers: [ { engine: llamacpp, name: a, command: no-such-server -m x }, "
                             "{ engine: llamacpp, name: b, port: 9000, command: sh },")
         missing = "workers[0].command: there is no program 'no-such-server' here"
         code, _, said = stator("check", "-", text=text)
-        self.assertEqual((code, said), (2, f"-:6:50: {missing}; install it, or say where it is\n"))
+        self.assertEqual((code, said), (2, f"-:5:50: {missing}; install it, or say where it is\n"))
         with tempfile.TemporaryDirectory() as folder:
             file = pathlib.Path(folder) / "fleet.yaml"
             file.write_text(text)
-            code, _, said = stator("up", file, "--run-dir", folder, "--state-dir", folder)
+            code, _, said = stator("up", file, "--port", "0", "--run-dir", folder, "--state-dir", folder)
         self.assertEqual(code, 2)
         self.assertIn(missing, said)
 
     def test_a_program_is_missed_only_where_it_is_to_run(self):
-        text = SLOW.replace("workers: [", "hosts: [ { name: head, address: 127.0.0.1, runs: [broker, core] }, "
+        text = MOCK.replace("workers: [", "hosts: [ { name: head, address: 127.0.0.1, runs: [broker, core] }, "
                             "{ name: gpu-1, address: 127.0.0.2 } ]\nworkers: [ { engine: llamacpp, name: a, host: gpu-1, "
                             "command: no-such-server -m x }, ").replace("engine: mock", "engine: mock, host: head")
         for words, expected in (([], 0), (["--host", "head"], 0), (["--host", "gpu-1"], 2)):
@@ -173,7 +172,7 @@ class MistakesTest(unittest.TestCase):
         self.assertEqual([(c["line"], c["column"]) for c in report["complaints"]], [(1, 12), (1, 12)])
 
     def test_what_is_understood_can_be_checked_again(self):
-        _, printed, _ = stator("check", "-", "--print", "--router-mode=round-robin", text=SLOW)
+        _, printed, _ = stator("check", "-", "--print", "--router-mode=round-robin", text=MOCK)
         self.assertIn("mode: round_robin", printed)
         code, _, said = stator("check", "-", text=printed)
         self.assertEqual((code, said), (0, ""))
@@ -194,11 +193,11 @@ class MistakesTest(unittest.TestCase):
 
             def ps(*words):
                 done = subprocess.run([STATOR, "ps", *words], capture_output=True, text=True, env={**os.environ, **environment},
-                                      timeout=60, check=False)
+                                      timeout=PATIENCE, check=False)
                 return done.returncode, done.stdout, done.stderr
             named = ("--config", folder / "fleet.yaml", "--host")
             with Program([STATOR, "up", folder / "fleet.yaml", "--host", "head"], folder, environment=environment):
-                until(lambda: re.search(r"host/head +ready", ps(*named, "head")[1]), 20, "the head to be ready")
+                until(lambda: re.search(r"host/head +ready", ps(*named, "head")[1]), "the head to be ready")
                 self.assertIn("host/head", ps("--host", "head")[1])
                 self.assertEqual(ps(*named, "haed"), (2, "", "stator ps: 'haed' is not among the hosts; did you mean 'head'?\n"))
                 self.assertEqual(ps(), (1, "", f"stator ps: no fleet runs in {folder}/run/stator/default, but host 'head' of it "
@@ -238,13 +237,13 @@ class MistakesTest(unittest.TestCase):
             elsewhere.mkdir()
             link = pathlib.Path(folder) / "link"
             link.symlink_to(elsewhere)
-            code, _, said = stator("run", "--once", "--run-dir", link, "--state-dir", elsewhere)
+            code, _, said = stator("run", "--once", "--port", "0", "--run-dir", link, "--state-dir", elsewhere)
             self.assertEqual((code, said), (1, f"stator run: {link} is no folder\n"))
 
     def test_a_full_disk_is_said_in_a_sentence(self):
         with tempfile.TemporaryDirectory() as folder:
-            done = subprocess.run([STATOR, "run", "--once", "--run-dir", f"{folder}/run", "--state-dir", f"{folder}/state"],
-                                  capture_output=True, text=True, timeout=60, check=False,
+            done = subprocess.run([STATOR, "run", "--once", "--port", "0", "--run-dir", f"{folder}/run", "--state-dir", folder],
+                                  capture_output=True, text=True, timeout=PATIENCE, check=False,
                                   preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0)))
             self.assertEqual(done.returncode, 1)
             self.assertIn("stator run: cannot write", done.stderr)
@@ -258,7 +257,7 @@ class MistakesTest(unittest.TestCase):
     def test_a_run_folder_that_is_too_deep_is_refused(self):
         with tempfile.TemporaryDirectory() as folder:
             deep = pathlib.Path(folder) / ("d" * 100)
-            code, _, said = stator("run", "--once", "--run-dir", deep, "--state-dir", folder)
+            code, _, said = stator("run", "--once", "--port", "0", "--run-dir", deep, "--state-dir", folder)
             self.assertEqual(code, 1)
             self.assertIn("name a shorter folder with --run-dir", said)
 
@@ -269,11 +268,11 @@ class FleetTest(unittest.TestCase):
         cls.folder = tempfile.TemporaryDirectory()
         cls.addClassCleanup(cls.folder.cleanup)
         config = pathlib.Path(cls.folder.name) / "fleet.yaml"
-        config.write_text(SLOW)
+        config.write_text(MOCK)
         cls.fleet = Fleet(cls.folder.name, config=config)
         cls.addClassCleanup(cls.fleet.stop)
         cls.site = ["--run-dir", f"{cls.folder.name}/fleet-run"]
-        until(lambda: stator("ps", *cls.site)[0] == 0, 20, "everything to be ready")
+        until(lambda: stator("ps", *cls.site)[0] == 0, "everything to be ready")
 
     def ask(self, words, max_tokens=8):
         status, answer = http(f"{self.fleet.url}/v1/chat/completions",
@@ -285,10 +284,8 @@ class FleetTest(unittest.TestCase):
         code, said, _ = stator("ps", "--json", *self.site)
         return code, {actor["address"]: actor for actor in json.loads(said)["actors"]}
 
-    def processes(self):
-        actors = self.ps()[1]
-        host = next(actor for address, actor in actors.items() if address.startswith("host/"))
-        return {process["name"]: process for process in host["runs"]["processes"]}
+    def call(self, *words):
+        return stator("call", *words, "--timeout", f"{PATIENCE}s", *self.site)
 
     def tail(self, *words):
         tail = subprocess.Popen([STATOR, "tail", *self.site, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -312,7 +309,7 @@ class FleetTest(unittest.TestCase):
         self.addCleanup(ended.set)
 
     def test_head_says_of_each_page_what_get_does_and_the_connection_stays(self):
-        connection = HTTPConnection(self.fleet.url.removeprefix("http://"), timeout=20)
+        connection = HTTPConnection(self.fleet.url.removeprefix("http://"), timeout=PATIENCE)
         self.addCleanup(connection.close)
         for path in "/live", "/health", "/v1/models", "/v1/models/mock", "/v1/models/huge":
             heads = []
@@ -331,37 +328,38 @@ class FleetTest(unittest.TestCase):
         for words in (["--version"], ["help"], ["check", "--print-default"], ["ps", "--json", *self.site],
                       ["tail", "-n", "1", *self.site], ["call", "router/0", "get_status", *self.site]):
             with open("/dev/full", "wb") as full:
-                done = subprocess.run([STATOR, *words], stdout=full, stderr=subprocess.PIPE, timeout=60, check=False)
+                done = subprocess.run([STATOR, *words], stdout=full, stderr=subprocess.PIPE, timeout=PATIENCE, check=False)
             self.assertEqual((done.returncode, done.stderr), (1, b"stator: standard output is not whole: it took no more; is the "
                                                                  b"disk full?\n"), words)
 
     def test_a_closed_standard_stream_becomes_nothing_else(self):
-        done = subprocess.run(["sh", "-c", 'exec "$0" --version >&-', STATOR], stderr=subprocess.PIPE, timeout=60, check=False)
+        done = subprocess.run(["sh", "-c", 'exec "$0" --version >&-', STATOR], stderr=subprocess.PIPE, timeout=PATIENCE,
+                              check=False)
         self.assertEqual((done.returncode, done.stderr[:23]), (1, b"stator: standard output"))
         with tempfile.TemporaryDirectory() as folder:
             fleet = subprocess.Popen(["sh", "-c", 'exec "$0" "$@" <&- >&- 2>&-', STATOR, "up", "--run-dir", f"{folder}/run",
                                       "--state-dir", f"{folder}/state", "--port", str(free_port()), "examples/mock.yaml"], cwd=ROOT)
             self.addCleanup(fleet.wait)
             self.addCleanup(fleet.terminate)
-            until(lambda: stator("ps", "--run-dir", f"{folder}/run")[0] == 0, 30, "the fleet to be ready")
+            until(lambda: stator("ps", "--run-dir", f"{folder}/run")[0] == 0, "the fleet to be ready")
             self.assertEqual({os.readlink(f"/proc/{fleet.pid}/fd/{stream}") for stream in range(3)}, {"/dev/null"})
             fleet.terminate()
-            self.assertEqual(fleet.wait(30), 0)
+            self.assertEqual(fleet.wait(PATIENCE), 0)
 
     def test_output_that_nobody_wants_to_read_is_not_missed(self):
         ours, theirs = os.pipe()
         os.close(ours)
         with open(theirs, "wb") as pipe:
-            done = subprocess.run(["env", "--ignore-signal=PIPE", STATOR, "help"], stdout=pipe, stderr=subprocess.PIPE, timeout=60,
-                                  check=False)
+            done = subprocess.run(["env", "--ignore-signal=PIPE", STATOR, "help"], stdout=pipe, stderr=subprocess.PIPE,
+                                  timeout=PATIENCE, check=False)
         self.assertEqual((done.returncode, done.stderr), (0, b""))
 
     def test_ps_lists_every_actor_and_process(self):
-        code, actors = self.ps()
+        code, actors = until(lambda: (said := self.ps())[0] == 0 and said, "everybody to be well")
         self.assertEqual(code, 0)
         for address in "broker/0", "frontend/0", "router/0", "indexer/0", "worker/mock-0", "worker/mock-1":
             self.assertEqual(actors[address]["state"], "ready")
-        self.assertEqual(list(self.processes()), ["broker", "core", "worker/mock-0", "worker/mock-1"])
+        self.assertEqual(list(self.fleet.processes()), ["broker", "core", "worker/mock-0", "worker/mock-1"])
 
     def test_ps_lets_nobody_steer_the_terminal(self):
         entry = {"address": "worker/evil", "endpoint": "tcp://\x1b[2J:1", "incarnation": 5, "version": 1, "schema": 1,
@@ -376,29 +374,29 @@ class FleetTest(unittest.TestCase):
         self.assertNotIn("\x1b", said + error)
 
     def test_ps_shows_how_long_each_actor_was_busy_at_most(self):
-        said = stator("ps", *self.site)[1]
+        code, said, _ = until(lambda: (said := stator("ps", *self.site))[0] == 0 and said, "everybody to be well")
         self.assertRegex(said, r"ACTOR +STATE +UPTIME +LONGEST ROUND\n")
         self.assertRegex(said, r"\nrouter/0 +ready +[\dhms. ]+? {2,}\d[\d.]*m?s\s")
 
     def test_ps_says_when_somebody_is_missing(self):
-        pid = self.processes()["worker/mock-1"]["pid"]
+        pid = self.fleet.processes()["worker/mock-1"]["pid"]
         os.kill(pid, signal.SIGSTOP)
         try:
-            until(lambda: self.ps()[1]["worker/mock-1"]["state"] == "unreachable", 20, "the frozen worker to be missed")
+            until(lambda: self.ps()[1]["worker/mock-1"]["state"] == "unreachable", "the frozen worker to be missed")
             self.assertEqual(self.ps()[0], 3)
         finally:
             os.kill(pid, signal.SIGCONT)
-        until(lambda: self.ps()[0] == 0, 20, "the worker to be back")
+        until(lambda: self.ps()[0] == 0, "the worker to be back")
 
     def test_call_reaches_any_method(self):
-        code, said, _ = stator("call", "router/0", "ping", *self.site)
+        code, said, _ = self.call("router/0", "ping")
         self.assertEqual(code, 0)
         self.assertEqual(json.loads(said)["address"], "router/0")
 
     def test_call_prints_a_stream(self):
         request = json.dumps({"request": "cli", "model": "mock", "tokens": list(range(32, 64)), "delivered": 0, "rank": 0,
                               "sampling": {"max_tokens": 5, "ignore_eos": True, "stop": [], "stop_tokens": []}})
-        code, said, error = stator("call", "worker/mock-0", "generate", request, *self.site)
+        code, said, error = self.call("worker/mock-0", "generate", request)
         self.assertEqual(code, 0, error)
         lines = [json.loads(line) for line in said.splitlines()]
         self.assertEqual(sum(len(line["tokens"]) for line in lines[:-1]), 5)
@@ -407,16 +405,16 @@ class FleetTest(unittest.TestCase):
     def test_call_tells_why_a_worker_has_what_it_has(self):
         tail = self.tail("--stream", "kv", "--kind", "kv_stored", "--json", "-n", "1")
         self.asking()
-        stored = json.loads(tail.communicate(timeout=30)[0])
+        stored = json.loads(tail.communicate(timeout=PATIENCE)[0])
         event = stored["event"]
         asked = {"namespace_id": event["namespace_id"], "owner": stored["source"], "hashes": event["hashes"] + ["f" * 32]}
 
         def tiers():
-            code, said, error = stator("call", "indexer/0", "explain_prefix", json.dumps(asked), *self.site)
+            code, said, error = self.call("indexer/0", "explain_prefix", json.dumps(asked))
             self.assertEqual(code, 0, error)
             return json.loads(said)["tiers"]
         expected = {"tier": event["tier"], "blocks": len(event["hashes"]), "end": "nobody", "hidden": 0}
-        until(lambda: tiers() == [expected], 20, "the indexer to have heard of it")
+        until(lambda: tiers() == [expected], "the indexer to have heard of it")
 
     def test_call_refuses_what_makes_no_sense(self):
         self.assertEqual(stator("call", "router/0", "pnig", *self.site)[2],
@@ -429,7 +427,7 @@ class FleetTest(unittest.TestCase):
     def test_tail_tells_of_a_request(self):
         tail = self.tail("--stream", "req", "--kind", "route_decided,request_ended", "--json", "-n", "2")
         self.asking()
-        lines, _ = tail.communicate(timeout=30)
+        lines, _ = tail.communicate(timeout=PATIENCE)
         events = [json.loads(line) for line in lines.splitlines()]
         self.assertEqual({event["kind"] for event in events} - {"route_decided", "request_ended"}, set())
         self.assertEqual(events[0]["stream"], "req")
@@ -438,7 +436,7 @@ class FleetTest(unittest.TestCase):
     def test_tail_keeps_to_its_source(self):
         tail = self.tail("--source", "worker/mock-0", "-n", "3")
         self.asking()
-        lines, _ = tail.communicate(timeout=30)
+        lines, _ = tail.communicate(timeout=PATIENCE)
         self.assertEqual(len(lines.splitlines()), 3)
         for line in lines.splitlines():
             self.assertIn(" worker/mock-0 ", line)
@@ -446,7 +444,7 @@ class FleetTest(unittest.TestCase):
     def test_tail_shows_raw_frames(self):
         tail = self.tail("--raw", "--stream", "req", "-n", "1")
         self.asking()
-        lines, _ = tail.communicate(timeout=30)
+        lines, _ = tail.communicate(timeout=PATIENCE)
         topic, header, payload = lines.split()
         self.assertRegex(topic, r"^req\.(router|frontend)/0\.$")
         self.assertEqual(len(header), 80)
@@ -462,33 +460,24 @@ class FleetTest(unittest.TestCase):
         tail = self.tail("--stream", "req", "--json")
         self.asking()
         self.assertTrue(tail.stdout.readline())
-        restarts = self.processes()["broker"]["restarts"]
-        os.kill(self.processes()["broker"]["pid"], signal.SIGKILL)
-        until(lambda: "broker" in self.still() and self.still()["broker"]["restarts"] > restarts, 20, "the broker to be back")
+        broker = self.fleet.processes()["broker"]
+        os.kill(broker["pid"], signal.SIGKILL)
+        until(lambda: self.fleet.processes()["broker"]["restarts"] > broker["restarts"], "the broker to be back")
         back = time.time_ns()
         while json.loads(tail.stdout.readline()).get("wall_ns", 0) < back:
             pass
 
-    def still(self):
-        """The processes, or nothing while the broker is away."""
-        try:
-            return self.processes()
-        except (json.JSONDecodeError, StopIteration, KeyError):
-            return {}
-
-    def test_a_tail_that_does_not_read_slows_nobody(self):
+    def test_a_tail_that_does_not_read_holds_nobody_up(self):
         tail = self.tail("--json")
         self.asking()
         self.assertTrue(tail.stdout.readline())
         tail.send_signal(signal.SIGSTOP)
-        started = time.monotonic()
         for number in range(20):
             self.ask(f"Question {number}", max_tokens=2)
-        self.assertLess(time.monotonic() - started, 20)
         tail.send_signal(signal.SIGCONT)
 
     def test_a_worker_passes_the_conformance_checks(self):
-        code, said, _ = stator("worker", "test", "worker/mock-0", "--json", *self.site, seconds=120)
+        code, said, _ = stator("worker", "test", "worker/mock-0", "--json", "--timeout", "1min", *self.site)
         results = {line["check"]: line["result"] for line in map(json.loads, said.splitlines())}
         self.assertEqual({name for name, result in results.items() if result == "failed"}, set())
         self.assertEqual(code, 0)
@@ -503,7 +492,7 @@ class FleetTest(unittest.TestCase):
             if line.startswith("| `stator_"):
                 page[kind, row[0].strip("|` ")] = row[1], set(row[2].replace("`", "").split(", ")) - {""}
         seen = 0
-        for line in http(f"{self.fleet.url}/metrics")[1].decode().splitlines():
+        for line in until(self.fleet.page, "figures of everybody"):
             if line.startswith("# TYPE "):
                 _, _, name, said = line.split(" ")
             elif not line.startswith("#"):
@@ -523,13 +512,13 @@ class FleetTest(unittest.TestCase):
                 self.assertEqual(stator(*words, *self.site)[0], 2)
 
     def test_a_call_is_wrong_usage_where_its_actor_finds_nothing_and_has_failed_where_nobody_answers(self):
-        code, _, said = stator("call", "worker/mock-0", "fetch_model", '{"model": "other", "files": 1}', *self.site)
+        code, _, said = self.call("worker/mock-0", "fetch_model", '{"model": "other", "files": 1}')
         self.assertEqual((code, said.startswith("stator call: not_found: ")), (2, True), said)
         code, _, said = stator("call", f"ipc://{self.folder.name}/nobody", "ping", "--timeout", "200ms", *self.site)
         self.assertEqual((code, "nothing came within 200 ms" in said), (1, True), said)
 
     def test_what_is_no_worker_does_not(self):
-        code, said, _ = stator("worker", "test", "router/0", "--timeout", "1s", *self.site, seconds=120)
+        code, said, _ = stator("worker", "test", "router/0", "--timeout", "1s", *self.site)
         self.assertEqual(code, 1)
         for name in "status", "generate", "credit":
             self.assertRegex(said, rf"(?m)^FAIL +{name} ")
@@ -538,7 +527,7 @@ class FleetTest(unittest.TestCase):
         with socket.socket() as nobody:
             nobody.bind(("127.0.0.1", 0))
             endpoint = f"tcp://127.0.0.1:{nobody.getsockname()[1]}"
-            code, said, complaint = stator("worker", "test", endpoint, "--timeout", "200ms", *self.site, seconds=20)
+            code, said, complaint = stator("worker", "test", endpoint, "--timeout", "200ms", *self.site)
         self.assertEqual(code, 1)
         self.assertEqual(said.count("FAIL"), 1)
         self.assertIn(f"nobody answers at {endpoint}", complaint)

@@ -12,11 +12,10 @@ import socket
 import subprocess
 import tempfile
 import threading
-import time
 import unittest
 import urllib.request
 
-from support import STATOR, Fleet, Program, free_port, has_ipv6, until
+from support import PATIENCE, STATOR, Fleet, Program, free_port, has_ipv6, until
 from support import http as fetch
 
 FLEET = """
@@ -25,6 +24,7 @@ models: [ { name: mock } ]
 workers: [ { engine: mock, count: 2 } ]
 host: { restart_delay: 100ms, looping_after: 3, probe_interval: 50ms }
 """
+ENDLESS = 20000    # Tokens of an answer that lasts for minutes
 
 #  An engine that says it is well and can do nothing: enough for a host.
 ENGINE = """
@@ -68,7 +68,7 @@ class HostTest(unittest.TestCase):
 
     def fleet(self, *words, text=FLEET):
         fleet = self.start(*words, text=text)
-        until(lambda: all(process["state"] == "running" for process in self.processes().values()), 20, "all to run")
+        until(lambda: all(process["state"] == "running" for process in self.processes().values()), "all to run")
         return fleet
 
     def fleet_with_engine(self):
@@ -77,7 +77,7 @@ class HostTest(unittest.TestCase):
         engine.write_text(ENGINE)
         fake = f"{{ engine: llamacpp, name: fake, port: {free_port()}, command: [python3, {engine}, '{{port}}'] }}"
         fleet = self.start(text=FLEET.replace("workers: [ {", f"workers: [ {fake}, {{"))
-        until(lambda: self.state("worker/fake-0") == "starting", 20, "the worker to be started")
+        until(lambda: self.state("worker/fake-0") == "starting", "the worker to be started")
         return fleet
 
     def processes(self):
@@ -94,20 +94,20 @@ class HostTest(unittest.TestCase):
             "messages": [{"role": "user", "content": "Tell me a story."}]}).encode(), {"Content-Type": "application/json"})
 
         def work():
-            with urllib.request.urlopen(request, timeout=60) as answer:
+            with urllib.request.urlopen(request, timeout=PATIENCE) as answer:
                 for line in answer:
                     lines.append(line.decode().strip())
         thread = threading.Thread(target=work)
         thread.start()
         self.addCleanup(thread.join)
-        until(lambda: len(lines) > 4, 20, "the answer to begin")
+        until(lambda: len(lines) > 4, "the answer to begin")
         return thread, lines
 
     def test_a_killed_worker_comes_back(self):
         self.fleet()
         os.kill(self.processes()["worker/mock-0"]["pid"], signal.SIGKILL)
-        until(lambda: self.processes().get("worker/mock-0", {"restarts": 0})["restarts"] == 1, 20, "the crash to be noticed")
-        until(lambda: self.state("worker/mock-0") == "running", 20, "the worker to be back")
+        until(lambda: self.processes()["worker/mock-0"]["restarts"] == 1, "the crash to be noticed")
+        until(lambda: self.state("worker/mock-0") == "running", "the worker to be back")
         self.assertEqual(self.processes()["worker/mock-0"]["last_exit"], 137)
         self.assertEqual(self.processes()["core"]["restarts"], 0)
 
@@ -117,32 +117,32 @@ class HostTest(unittest.TestCase):
         sockets = [path for path in fleet.run_dir.iterdir() if path.is_socket()]
         for path in sockets:
             path.unlink()
-        until(lambda: all(path.is_socket() for path in sockets), 20, "all to be there again")
+        until(lambda: all(path.is_socket() for path in sockets), "all to be there again")
         thread.join()
         self.assertEqual([line for line in lines if line][-1], "data: [DONE]")
-        self.assertEqual(fleet.stator("ps")[0], 0)
+        until(lambda: fleet.stator("ps")[0] == 0, "everybody to be well")
         with Program([STATOR, "tail", "-n", "1", "--run-dir", fleet.run_dir], self.folder, "tail") as tail:
             question = {"model": "mock", "max_tokens": 1, "messages": [{"role": "user", "content": "Hello"}]}
-            until(lambda: fetch(f"{fleet.url}/v1/chat/completions", question)[0] == 200 and tail.process.poll() is not None, 20,
+            until(lambda: fetch(f"{fleet.url}/v1/chat/completions", question)[0] == 200 and tail.process.poll() is not None,
                   "somebody new to hear of a request")
         os.kill(self.processes()["worker/mock-0"]["pid"], signal.SIGKILL)
-        until(lambda: self.processes()["worker/mock-0"]["restarts"] == 1, 20, "the crash to be noticed")
-        until(lambda: self.state("worker/mock-0") == "running", 20, "a new worker to find the broker")
+        until(lambda: self.processes()["worker/mock-0"]["restarts"] == 1, "the crash to be noticed")
+        until(lambda: self.state("worker/mock-0") == "running", "a new worker to find the broker")
         self.assertGreaterEqual(fleet.metric("stator_bus_events_total", 'kind="rebound"'), len(sockets) - 2)
-        self.assertIn("somebody removed the file of a socket, which is bound again", fleet.output())
+        until(lambda: "somebody removed the file of a socket, which is bound again" in fleet.output(), "the log to say it")
 
     def test_a_run_folder_that_somebody_removed_comes_back(self):
         fleet = self.fleet()
         shutil.rmtree(fleet.run_dir)
         os.kill(int(subprocess.run(["pgrep", "-P", str(fleet.process.pid), "-f", "mock-0"], capture_output=True, text=True,
                                    check=True).stdout), signal.SIGKILL)
-        until(lambda: self.processes().get("worker/mock-0", {"state": "gone"})["state"] == "running", 60, "all to be as before")
-        self.assertIn("what processes need to start is there again", fleet.output())
+        until(lambda: self.processes().get("worker/mock-0", {"state": "gone"})["state"] == "running", "all to be as before")
+        until(lambda: "what processes need to start is there again" in fleet.output(), "the log to say it")
         second = subprocess.run([STATOR, "up", self.config(FLEET), "--run-dir", fleet.run_dir, "--state-dir",
-                                 self.folder / "other"], capture_output=True, text=True, timeout=60, check=False)
+                                 self.folder / "other"], capture_output=True, text=True, timeout=PATIENCE, check=False)
         self.assertEqual(second.returncode, 1)
         self.assertIn("a fleet runs in", second.stderr)
-        until(lambda: fleet.stator("ps")[0] == 0, 20, "every socket to be bound again")
+        until(lambda: fleet.stator("ps")[0] == 0, "every socket to be bound again")
 
     def test_every_line_of_a_json_log_is_json_whatever_keeps_a_process_from_starting(self):
         fleet = self.fleet()
@@ -150,11 +150,11 @@ class HostTest(unittest.TestCase):
         path.unlink()
         path.mkdir()
         os.kill(self.processes()["worker/mock-0"]["pid"], signal.SIGKILL)
-        until(lambda: "stator actor: worker/mock-0: cannot bind: " in fleet.output(), 20, "the worker to say why it cannot start")
+        until(lambda: "stator actor: worker/mock-0: cannot bind: " in fleet.output(), "the worker to say why it cannot start")
         (fleet.run_dir / "fleet.yaml").write_text("of no use\n")
-        until(lambda: "fleet.yaml:1" in fleet.output(), 20, "the worker to say what is wrong with the file")
+        until(lambda: "fleet.yaml:1" in fleet.output(), "the worker to say what is wrong with the file")
         (fleet.run_dir / "fleet.yaml").unlink()
-        until(lambda: "cannot read" in fleet.output(), 20, "the worker to say that there is no file")
+        until(lambda: "cannot read" in fleet.output(), "the worker to say that there is no file")
         fleet.stop()
         lines = [json.loads(line) for line in fleet.output().splitlines()]
         said = [line["level"] for line in lines if line["text"].startswith("stator actor: ")]
@@ -166,19 +166,20 @@ class HostTest(unittest.TestCase):
         os.kill(self.processes()["broker"]["pid"], signal.SIGKILL)
         thread.join()
         self.assertEqual([line for line in lines if line][-1], "data: [DONE]")
-        until(lambda: self.state("broker") == "running", 20, "the broker to be back")
+        until(lambda: self.state("broker") == "running", "the broker to be back")
 
     def ask(self, port, stream):
-        """Asks for an answer of some seconds; returns the connection."""
-        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+        """Asks for an answer that does not end; returns the connection."""
+        connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
         self.addCleanup(connection.close)
         connection.request("POST", "/v1/chat/completions", json.dumps({
-            "model": "mock", "stream": stream, "max_tokens": 1000, "ignore_eos": True,
+            "model": "mock", "stream": stream, "max_tokens": ENDLESS, "ignore_eos": True,
             "messages": [{"role": "user", "content": "Tell me a long story."}]}), {"Content-Type": "application/json"})
         return connection
 
     def test_no_client_takes_what_a_killed_frontend_sent_for_an_answer(self):
         fleet = self.fleet(text=FLEET + "frontend: { process: own }\n")
+        self.addCleanup(fleet.process.kill)    # It would wait for what nobody reads any more
         whole = self.ask(fleet.port, False)
         answers = [self.ask(fleet.port, True).getresponse() for _ in range(3)]
         begun = [answer.readline() + answer.readline() for answer in answers]
@@ -194,24 +195,26 @@ class HostTest(unittest.TestCase):
         self.fleet_with_engine()
         before = self.processes()
         os.kill(before["engine/fake-0"]["pid"], signal.SIGKILL)
-        until(lambda: self.processes().get("worker/fake-0", {"pid": 0})["pid"] not in (0, before["worker/fake-0"]["pid"]), 20,
-              "the worker to be started again")
-        after = self.processes()
-        self.assertEqual((after["engine/fake-0"]["restarts"], after["worker/fake-0"]["restarts"]), (1, 1))
-        self.assertEqual(after["worker/mock-0"]["restarts"], 0)
+        names = "engine/fake-0", "worker/fake-0", "worker/mock-0"
+        until(lambda: [self.processes()[name]["restarts"] for name in names] == [1, 1, 0], "both to be started again, once")
+        self.assertNotEqual(self.processes()["worker/fake-0"]["pid"], before["worker/fake-0"]["pid"])
 
     def test_one_actor_of_a_process_says_what_the_process_counts(self):
         self.fleet()
-        done = subprocess.run([STATOR, "ps", "--json", "--run-dir", self.folder / "fleet-run"], capture_output=True, check=False)
-        counted = [actor["address"] for actor in json.loads(done.stdout)["actors"] for figure in actor["status"]["figures"]
+        def all_say():
+            actors = self.up.actors()
+            return all("status" in actor for actor in actors) and actors
+        actors = until(all_say, "everybody to say how he is")
+        counted = [actor["address"] for actor in actors for figure in actor["status"]["figures"]
                    if figure["name"] == "stator_log_lines_lost_total"]
         self.assertEqual(len(counted), len(self.processes()) + 1, counted)    # The host is no process of its own
 
     def test_a_crash_loop_is_reported(self):
-        text = FLEET.replace("workers: [ {", "workers: [ { engine: llamacpp, name: broken, command: 'false' }, {")
+        broken = f"{{ engine: llamacpp, name: broken, port: {free_port()}, command: 'false' }}"
+        text = FLEET.replace("workers: [ {", f"workers: [ {broken}, {{")
         fleet = self.start(text=text)
-        until(lambda: self.state("engine/broken-0") == "looping", 20, "the loop to be reported")
-        self.assertIn("engine/broken-0 is looping: crashed 3 times in a row", fleet.output())
+        until(lambda: self.state("engine/broken-0") == "looping", "the loop to be reported")
+        until(lambda: "engine/broken-0 is looping: crashed 3 times in a row" in fleet.output(), "the log to say it")
         done = subprocess.run([STATOR, "ps", "--run-dir", self.folder / "fleet-run"], capture_output=True, check=False)
         self.assertEqual(done.returncode, 3)
 
@@ -221,19 +224,19 @@ class HostTest(unittest.TestCase):
         fleet.process.terminate()
         thread.join()
         self.assertEqual([line for line in lines if line][-1], "data: [DONE]")
-        self.assertEqual(fleet.process.wait(20), 0)
+        self.assertEqual(fleet.process.wait(PATIENCE), 0)
         order = re.findall(r": ([a-z0-9/-]+) is stopped", fleet.output())
         self.assertEqual((order[0], order[-1]), ("core", "broker"))
 
     def test_an_actor_that_is_drained_alone_takes_its_process_along(self):
         fleet = self.fleet()
         thread, lines = self.stream(fleet, 300)
-        drain = [STATOR, "call", "router/0", "drain", "--run-dir", self.folder / "fleet-run"]
-        subprocess.run(drain, check=True, capture_output=True, timeout=20)
+        drain = [STATOR, "call", "router/0", "drain", "--timeout", f"{PATIENCE}s", "--run-dir", self.folder / "fleet-run"]
+        subprocess.run(drain, check=True, capture_output=True, timeout=PATIENCE)
         thread.join()
         self.assertEqual([line for line in lines if line][-1], "data: [DONE]")
-        until(lambda: self.processes().get("core", {"restarts": 0})["restarts"] == 1, 20, "the end of the core")
-        until(lambda: self.state("core") == "running", 20, "the core to be back")
+        until(lambda: self.processes()["core"]["restarts"] == 1, "the end of the core")
+        until(lambda: self.state("core") == "running", "the core to be back")
         self.assertEqual(self.processes()["core"]["last_exit"], 0)
         thread, lines = self.stream(fleet, 20)
         thread.join()
@@ -242,12 +245,12 @@ class HostTest(unittest.TestCase):
     def test_a_second_signal_ends_it_at_once(self):
         fleet = self.fleet()
         pids = [process["pid"] for process in self.processes().values()]
-        self.stream(fleet, 3000)
+        self.stream(fleet, ENDLESS)
         fleet.process.terminate()
-        until(lambda: "core is stopping" in fleet.output(), 20, "draining to begin")
+        until(lambda: "core is stopping" in fleet.output(), "draining to begin")
         fleet.process.send_signal(signal.SIGINT)
-        self.assertEqual(fleet.process.wait(5), 1)
-        until(lambda: not any(map(is_alive, pids)), 5, "its processes to be gone")
+        self.assertEqual(fleet.process.wait(PATIENCE), 1)
+        until(lambda: not any(map(is_alive, pids)), "its processes to be gone")
 
     def test_nothing_outlives_a_host_that_is_killed(self):
         fleet = self.fleet_with_engine()
@@ -255,12 +258,12 @@ class HostTest(unittest.TestCase):
         pids.append(int((self.folder / "engine.pid").read_text()))
         self.assertTrue(all(map(is_alive, pids)))
         fleet.process.kill()
-        until(lambda: not any(map(is_alive, pids)), 5, "its processes to be gone")
+        until(lambda: not any(map(is_alive, pids)), "its processes to be gone")
 
     def policy(self):
         """What the router says that it does."""
-        done = subprocess.run([STATOR, "call", "router/0", "get_status", "--run-dir", self.folder / "fleet-run"],
-                              capture_output=True, text=True, check=False)
+        done = subprocess.run([STATOR, "call", "router/0", "get_status", "--timeout", f"{PATIENCE}s", "--run-dir",
+                               self.folder / "fleet-run"], capture_output=True, text=True, check=False)
         return json.loads(done.stdout)["detail"].split(",")[0]
 
     def test_a_reload_changes_what_it_may(self):
@@ -268,7 +271,7 @@ class HostTest(unittest.TestCase):
         self.assertEqual(self.policy(), "policy kv")
         self.config(FLEET + "router: { mode: round_robin }\n")
         fleet.process.send_signal(signal.SIGHUP)
-        until(lambda: self.policy() == "policy round_robin", 10, "the policy to change")
+        until(lambda: self.policy() == "policy round_robin", "the policy to change")
         self.assertEqual(self.processes()["core"]["restarts"], 0)
 
     def test_one_line_says_what_was_reloaded_and_every_process_says_it_to_who_debugs(self):
@@ -276,7 +279,7 @@ class HostTest(unittest.TestCase):
         for level, lines in (("debug", 5), ("info", 10), ("warning", 11), ("debug", 16)):
             self.config(FLEET + f"observability: {{ log_level: {level} }}\n")
             fleet.process.send_signal(signal.SIGHUP)
-            until(lambda wanted=lines: fleet.output().count("reloaded: observability.log_level") == wanted, 10,
+            until(lambda wanted=lines: fleet.output().count("reloaded: observability.log_level") == wanted,
                   f"host, broker, core and both workers to reload to {level}")
         self.assertEqual({process["restarts"] for process in self.processes().values()}, {0})
 
@@ -285,17 +288,17 @@ class HostTest(unittest.TestCase):
         self.config(FLEET + "router: { mode: round_robin }\ncluster: { name: other }\n")
         fleet.process.send_signal(signal.SIGHUP)
         until(lambda: "not reloaded: a reload cannot change cluster.name, that takes a new start; all of the file, router.mode "
-              "too, is as before" in fleet.output(), 10, "the refusal")
+              "too, is as before" in fleet.output(), "the refusal")
         self.config(FLEET + "router: { mode: rr }\n")
         fleet.process.send_signal(signal.SIGHUP)
-        until(lambda: "router.mode: 'rr' is not kv|" in fleet.output(), 10, "the complaint")
+        until(lambda: "router.mode: 'rr' is not kv|" in fleet.output(), "the complaint")
         self.assertEqual(self.policy(), "policy kv")
 
     def test_a_reload_reaches_every_process_beside_a_broken_file(self):
         fleet = self.fleet(text=FLEET + "observability: { log_level: debug }\n")
         self.config(FLEET + "router: { mode: rr }\n")
         fleet.process.send_signal(signal.SIGHUP)
-        until(lambda: fleet.output().count("reloaded: nothing has changed") == 4, 10, "broker, core and both workers to reload")
+        until(lambda: fleet.output().count("reloaded: nothing has changed") == 4, "broker, core and both workers to reload")
         said = [json.loads(line)["text"] for line in fleet.output().splitlines()]
         said = [line for line in said if line.startswith("not reloaded: ")]
         self.assertRegex("\n".join(said), r"\Anot reloaded: .*fleet\.yaml:\d+:\d+: router\.mode: 'rr' is not kv.*; all of the file "
@@ -308,11 +311,11 @@ class HostTest(unittest.TestCase):
         in_the_way = written.with_name(f"{written.name}.{fleet.process.pid}")
         in_the_way.mkdir()
         fleet.process.send_signal(signal.SIGHUP)
-        until(lambda: f"cannot write {written}" in fleet.output(), 10, "the complaint")
+        until(lambda: f"cannot write {written}" in fleet.output(), "the complaint")
         in_the_way.rmdir()
         fleet.process.send_signal(signal.SIGHUP)
-        until(lambda: fleet.output().count("reloaded: router.mode") == 1, 10, "the host to reload")
-        until(lambda: self.policy() == "policy round_robin", 10, "the policy to change")
+        until(lambda: fleet.output().count("reloaded: router.mode") == 1, "the host to reload")
+        until(lambda: self.policy() == "policy round_robin", "the policy to change")
 
     def test_a_second_fleet_in_the_same_place_is_refused(self):
         fleet = self.fleet()
@@ -322,22 +325,19 @@ class HostTest(unittest.TestCase):
         self.assertIn(f"already (process {fleet.process.pid})", done.stderr)
 
     def test_run_asks_one_question(self):
-        port = free_port()
-        started = time.monotonic()
-        done = subprocess.run([STATOR, "run", "--once", "--port", str(port), "--run-dir", self.folder / "run",
+        done = subprocess.run([STATOR, "run", "--once", "--port", "0", "--run-dir", self.folder / "run",
                                "--state-dir", self.folder / "state", "--prompt", "Are you there?"],
-                              capture_output=True, text=True, timeout=60, check=False)
+                              capture_output=True, text=True, timeout=PATIENCE, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         question, answer = done.stdout.split("\n\n", 1)[1].splitlines()[:2]
         self.assertEqual(question, "mock> Are you there?")
         self.assertGreater(len(answer), 10)
-        self.assertLess(time.monotonic() - started, 30)
 
     @unittest.skipUnless(has_ipv6(), "no ::1 here")
     def test_run_asks_at_an_address_of_ipv6_too(self):
         done = subprocess.run([STATOR, "run", "--once", "--frontend-host", "::1", "--port", "0",
                                "--run-dir", self.folder / "run", "--state-dir", self.folder / "state"],
-                              capture_output=True, text=True, timeout=60, check=False)
+                              capture_output=True, text=True, timeout=PATIENCE, check=False)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("mock> Say hello", done.stdout)
 
@@ -347,7 +347,7 @@ class HostTest(unittest.TestCase):
             for verb in ("up", "run"):
                 done = subprocess.run([STATOR, verb, self.config(), "--port", str(port), "--run-dir", self.folder / "run",
                                        "--state-dir", self.folder / "state"],
-                                      capture_output=True, text=True, timeout=60, check=False)
+                                      capture_output=True, text=True, timeout=PATIENCE, check=False)
                 self.assertEqual((done.returncode, done.stdout), (2, ""))
                 self.assertIn(f"cannot listen on 127.0.0.1:{port}: the port is held by", done.stderr)
 
@@ -357,7 +357,8 @@ class HostTest(unittest.TestCase):
             text = FLEET.replace("workers: [ {", f"workers: [ {{ engine: llamacpp, name: a, port: {ports[0]}, command: sh }}, {{")
             text += "broker: {{ endpoint: 'tcp://127.0.0.1:{}', events: 'tcp://127.0.0.1:{}' }}\n".format(*ports[1:])
             done = subprocess.run([STATOR, "up", self.config(text), "--port", "0", "--run-dir", self.folder / "run",
-                                   "--state-dir", self.folder / "state"], capture_output=True, text=True, timeout=60, check=False)
+                                   "--state-dir", self.folder / "state"], capture_output=True, text=True, timeout=PATIENCE,
+                                  check=False)
         self.assertEqual(done.returncode, 2)
         for key, port in zip(("workers[0].port", "broker.endpoint", "broker.events"), ports):
             self.assertRegex(done.stderr, re.escape(f"stator up: {key}: cannot listen on 127.0.0.1:{port}: the port is held by ")
@@ -370,17 +371,22 @@ class HostTest(unittest.TestCase):
         text = FLEET.replace("{ engine: mock, count: 2 }", json.dumps(broken)).replace("delay: 100ms", "delay: 1ms")
         words = [STATOR, "run", self.config(text), "--port", "0", "--run-dir", self.folder / "run", "--state-dir",
                  self.folder / "state"]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=60, check=False)    # A model may take ten minutes
+        done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=False)    # A model may take ten minutes
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"engine/broken-0 ended with exit code 3; restart \d follows; its last words, of "
                          + re.escape(f"{self.folder}/run/engine-broken-0.log") + ":\n    cannot open the model\n")
         self.assertTrue(done.stderr.endswith(f"configuration:\n    sh -c '{script}'\n"), done.stderr)
 
+    @staticmethod
+    def never_ready():
+        """A fleet whose engine does nothing."""
+        idle = {"engine": "llamacpp", "name": "slow", "port": free_port(), "command": "sleep 10000"}
+        return FLEET.replace("{ engine: mock, count: 2 }", json.dumps(idle))
+
     def test_run_says_whom_it_still_waits_for(self):
-        slow = {"engine": "llamacpp", "name": "slow", "port": free_port(), "command": "sleep 60"}
-        with Program([STATOR, "run", self.config(FLEET.replace("{ engine: mock, count: 2 }", json.dumps(slow))), "--port", "0",
+        with Program([STATOR, "run", self.config(self.never_ready()), "--port", "0",
                       "--run-dir", self.folder / "run", "--state-dir", self.folder / "state"], self.folder, "waiting") as run:
-            until(lambda: "still waiting for" in run.output(), 30, "news")
+            until(lambda: re.search("still waiting for.*\n", run.output()), "news")
             self.assertRegex(run.output(), r"still waiting for engine/slow-0, started \d+ s ago; it writes to "
                              + re.escape(f"{self.folder}/run/engine-slow-0.log"))
 
@@ -389,10 +395,12 @@ class HostTest(unittest.TestCase):
         folders = ("--run-dir", self.folder / "run", "--state-dir", self.folder / "state")
         with Program([STATOR, "run", self.config(FLEET.replace("{ engine: mock, count: 2 }", json.dumps(away))), "--port", "0",
                       *folders], self.folder, "waiting") as run:
-            until(lambda: "still waiting for" in run.output(), 30, "news")
+            until(lambda: re.search("still waiting for.*\n", run.output()), "news")
             self.assertRegex(run.output(), r"waiting for worker/away-0, started \d+ s ago; `stator ps` says what it waits for")
-            done = subprocess.run([STATOR, "ps", "--run-dir", self.folder / "run"], capture_output=True, text=True, timeout=60)
-            self.assertRegex(done.stdout, r"worker/away-0 +starting .*no engine yet .*Failed to connect")
+            ps = [STATOR, "ps", "--run-dir", self.folder / "run"]
+            said = r"worker/away-0 +starting .*no engine yet .*Failed to connect"
+            until(lambda: re.search(said, subprocess.run(ps, capture_output=True, text=True, timeout=PATIENCE).stdout),
+                  "the worker to say it")
 
     def test_run_waits_while_somebody_may_still_come_up(self):
         engine = self.folder / "engine.py"
@@ -402,16 +410,16 @@ class HostTest(unittest.TestCase):
         text = FLEET.replace("[ { engine: mock, count: 2 } ]", json.dumps(workers))
         with Program([STATOR, "run", self.config(text), "--port", "0", "--run-dir", self.folder / "run",
                       "--state-dir", self.folder / "state"], self.folder, "asking") as run:
-            until(lambda: "engine/broken-0 ended with exit code 1; restart 6 follows" in run.output(), 30, "it to loop")
+            until(lambda: "engine/broken-0 ended with exit code 1; restart 6 follows" in run.output(), "it to loop")
             self.assertIsNone(run.process.poll())
             self.assertEqual(run.stop(), 0)
 
-    def run_until(self, last):
+    def run_until(self, last, *config):
         """What `stator run` prints up to a line that begins with `last`, and after a Ctrl-C at that line."""
-        words = [STATOR, "run", "--cluster", "another", "--port", "0", "--run-dir", self.folder / "run",
+        words = [STATOR, "run", *config, "--cluster", "another", "--port", "0", "--run-dir", self.folder / "run",
                  "--state-dir", self.folder / "state"]
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
-            watchdog = threading.Timer(60, process.kill)
+            watchdog = threading.Timer(PATIENCE, process.kill)
             watchdog.start()
             lines = []
             for line in process.stdout:
@@ -432,7 +440,7 @@ class HostTest(unittest.TestCase):
         self.assertEqual({tail.index("watch"), ps.index("what runs"), stop.index("stop")}, {tail.index("watch")})
 
     def test_run_that_is_stopped_before_the_answer_does_not_say_that_it_stays_up(self):
-        _, rest = self.run_until("Starting")
+        _, rest = self.run_until("Starting", self.config(self.never_ready()))
         self.assertNotIn("The fleet stays up", rest)
 
 

@@ -5,7 +5,7 @@ import shutil
 import signal
 import subprocess
 
-from support import STATOR, Program, View, http, until
+from support import PATIENCE, STATOR, Program, View, http, until
 
 FLEET = """version: 1
 hosts:
@@ -28,7 +28,7 @@ class Host(Program):
 
     def stator(self, *words):
         """Runs a verb on the machine; returns (exit code, output)."""
-        done = subprocess.run(self.machine.command(STATOR, *words), capture_output=True, text=True, timeout=60)
+        done = subprocess.run(self.machine.command(STATOR, *words), capture_output=True, text=True, timeout=PATIENCE)
         return done.returncode, done.stdout + done.stderr
 
     def start(self, config):
@@ -69,14 +69,14 @@ class Fleet(View):
 
     def start(self):
         self.head.start(self.config)
-        until((self.head.folder / "state/secret").exists, 20, "the cluster's secret")
+        until((self.head.folder / "state/secret").exists, "the cluster's secret")
         for host in self.others:
             shutil.copy(self.head.folder / "state/secret", host.folder / "state/secret")
             host.start(self.config)
         for host in self.others:
-            self.await_state(f"worker/{host.name}-0", "ready", 120)
+            self.await_state(f"worker/{host.name}-0", "ready")
         with self.inside():
-            until(lambda: http(f"{self.url}/health")[0] == 200, 40, "the frontend to be ready")
+            until(lambda: http(f"{self.url}/health")[0] == 200, "the frontend to be ready")
 
     def stop(self):
         for host in reversed(self.hosts):
@@ -93,9 +93,9 @@ class Fleet(View):
         """Address -> state."""
         return {actor["address"]: actor["state"] for actor in self.actors()}
 
-    def await_state(self, address, state, seconds):
+    def await_state(self, address, state):
         try:
-            until(lambda: self.states().get(address) == state, seconds, f"{address} to be {state}")
+            until(lambda: self.states().get(address) == state, f"{address} to be {state}")
         except AssertionError as reason:
             raise AssertionError(f"{reason}\n{self.logs()}") from None
 

@@ -14,7 +14,7 @@ import urllib.request
 
 from hosts import FLEET, Fleet
 from namespaces import Network, why_not
-from support import STATOR, http, until
+from support import PATIENCE, STATOR, http, until
 
 SYSTEM_PACKAGES = "/usr/lib/python3/dist-packages"
 
@@ -48,17 +48,17 @@ class NamespacesTest(unittest.TestCase):
         self.addCleanup(ours.remove)
         died = subprocess.run([sys.executable, "-c", VICTIM], cwd=pathlib.Path(__file__).parent, capture_output=True, text=True)
         switch, machine, sleeper = died.stdout.split()
-        self.assertTrue(pathlib.Path("/run/netns", machine).exists())
         self.assertIsNone(why_not())
         self.assertFalse(pathlib.Path("/run/netns", switch).exists())
         self.assertFalse(pathlib.Path("/run/netns", machine).exists())
         self.assertTrue(pathlib.Path("/run/netns", ours.switch).exists())
-        until(lambda: not pathlib.Path("/proc", sleeper, "exe").exists(), 20, "what ran there to end")
+        until(lambda: not pathlib.Path("/proc", sleeper, "exe").exists(), "what ran there to end")
 
 
 class Base(unittest.TestCase):
     machines = 2
     speed = 20
+    more = ""
 
     @classmethod
     def setUpClass(cls):
@@ -69,14 +69,14 @@ class Base(unittest.TestCase):
         cls.addClassCleanup(folder.cleanup)
         cls.network = Network(cls.machines)
         cls.addClassCleanup(cls.network.remove)
-        cls.fleet = Fleet(folder.name, cls.network, f"engine: mock, mock: {{ speed: {cls.speed} }}")
+        cls.fleet = Fleet(folder.name, cls.network, f"engine: mock, mock: {{ speed: {cls.speed} }}", more=cls.more)
         cls.addClassCleanup(cls.fleet.stop)
         cls.fleet.start()
 
     def ask(self, messages, **fields):
         """Returns (status, answer)."""
         with self.fleet.inside():
-            return http(f"{self.fleet.url}/v1/chat/completions", {"model": "mock", "messages": messages, **fields}, timeout=30)
+            return http(f"{self.fleet.url}/v1/chat/completions", {"model": "mock", "messages": messages, **fields})
 
     def turn(self, messages):
         """Asks for the next turn and adds it; returns its cached tokens."""
@@ -99,30 +99,34 @@ class Base(unittest.TestCase):
 
 
 class TwoHostsTest(Base):
+    more = "broker: { lease: 20s }\n"
+
     def test_a_turn_crosses_the_network_and_the_next_finds_its_cache(self):
         self.goes_on(self.converse("apples"))
 
-    def unplugged(self, topic, seconds):
-        """What the head says meanwhile, and until all is well again."""
+    def unplugged(self, topic, wait):
+        """What the head says while the cable is out, for as long as wait () takes, and until all is well again."""
         messages, said = self.converse(topic), len(self.fleet.head.output())
         self.fleet.others[0].machine.pull()
-        time.sleep(seconds)
+        wait()
         self.fleet.others[0].machine.plug()
-        self.fleet.await_state("worker/gpu-1-0", "ready", 30)
+        self.fleet.await_state("worker/gpu-1-0", "ready")
         self.goes_on(messages)
         return self.fleet.head.output()[said:]
 
     def test_a_cable_out_for_three_seconds_is_not_noticed(self):
-        self.assertNotIn("worker/gpu-1-0 is unreachable", self.unplugged("pears", 3))
+        self.assertNotIn("worker/gpu-1-0 is unreachable", self.unplugged("pears", lambda: time.sleep(3)))
 
     def test_a_cable_out_for_longer_than_the_lease_costs_no_cache(self):
-        self.assertIn("worker/gpu-1-0 is unreachable", self.unplugged("plums", 10))
+        def missed():
+            self.fleet.await_state("worker/gpu-1-0", "unreachable")
+        self.assertIn("worker/gpu-1-0 is unreachable", self.unplugged("plums", missed))
         self.assertEqual(self.fleet.count("refused"), 0)
 
     def test_the_other_host_sees_the_fleet_too(self):
         code, text = self.fleet.others[0].ask("ps")
         self.assertIn(code, (0, 3), text)
-        self.assertRegex(text, r"broker/0 +ready")
+        until(lambda: re.search(r"broker/0 +ready", self.fleet.others[0].ask("ps")[1]), "the broker to answer it")
 
 
 class ThreeHostsTest(Base):
@@ -130,23 +134,30 @@ class ThreeHostsTest(Base):
     speed = 1
 
     def test_an_answer_goes_on_when_its_machine_is_cut_off(self):
-        fleet = self.fleet
         body = {"model": "mock", "max_tokens": 400, "stream": True, "seed": 7, "messages": [
             {"role": "user", "content": "Tell me a long story."}]}
-        with fleet.head.machine.inside():
+        with self.fleet.inside():
             whole = self.text_of(self.stream(body))
+
+        def cut():
+            self.assertEqual(self.text_of(self.cut_off(body)), whole)
+            return self.fleet.metric("stator_migrations_total")
+        self.assertEqual(until(cut, "an answer to be cut off before its end"), 1)
+
+    def cut_off(self, body):
+        """The lines of an answer whose machine is cut off in the middle, or behind its end where it is over too soon."""
+        with self.fleet.inside():
             answer = self.stream(body)
             worker = answer.headers["x-stator-worker"]
-            machine = next(host.machine for host in fleet.others if worker == f"worker/{host.name}-0")
+            machine = next(host.machine for host in self.fleet.others if worker == f"worker/{host.name}-0")
             lines = [answer.readline() for _ in range(20)]
             machine.pull()
             try:
                 lines += answer.readlines()
             finally:
                 machine.plug()
-        self.assertEqual(self.text_of(lines), whole)
-        self.assertEqual(fleet.metric("stator_migrations_total"), 1)
-        fleet.await_state(worker, "ready", 30)
+        self.fleet.await_state(worker, "ready")
+        return lines
 
     def test_an_operator_looks_from_elsewhere(self):
         fleet = self.fleet
@@ -154,7 +165,7 @@ class ThreeHostsTest(Base):
         keys = home / "stator/default/keys"
 
         def stator(*words):
-            done = subprocess.run(fleet.others[1].machine.command(STATOR, *words), capture_output=True, text=True, timeout=60,
+            done = subprocess.run(fleet.others[1].machine.command(STATOR, *words), capture_output=True, text=True, timeout=PATIENCE,
                                   env={**os.environ, "XDG_STATE_HOME": str(home)})
             return done.returncode, done.stdout + done.stderr
 
@@ -169,12 +180,13 @@ class ThreeHostsTest(Base):
             shutil.copy(keys / "ada.cert", host.keys)
             shutil.copy(keys / "bob.cert", host.keys)
             host.reload()
-        until(lambda: re.search(r"worker/gpu-1-0 +ready", stator("ps", *elsewhere)[1]), 20, "ada to be answered")
-        self.assertIn("PROCESS OF host/gpu-1 ", stator("ps", *elsewhere)[1])
-        code, text = stator("ps", "--config", fleet.config, "--key", "bob")
-        self.assertEqual(code, 3)
-        self.assertRegex(text, r"worker/gpu-1-0 +refused +refused: key 'bob' may not call worker.get_status")
-        unregister = ("call", "broker/0", "unregister_actor", '{"address": "worker/gpu-1-0", "incarnation": 1}')
+        until(lambda: re.search(r"worker/gpu-1-0 +ready", stator("ps", *elsewhere)[1]), "ada to be answered")
+        until(lambda: "PROCESS OF host/gpu-1 " in stator("ps", *elsewhere)[1], "the processes of a host")
+        refused = r"worker/gpu-1-0 +refused +refused: key 'bob' may not call worker.get_status"
+        until(lambda: re.search(refused, stator("ps", "--config", fleet.config, "--key", "bob")[1]), "bob to be refused")
+        self.assertEqual(stator("ps", "--config", fleet.config, "--key", "bob")[0], 3)
+        unregister = ("call", "broker/0", "unregister_actor", '{"address": "worker/gpu-1-0", "incarnation": 1}', "--timeout",
+                      f"{PATIENCE}s")
         code, text = stator(*unregister, *elsewhere)
         self.assertEqual(code, 1)
         self.assertIn("may not speak for worker/gpu-1-0", text)
@@ -182,7 +194,7 @@ class ThreeHostsTest(Base):
     def stream(self, body):
         request = urllib.request.Request(f"{self.fleet.url}/v1/chat/completions", json.dumps(body).encode(),
                                          {"Content-Type": "application/json"})
-        return urllib.request.urlopen(request, timeout=60)
+        return urllib.request.urlopen(request, timeout=PATIENCE)
 
     def text_of(self, lines):
         pieces = [json.loads(line[6:]) for line in lines if line.startswith(b"data: {")]
@@ -192,8 +204,8 @@ class ThreeHostsTest(Base):
 class StrangersTest(Base):
     machines = 3
 
-    def knock(self, method="list_actors", **keys):
-        """A call to the broker from the third machine; the bytes of its answer, None where none came."""
+    def knock(self, method="list_actors", seconds=1.5, **keys):
+        """A call to the broker from the third machine; the bytes of its answer, None where none came within so many seconds."""
         sys.path.append(SYSTEM_PACKAGES)
         import msgpack
         import zmq
@@ -204,15 +216,15 @@ class StrangersTest(Base):
                 setattr(socket, name, value)
             socket.linger = 0
             socket.connect(f"tcp://{self.fleet.head.machine.address}:7400")
-            socket.send_multipart([b"", msgpack.packb({"v": 1, "t": 1, "m": method, "id": 1, "dl": 1000}),
+            socket.send_multipart([b"", msgpack.packb({"v": 1, "t": 1, "m": method, "id": 1, "dl": int(seconds * 1000)}),
                                    msgpack.packb({})])
-            answer = b"".join(socket.recv_multipart()) if socket.poll(1500) else None
+            answer = b"".join(socket.recv_multipart()) if socket.poll(seconds * 1000) else None
             context.destroy(0)
         return answer
 
     def knock_as(self, host, method):
         own, server = self.own_keys(host), self.own_keys(self.fleet.head)
-        return self.knock(method, curve_publickey=own["public"], curve_secretkey=own["secret"],
+        return self.knock(method, PATIENCE, curve_publickey=own["public"], curve_secretkey=own["secret"],
                           curve_serverkey=server["public"])
 
     def listener(self):
@@ -242,7 +254,7 @@ class StrangersTest(Base):
         return {kind: re.search(rf'{kind}-key = "(.*)"', text).group(1).encode() for kind, text in texts.items()}
 
     def refused_since(self, kind, before):
-        until(lambda: self.fleet.count(kind) > before, 20, f"{kind} to be counted")
+        until(lambda: self.fleet.count(kind) > before, f"{kind} to be counted")
 
     def test_1_who_is_known_is_answered(self):
         self.assertIsNotNone(self.knock_as(self.fleet.others[1], "list_actors"))
@@ -268,11 +280,11 @@ class StrangersTest(Base):
         self.addCleanup(known.write_text, text)
         known.write_text(text.replace("host core", "policy"))
         self.fleet.head.reload()
-        until(lambda: b"may not call broker.get_status" in self.knock_as(self.fleet.head, "get_status"), 20,
+        until(lambda: b"may not call broker.get_status" in self.knock_as(self.fleet.head, "get_status"),
               "the head's key to have another role")
-        self.assertEqual(self.fleet.head.output().count("reloaded: keys: head has other roles"), 1)
+        until(lambda: self.fleet.head.output().count("reloaded: keys: head has other roles") == 1, "the log to say it, once")
         self.converse("what a frontend asks a router")
-        self.assertEqual(self.fleet.states()["router/0"], "ready")
+        self.fleet.await_state("router/0", "ready")
 
     def test_5_a_role_for_something_else_is_refused(self):
         known = self.fleet.head.keys / "gpu-2.cert"
@@ -281,30 +293,31 @@ class StrangersTest(Base):
         known.write_text(text.replace("host worker", "operator"))
         self.fleet.head.reload()
         self.refused_since("refused", before)
-        self.fleet.await_state("worker/gpu-2-0", "unreachable", 30)
+        self.fleet.await_state("worker/gpu-2-0", "unreachable")
         known.write_text(text)
         self.fleet.head.reload()
-        self.fleet.await_state("worker/gpu-2-0", "ready", 30)
+        self.fleet.await_state("worker/gpu-2-0", "ready")
 
     def test_6_a_revoked_key_says_nothing_more_also_beside_a_broken_file(self):
         before, ear = self.fleet.count("refused"), self.listener()
-        self.assertTrue(self.hears(ear, 5))
+        self.assertTrue(self.hears(ear, PATIENCE))
         self.addCleanup(self.fleet.config.write_text, self.fleet.config.read_text())
         self.fleet.config.write_text("of no use: now\n")
         self.fleet.revoke("gpu-1", "gpu-2")
         self.refused_since("refused", before)
-        self.assertRegex(self.fleet.head.output(), "not reloaded: .*fleet.yaml: .*; all of the file is as before; reloaded "
-                                                   "all the same: keys: gpu-1 revoked, gpu-2 revoked")
+        said = ("not reloaded: .*fleet.yaml: .*; all of the file is as before; reloaded "
+                "all the same: keys: gpu-1 revoked, gpu-2 revoked")
+        until(lambda: re.search(said, self.fleet.head.output()), "the log to say it")
         for name in ("gpu-1", "gpu-2"):
-            self.fleet.await_state(f"worker/{name}-0", "unreachable", 30)
-        self.assertFalse(self.hears(ear, 3))
+            self.fleet.await_state(f"worker/{name}-0", "unreachable")
+        until(lambda: not self.hears(ear, 3), "the listener to hear nothing more")
         code, answer = self.ask([{"role": "user", "content": "Is anybody there?"}], max_tokens=4)
         self.assertGreaterEqual(code, 500, answer)
 
     def test_7_the_fleet_can_do_without_a_revoked_host(self):
         self.fleet.head.stop()
         self.fleet.head.start(self.fleet.config)
-        self.fleet.await_state("router/0", "ready", 20)
+        self.fleet.await_state("router/0", "ready")
         self.assertNotIn("worker/gpu-1-0", self.fleet.states())
 
 
@@ -316,13 +329,13 @@ class ConfigurationTest(unittest.TestCase):
                                            workers="  - { engine: mock, host: head }\n", frontend="", more=""))
             for words in (["check"], ["check", "--host", "head"], ["up", "--host", "head"]):
                 done = subprocess.run([STATOR, words[0], config, *words[1:], "--state-dir", f"{folder}/state", "--run-dir",
-                                       f"{folder}/run"], capture_output=True, text=True, timeout=20)
+                                       f"{folder}/run"], capture_output=True, text=True, timeout=PATIENCE)
                 self.assertEqual(done.returncode, 2, done.stderr)
                 self.assertIn(f"`stator key new head --roles host,core,worker --state-dir {folder}/state`", done.stderr)
             made = done.stderr.split("`")[1].split()
-            subprocess.run([STATOR, *made[1:]], check=True, stdout=subprocess.DEVNULL, timeout=20)
+            subprocess.run([STATOR, *made[1:]], check=True, stdout=subprocess.DEVNULL, timeout=PATIENCE)
             done = subprocess.run([STATOR, "check", config, "--host", "head", "--state-dir", f"{folder}/state", "--run-dir",
-                                   f"{folder}/run"], capture_output=True, text=True, timeout=20)
+                                   f"{folder}/run"], capture_output=True, text=True, timeout=PATIENCE)
             self.assertEqual((done.returncode, done.stderr), (0, ""))
 
 

@@ -6,7 +6,7 @@ import tempfile
 import unittest
 import urllib.request
 
-from support import ROOT, Fleet, Program, free_port, until
+from support import PATIENCE, ROOT, Fleet, Program, free_port, until
 
 MODEL = "SmolLM2-135M-Instruct"
 FLEET = """version: 1
@@ -33,13 +33,13 @@ class HouseTest(unittest.TestCase):
         config.write_text(FLEET.format(model=MODEL, first=free_port(), second=free_port()))
         cls.fleet = Fleet(folder.name, config=config)
         cls.addClassCleanup(cls.fleet.stop)
-        until(lambda: all(f"worker/{name}-0 is running" in cls.fleet.output() for name in ("first", "second")), 120,
+        until(lambda: all(f"worker/{name}-0 is running" in cls.fleet.output() for name in ("first", "second")),
               "both workers to run")
 
     def post(self, body):
         request = urllib.request.Request(f"{self.fleet.url}/v1/chat/completions", json.dumps(body).encode(),
                                          {"Content-Type": "application/json"})
-        return urllib.request.urlopen(request, timeout=120)
+        return urllib.request.urlopen(request, timeout=PATIENCE)
 
     def turn(self, messages):
         """Asks for the next turn and adds it; returns (worker, cached tokens)."""
@@ -82,7 +82,7 @@ class RunTest(unittest.TestCase):
         with tempfile.TemporaryDirectory() as folder:
             words = ["--port", free_port(), "--state-dir", f"{folder}/state", "--run-dir", f"{folder}/run"]
             with Program([ROOT / "scripts/run", "--mock", "--once", "--", *words], folder) as run:
-                self.assertEqual(run.process.wait(60), 0, run.output())
+                self.assertEqual(run.process.wait(PATIENCE), 0, run.output())
                 self.assertRegex(run.output(), r"mock> .*\n\S+")
             self.assertIn("broker is stopped", pathlib.Path(f"{folder}/run/stator.log").read_text())
 

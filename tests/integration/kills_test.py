@@ -16,10 +16,11 @@ import urllib.request
 
 import hosts
 from namespaces import Network, why_not
-from support import Fleet, free_port, until
+from support import PATIENCE, Fleet, free_port, until
 
 MODEL = "SmolLM2-135M-Instruct"
 TOKENS = 32
+TRIES = 10    # To hit a process while answers stream: a client may see late how far they are
 WORKER = 'engine: llamacpp, block_size: 16, command: "scripts/engine run smollm2 --slots 6 --port {port}"'
 HOST = "host: { restart_delay: 100ms }\n"
 APART = "router: { process: own }\nindexer: { process: own }\n"
@@ -89,7 +90,7 @@ class Answer(threading.Thread):
 
     def run(self):
         try:
-            with self.fleet.inside(), urllib.request.urlopen(self.request, timeout=60) as answer:
+            with self.fleet.inside(), urllib.request.urlopen(self.request, timeout=PATIENCE) as answer:
                 self.worker = answer.headers["x-stator-worker"].split("/")[1]
                 for line in answer:
                     if line.startswith(b"data: "):
@@ -131,18 +132,21 @@ class Stage:
     def ask(self):
         return [Answer(self.fleet, question) for question in QUESTIONS]
 
+    def restarts(self):
+        return sum(process["restarts"] for process in self.fleet.processes().values())
+
     def moved(self):
         return self.fleet.metric("stator_migrations_total")
 
     def await_well(self):
-        until(lambda: all(process["state"] == "running" for process in self.fleet.processes().values()), 60, "all to run")
-        until(lambda: all(actor["state"] == "ready" for actor in self.fleet.actors()), 30, "all to be well")
+        until(lambda: all(process["state"] == "running" for process in self.fleet.processes().values()), "all to run")
+        until(lambda: all(actor["state"] == "ready" for actor in self.fleet.actors()), "all to be well")
 
     def strike(self, name, how):
-        """Hits a process in the middle of answers; returns these, how many of them were still open then, and its id."""
+        """Hits a process while answers stream; returns these, how many of them were still open then, and its id."""
         pids = {name: self.pid(name, process["pid"]) for name, process in self.fleet.processes().items()}
         answers = self.ask()
-        streaming = until(lambda: self.half(answer for answer in answers if answer.pieces > 3), 60, "half of the answers to stream")
+        streaming = until(lambda: self.half(answer for answer in answers if answer.pieces > 3), "half of the answers to stream")
         pid = pids[name.format(streaming[0].worker)]
         os.kill(pid, how)
         return answers, sum(not answer.done for answer in answers), pid
@@ -163,19 +167,25 @@ class KillsTest(unittest.TestCase):
     maxDiff = None
 
     def check(self, stage, name, how, moves):
-        moved = stage.moved()
-        restarts = sum(process["restarts"] for process in stage.fleet.processes().values())
-        answers, still_open, pid = stage.strike(name, how)
-        self.assertGreaterEqual(still_open, len(answers) / 2, "the answers were over too soon")
-        self.assertEqual([answer.whole() for answer in answers], stage.expected)
+        self.assertTrue(any(self.strike(stage, name, how, moves) for _ in range(TRIES)), "answers were over too soon each time")
         if how == signal.SIGSTOP:
             self.assertEqual(stage.fleet.metric("stator_worker_suspect_total"), 1)
+
+    def strike(self, stage, name, how, moves):
+        """Whatever is hit, and when: the answers are whole and all is well again.  Returns whether it was hit in time: where
+        answers are to move, whether one did, else whether half of them were still open."""
+        moved, restarts = stage.moved(), stage.restarts()
+        answers, still_open, pid = stage.strike(name, how)
+        self.assertEqual([answer.whole() for answer in answers], stage.expected)
+        if how == signal.SIGSTOP:
             os.kill(pid, signal.SIGCONT)
         else:
-            until(lambda: sum(process["restarts"] for process in stage.fleet.processes().values()) > restarts, 20,
-                  f"{name} to be started again")
+            until(lambda: stage.restarts() > restarts, f"{name} to be started again")
         stage.await_well()
-        self.assertEqual(stage.moved() > moved, moves)
+        if moves:
+            return stage.moved() > moved
+        self.assertEqual(stage.moved(), moved)
+        return still_open >= len(answers) / 2
 
     def test_no_token_is_lost_or_comes_twice(self):
         for fleet, more, strikes in STRIKES:
@@ -200,16 +210,16 @@ class KillsTest(unittest.TestCase):
         address = f"worker/{outcast.name}-0"
         pid = fleet.processes()[address]["pid"]
         answers = stage.ask()
-        until(lambda: all(answer.pieces > 3 for answer in answers), 40, "answers to stream")
+        until(lambda: all(answer.pieces > 3 for answer in answers), "answers to stream")
         self.assertIn(f"{outcast.name}-0", [answer.worker for answer in answers])
         fleet.revoke(outcast.name)
         self.assertEqual([answer.whole() for answer in answers], stage.expected)
-        fleet.await_state(address, "unreachable", 30)
+        fleet.await_state(address, "unreachable")
 
         strangers, starts = fleet.count("stranger"), outcast.output().count(f"{address} is starting")
         os.kill(pid, signal.SIGKILL)
-        until(lambda: outcast.output().count(f"{address} is starting") > starts, 20, f"{address} to be started again")
-        until(lambda: fleet.count("stranger") > strangers + 2, 30, f"{address} to be turned away, and to try again")
+        until(lambda: outcast.output().count(f"{address} is starting") > starts, f"{address} to be started again")
+        until(lambda: fleet.count("stranger") > strangers + 2, f"{address} to be turned away, and to try again")
         self.assertEqual(fleet.states()[address], "unreachable")
         answers = stage.ask()
         self.assertEqual([answer.whole() for answer in answers], stage.expected)
@@ -217,7 +227,7 @@ class KillsTest(unittest.TestCase):
 
         starts = outcast.output().count(f"{address} is starting")
         fleet.admit(outcast)
-        fleet.await_state(address, "ready", 20)
+        fleet.await_state(address, "ready")
         self.assertEqual(outcast.output().count(f"{address} is starting"), starts)
 
 

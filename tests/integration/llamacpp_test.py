@@ -7,7 +7,7 @@ import subprocess
 import tempfile
 import unittest
 
-from support import STATOR, Engine, Fleet, http, until
+from support import PATIENCE, STATOR, Engine, Fleet, http, until
 
 STORY = ("Once upon a time there was a little girl named Lily who loved to play in the park with her red ball. "
          "One day she and her friend Tom saw a big dog")
@@ -42,8 +42,8 @@ workers:
         return status, json.loads(answer)
 
     def test_1_keeps_the_worker_protocol(self):
-        checked = subprocess.run([STATOR, "worker", "test", "worker/real-0", "--run-dir", self.folder / "fleet-run"],
-                                 capture_output=True, text=True, timeout=120)
+        checked = subprocess.run([STATOR, "worker", "test", "worker/real-0", "--timeout", "1min", "--run-dir",
+                                  self.folder / "fleet-run"], capture_output=True, text=True, timeout=PATIENCE)
         self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
         self.assertRegex(checked.stdout, r"(?m)^ok +files ")
 
@@ -73,9 +73,9 @@ workers:
         port = self.engine.port
         self.engine.process.send_signal(signal.SIGKILL)
         self.engine.process.wait()
-        until(lambda: self.chat("hello", max_tokens=2)[0] == 503, 10, "the fleet to say that nobody serves the model")
+        until(lambda: self.chat("hello", max_tokens=2)[0] == 503, "the fleet to say that nobody serves the model")
         type(self).engine = Engine(self.folder, slots=2, context=1024, port=port)
-        until(lambda: self.chat("hello", max_tokens=2)[0] == 200, 20, "the model to be served again")
+        until(lambda: self.chat("hello", max_tokens=2)[0] == 200, "the model to be served again")
 
 
 if __name__ == "__main__":

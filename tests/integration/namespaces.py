@@ -5,6 +5,7 @@ import ctypes
 import os
 import pathlib
 import re
+import secrets
 import signal
 import subprocess
 import threading
@@ -88,7 +89,7 @@ class Network:
     """A switch with so many machines, gone when the with block ends."""
 
     def __init__(self, machines):
-        self.switch = f"stator-{os.getpid()}"
+        self.switch = f"stator-{os.getpid()}-{secrets.token_hex(2)}"    # A number may have been that of a test which was killed
         ip("netns", "add", self.switch)
         self.machines = []
         try:

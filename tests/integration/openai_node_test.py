@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
-from support import CLIENTS, Fleet, until
+from support import CLIENTS, PATIENCE, Fleet, until
 
 SCRIPT = pathlib.Path(__file__).with_name("openai_node.mjs")
 
@@ -16,10 +16,10 @@ class OpenAINodeTest(unittest.TestCase):
     def test_the_client_finds_everything_where_it_expects_it(self):
         with tempfile.TemporaryDirectory() as folder, Fleet(folder) as fleet:
             command = ["node", SCRIPT, f"{fleet.url}/v1", CLIENTS / "node"]
-            done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+            done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE)
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             self.assertEqual(done.stdout.count("ok "), 6)
-            until(lambda: fleet.metric("stator_requests_running", "frontend/0") == 0, 10, "what the client left to end")
+            until(lambda: fleet.metric("stator_requests_running", "frontend/0") == 0, "what the client left to end")
 
 
 if __name__ == "__main__":

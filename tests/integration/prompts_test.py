@@ -6,7 +6,7 @@ import subprocess
 import tempfile
 import unittest
 
-from support import ROOT, STATOR, Engine, Fleet, http, until
+from support import PATIENCE, ROOT, STATOR, Engine, Fleet, http, until
 
 TEMPLATES = ROOT / "tests/data/chat_templates"
 CONVERSATIONS = json.loads((TEMPLATES / "contexts.json").read_text())["contexts"]
@@ -41,13 +41,14 @@ frontend: {{ check_every: {check_every} }}
         return fleet
 
     def said(self, fleet):
-        """What the frontend says of its prompts."""
-        seen = subprocess.run([STATOR, "ps", "--run-dir", fleet.folder / "fleet-run"], capture_output=True, text=True, timeout=60)
+        """What the frontend says of its prompts; nothing where it does not say it in time."""
+        ps = [STATOR, "ps", "--run-dir", fleet.folder / "fleet-run"]
+        seen = subprocess.run(ps, capture_output=True, text=True, timeout=PATIENCE)
         line = [line for line in seen.stdout.splitlines() if line.startswith("frontend/0")]
         return line[0].partition("prompts of model are ")[2] if line else ""
 
     def settled(self, fleet):
-        return until(lambda: "until" not in (said := self.said(fleet)) and said, 60, "the frontend to know who makes prompts")
+        return until(lambda: "until" not in (said := self.said(fleet)) and said, "the frontend to know who makes prompts")
 
     def send(self, fleet, conversation):
         """Sends a golden conversation; returns the HTTP status."""
@@ -66,10 +67,10 @@ frontend: {{ check_every: {check_every} }}
             status = self.send(fleet, conversation)
             self.assertIn(status, (200, 400), name)    # What does not fit the engine's small context is refused afterwards.
             if fleet.metric("stator_memo_prompts_total") > made:
-                until(lambda: fleet.metric("stator_prompts_checked_total") > checked, 20, f"{name} to be compared")
+                until(lambda: fleet.metric("stator_prompts_checked_total") > checked, f"{name} to be compared")
         self.assertEqual(fleet.metric("stator_prompts_differing_total"), 0, self.said(fleet))
         self.assertGreaterEqual(fleet.metric("stator_prompts_checked_total"), len(CONVERSATIONS))
-        self.assertEqual(self.said(fleet), "made here")
+        self.assertEqual(self.settled(fleet), "made here")
 
     def test_1_a_real_model(self):
         fleet = self.fleet("smollm2")

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import pathlib
+import random
 import signal
 import socket
 import subprocess
@@ -13,8 +14,10 @@ import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 STATOR = pathlib.Path(os.environ.get("STATOR", ROOT / "build/release/stator"))
-NOBODY = {"": {"state": "unknown", "restarts": 0, "pid": 0}}
 CLIENTS = pathlib.Path(os.environ.get("STATOR_CLIENTS", ROOT / "build/clients"))
+PATIENCE = 120    # Seconds that may pass before what must happen has: only what never comes is missed by it
+PORTS = range(10000, 60000)
+taken = []        # What keeps the ports of this program
 
 
 def has_ipv6():
@@ -28,25 +31,37 @@ def has_ipv6():
 
 
 def free_port():
-    """A TCP port that nobody listens on now. The system does not give it out again soon."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return listener.getsockname()[1]
+    """A TCP port that nobody listens on, and that nobody else who asks here gets before this program ends.  It is none that the
+    system gives to whoever connects, or binds without a number."""
+    first, last = map(int, pathlib.Path("/proc/sys/net/ipv4/ip_local_port_range").read_text().split())
+    ours = [port for port in PORTS if not first <= port <= last] or list(PORTS)
+    for port in random.sample(ours, len(ours)):
+        claim = socket.socket(socket.AF_UNIX)
+        try:
+            claim.bind(f"\0stator-test-port-{port}")
+            with socket.socket() as listener:
+                listener.bind(("127.0.0.1", port))
+        except OSError:
+            claim.close()
+        else:
+            taken.append(claim)
+            return port
+    raise AssertionError("every port is taken")
 
 
-def until(condition, seconds, what):
-    """Waits until condition () gives something true and returns that; raises after so many seconds."""
-    deadline = time.monotonic() + seconds
+def until(condition, what):
+    """Waits until condition () gives something true and returns that; raises when patience is at its end."""
+    deadline = time.monotonic() + PATIENCE
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() > deadline:
-            raise AssertionError(f"waited {seconds} s for {what}")
+            raise AssertionError(f"waited {PATIENCE} s for {what}")
         time.sleep(0.02)
 
 
-def http(url, body=None, headers=None, timeout=60):
+def http(url, body=None, headers=None, timeout=PATIENCE):
     """Asks for a page, posts JSON when there is a body; returns (status, bytes), (0, b"") when nobody answers."""
     request = urllib.request.Request(url, None if body is None else json.dumps(body).encode(), headers or {})
     if body is not None:
@@ -78,12 +93,12 @@ class Program:
     def output(self):
         return self.log.read_text(errors="replace")
 
-    def stop(self, seconds=20):
-        """Asks it to end, insists after so many seconds; returns its exit code."""
+    def stop(self):
+        """Asks it to end, insists when patience is at its end; returns its exit code."""
         if self.process.poll() is None:
             self.process.terminate()
         try:
-            return self.process.wait(seconds)
+            return self.process.wait(PATIENCE)
         except subprocess.TimeoutExpired:
             self.process.kill()
             return self.process.wait()
@@ -98,7 +113,7 @@ class Engine(Program):
         words = [word for key, value in options.items() for word in (f"--{key}", value)]
         super().__init__([ROOT / "scripts/engine", "run", model, "--port", self.port, *words], folder, name)
         try:
-            until(self.is_ready, 120, f"{model} to be ready")
+            until(self.is_ready, f"{model} to be ready")
         except AssertionError:
             self.stop()
             raise
@@ -116,27 +131,36 @@ class View:
         """Where its url can be reached, while the with block runs."""
         return contextlib.nullcontext()
 
+    missed = None    # Actors that were not on pages of figures in time, as the last page counts them
+
+    def page(self):
+        """Its figures, of all who can be reached; None where one of them did not say his in time."""
+        with self.inside():
+            lines = http(f"{self.url}/metrics")[1].decode().splitlines()
+        before, self.missed = self.missed, [line for line in lines if line.startswith("stator_scrapes_missed_total{")]
+        return lines if self.missed and self.missed == before else None
+
     def metric(self, name, labels=""):
         """The sum of the samples of a metric that have this in their labels."""
-        with self.inside():
-            text = http(f"{self.url}/metrics")[1].decode()
-        lines = [line for line in text.splitlines() if line.startswith(name + "{") and labels in line]
-        return sum(float(line.rsplit(" ", 1)[1]) for line in lines)
+        lines = until(self.page, "figures of everybody")
+        return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(name + "{") and labels in line)
 
     def actors(self):
         """What every actor says; one that says nothing while nobody can be asked."""
         try:
-            return json.loads(self.stator("ps", "--json", "--timeout", "1s")[1])["actors"]
+            return json.loads(self.stator("ps", "--json", "--timeout", "3s")[1])["actors"]
         except (json.JSONDecodeError, KeyError):
             return [{"address": "", "state": "unknown"}]
 
     def processes(self):
-        """What the hosts say, by name; one row that says nothing while they cannot be asked."""
+        """What the hosts that can be reached say, by name."""
+        return until(self.processes_if_said, "the hosts to say what they run")
+
+    def processes_if_said(self):
         hosts = [actor for actor in self.actors() if actor["address"].startswith("host/")]
-        try:
-            return {process["name"]: process for host in hosts for process in host["runs"]["processes"]} or NOBODY
-        except KeyError:
-            return NOBODY
+        hosts = [host for host in hosts if host["state"] not in ("unreachable", "gone")]
+        return all("runs" in host for host in hosts) and {process["name"]: process for host in hosts
+                                                          for process in host["runs"]["processes"]}
 
 
 class Fleet(Program, View):
@@ -150,7 +174,7 @@ class Fleet(Program, View):
         super().__init__([STATOR, "up", config, "--port", self.port, "--state-dir", folder / f"{name}-state",
                           "--run-dir", self.run_dir, *words], logs or folder, name, environment)
         try:
-            until(self.is_ready, 60, "the fleet to be ready")
+            until(self.is_ready, "the fleet to be ready")
         except AssertionError:
             self.stop()
             raise

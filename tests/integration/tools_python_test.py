@@ -12,7 +12,7 @@ import unittest
 
 import openai
 
-from support import ROOT, Engine, Fleet, until
+from support import PATIENCE, ROOT, Engine, Fleet, until
 
 TOOLS = [{"type": "function", "function": {"name": "get_weather", "description": "The weather of a place.", "parameters": {
     "type": "object", "properties": {"place": {"type": "string"}}, "required": ["place"]}}}]
@@ -33,7 +33,7 @@ class Script(http.server.BaseHTTPRequestHandler):
         pass
 
     def forward(self, path, body=None):
-        with_engine = http.client.HTTPConnection("127.0.0.1", self.engine.port, timeout=60)
+        with_engine = http.client.HTTPConnection("127.0.0.1", self.engine.port, timeout=PATIENCE)
         with_engine.request("POST" if body is not None else "GET", path, body, {"Content-Type": "application/json"})
         answer = with_engine.getresponse()
         status, content = answer.status, answer.read()
@@ -93,8 +93,8 @@ frontend: {{ check_every: 1 }}
 """)
         cls.fleet = Fleet(folder, config=config)
         cls.addClassCleanup(cls.fleet.stop)
-        until(lambda: cls.fleet.metric("stator_local_prompts") == 1, 30, "prompts to be made by the frontend")
-        cls.client = openai.OpenAI(base_url=f"{cls.fleet.url}/v1", api_key="any", max_retries=0, timeout=60)
+        until(lambda: cls.fleet.metric("stator_local_prompts") == 1, "prompts to be made by the frontend")
+        cls.client = openai.OpenAI(base_url=f"{cls.fleet.url}/v1", api_key="any", max_retries=0, timeout=PATIENCE)
         cls.addClassCleanup(cls.client.close)
 
     def ask(self, text, messages=ASKED, **options):
@@ -144,7 +144,7 @@ frontend: {{ check_every: 1 }}
         checked = self.fleet.metric("stator_prompts_checked_total")
         again = self.ask("It is sunny in both.", [*ASKED, message, *results]).choices[0]
         self.assertEqual((again.message.content, again.finish_reason), ("It is sunny in both.", "stop"))
-        until(lambda: self.fleet.metric("stator_prompts_checked_total") > checked, 20, "the prompt to be compared")
+        until(lambda: self.fleet.metric("stator_prompts_checked_total") > checked, "the prompt to be compared")
         self.assertEqual(self.fleet.metric("stator_prompts_differing_total"), 0)
 
 

@@ -5,7 +5,7 @@ import subprocess
 import tempfile
 import unittest
 
-from support import STATOR
+from support import PATIENCE, STATOR
 
 GOOD = """version: 1
 models:
@@ -97,7 +97,7 @@ class WrongTest(unittest.TestCase):
 
     def check(self, *words):
         done = subprocess.run([STATOR, "check", self.file, "--state-dir", self.file.parent, *words], capture_output=True,
-                              timeout=20, check=False)
+                              timeout=PATIENCE, check=False)
         self.assertEqual(done.stdout, b"")
         return done.returncode, done.stderr.decode()
 

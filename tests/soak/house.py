@@ -34,8 +34,8 @@ class House(Fleet):
         self.run_dir = self.folder / f"{name}-run"
         super().__init__(folder, config=self.config, name=name, logs=self.logs, environment=environment)
 
-    def stop(self, seconds=20):
-        code = super().stop(seconds)
+    def stop(self):
+        code = super().stop()
         if self.has_log_disk:
             subprocess.run(["umount", "-l", self.logs], check=False)
             self.has_log_disk = False

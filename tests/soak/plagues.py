@@ -36,7 +36,7 @@ def expect(condition, sentence):
 def rises(house, by, name, labels="", address=""):
     """Gives a function that waits until a count is higher, by so much, than it was when this was called."""
     before = house.figure(name, labels, address)
-    return lambda: until(lambda: house.figure(name, labels, address) >= before + by, 20, f"{name} {labels} to count {by}")
+    return lambda: until(lambda: house.figure(name, labels, address) >= before + by, f"{name} {labels} to count {by}")
 
 
 def at_once(count, function):
@@ -186,7 +186,7 @@ def vanish(house):
             client.recv(100)
         client.close()
     counted()
-    until(house.is_idle, 20, "the work for them to end")
+    until(house.is_idle, "the work for them to end")
     return "1,000 left"
 
 
@@ -262,7 +262,7 @@ def stopped_follower(house):
         expect(house.serves(), "no request was served meanwhile")
         tail.send_signal(signal.SIGCONT)
         source.publish(1)
-        until(lambda: house.figure("stator_broker_batches_total", 'result="fanned_out"') >= count, 30, "all to be fanned out")
+        until(lambda: house.figure("stator_broker_batches_total", 'result="fanned_out"') >= count, "all to be fanned out")
         expect(tail.poll() is None, "the follower ended")
     finally:
         source.unregister()
@@ -284,7 +284,7 @@ def full_log_disk(house):
     limits = {}
     house.reconfigure("observability: { log_level: debug }\n")    # So that each process says what it has reloaded
     processes = len(house.processes())
-    until(lambda: house.output().count("reloaded: observability.log_level") >= processes, 10, "every process to reload")
+    until(lambda: house.output().count("reloaded: observability.log_level") >= processes, "every process to reload")
     if house.has_log_disk:
         with open(filler, "wb", buffering=0) as disk:
             try:
@@ -301,14 +301,14 @@ def full_log_disk(house):
             os.kill(pid, signal.SIGHUP)    # Which is worth a line
         return all(count > before[address] for address, count in lost_lines(house).items())
 
-    until(each_has_lost_one, 20, "every process to count a lost line")
+    until(each_has_lost_one, "every process to count a lost line")
     expect(house.serves(), "no request is served without a log")
     filler.unlink(missing_ok=True)
     for pid, limit in limits.items():
         house.limit(pid, resource.RLIMIT_FSIZE, limit)
     os.truncate(house.log, 0)
     house.reconfigure("")
-    until(lambda: house.output().count("could not be written") == processes, 10, "every process to tell the lost lines")
+    until(lambda: house.output().count("could not be written") == processes, "every process to tell the lost lines")
     return "lost, counted, told"
 
 
@@ -323,7 +323,7 @@ def no_descriptors(house):
             house.serves()    # Perhaps
         finally:
             house.limit(pid, resource.RLIMIT_NOFILE, before)
-        until(lambda: pathlib.Path(f"/proc/{pid}").exists(), 1, f"{name} to live")
+        until(lambda: pathlib.Path(f"/proc/{pid}").exists(), f"{name} to live")
     expect(house.figure("stator_peers_turned_away_total") > 0, "nobody was turned away")
     return f"{len(house.processes())} processes"
 
@@ -370,8 +370,8 @@ def no_memory(house):
             answer = status_of(ask(small, chat("mock", "x" * (60 * MIB))))
         except OSError:
             answer = 0
-        until(lambda: small.processes().get("core", core) != core, 10, "the core to be started again")
-        until(small.serves, 30, "the fleet to serve again")
+        until(lambda: small.processes().get("core", core) != core, "the core to be started again")
+        until(small.serves, "the fleet to serve again")
         expect("out of memory" in small.output(), "the core ended without a word")
     return f"answered with {answer}, started again"
 
@@ -392,8 +392,8 @@ def clock_steps(house):
             while time.monotonic() < deadline:
                 expect(small.serves(), f"no request is served where the clock is wrong by {hours} h")
         small.kill("worker/mock-0")
-        until(lambda: small.incarnation("worker/mock-0") > before, 20, "the worker to be back, and the newer one")
-        until(small.serves, 10, "it to serve")
+        until(lambda: small.incarnation("worker/mock-0") > before, "the worker to be back, and the newer one")
+        until(small.serves, "it to serve")
     return "an hour ahead, an hour back"
 
 
@@ -403,11 +403,11 @@ def reload(house):
     for level in ("debug", "info") * 5:
         os.truncate(house.log, 0)
         house.reconfigure(f"observability: {{ log_level: {level} }}\n" if level != "info" else "")
-        until(lambda: house.output().count("reloaded: observability.log_level") == processes, 10, "every process to reload")
+        until(lambda: house.output().count("reloaded: observability.log_level") == processes, "every process to reload")
     house.reconfigure("indexer: { instances: 2 }\n")
-    until(lambda: "a reload cannot change indexer.instances" in house.output(), 10, "the refusal")
+    until(lambda: "a reload cannot change indexer.instances" in house.output(), "the refusal")
     house.reconfigure("")
-    until(lambda: "reloaded: nothing has changed" in house.output(), 10, "all to be as before")
+    until(lambda: "reloaded: nothing has changed" in house.output(), "all to be as before")
     return "10 reloads, 1 refused"
 
 
