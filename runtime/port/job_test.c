@@ -56,7 +56,7 @@ test_every_job_runs_elsewhere_and_ends_here (void **state)
     static work_t works [JOBS];
     fixture_init (&tally.fixture);
     s_start_all (&tally, works);
-    fixture_run (&tally.fixture, 20 * SECOND);
+    fixture_run (&tally.fixture);
     assert_int_equal (tally.elsewhere, JOBS);
     assert_int_equal (tally.lost, 0);
     for (int i = 0; i < JOBS; i++)
@@ -109,7 +109,7 @@ test_jobs_run_side_by_side (void **state)
     pthread_barrier_init (&meeting.barrier, NULL, 2);
     for (int i = 0; i < 2; i++)
         meeting.fixture.port->table->job_start (meeting.fixture.port, s_meet, s_on_met, &meeting, &meeting);
-    fixture_run (&meeting.fixture, 20 * SECOND);
+    fixture_run (&meeting.fixture);
     pthread_barrier_destroy (&meeting.barrier);
     fixture_fini (&meeting.fixture);
 }

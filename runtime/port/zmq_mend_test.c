@@ -43,7 +43,7 @@ s_speak (fixture_t *fixture, inbox_t *inbox, port_socket_t *dealer)
 {
     inbox->wanted = inbox->count + 1;
     assert_int_equal (fixture->port->table->socket_send (dealer, (span_t []){ SPAN ("x") }, 1), STATUS_OK);
-    fixture_run (fixture, 10 * SECOND);
+    fixture_run (fixture);
     assert_int_equal (inbox->count, inbox->wanted);
 }
 

@@ -15,7 +15,7 @@
 #include "runtime/port/real_port.h"
 #include "simulator/port/sim_port.h"
 
-enum { WATCHDOG_SECONDS = 60 };
+enum { WATCHDOG_SECONDS = 240 };
 
 void
 scene_hear (scene_t *scene, const char *word)
