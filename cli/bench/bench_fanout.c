@@ -21,9 +21,9 @@
 enum {
     FOLLOWERS_MAX = 64,
     AHEAD = 400,               //  Messages the feeder may be ahead of the slowest: fewer than any queue holds
-    PATIENCE_MS = 10000,       //  Silence after which something was lost
+    PATIENCE_MS = 60000,       //  Silence after which something was lost
     JOIN_MS = 20,              //  Between two attempts to be heard
-    JOIN_TRIES = 250,          //  Attempts
+    JOIN_TRIES = 5000,         //  Attempts
     ROUNDS = 6,                //  The least of these counts
     LEASE_MS = 600000,         //  Longer than the bench
     WARM_SHARE = 10,           //  This part of the messages is not counted

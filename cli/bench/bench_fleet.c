@@ -6,7 +6,7 @@
 
 #include "cli/caller.h"
 
-enum { ASK_MS = 1000, PATIENCE_S = 30, ACTORS_MEMORY = 4 << 20 };
+enum { ASK_MS = 10000, PATIENCE_S = 120, ACTORS_MEMORY = 4 << 20 };
 static const double PAUSE_S = 0.02;
 
 static status_t

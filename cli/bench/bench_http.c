@@ -17,7 +17,7 @@
 #include "cli/bench/bench_load.h"
 #include "cli/environment.h"
 
-enum { ITL_US = 5740, MODELS_PATIENCE_S = 20, ROUNDS_MAX = 6 };
+enum { ITL_US = 5740, MODELS_PATIENCE_S = 120, ROUNDS_MAX = 6 };
 
 //  The processes of a fleet.
 enum { BROKER, CORE, FRONTEND, WORKER, PARTS };

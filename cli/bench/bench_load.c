@@ -20,7 +20,7 @@ enum {
     TAIL_SIZE = sizeof LAST_CHUNK - 1,
     REQUEST_MAX = 2048,
     READ_SIZE = 65536,
-    PATIENCE_MS = 30000,
+    PATIENCE_MS = 120000,
     QUIET_MS = 300,
     SPARE_FILES = 64,
     AWAITED_MAX = 32,

@@ -9,6 +9,7 @@ import banned
 import headers
 import layering
 import mutants
+import patience
 import ports
 import sizes
 import text
@@ -18,7 +19,7 @@ from tree import Tree
 
 CHECKS = [tools.FORMAT, layering.CHECK, ports.CHECK, words.CHECK, banned.CHECK, headers.FRAMES, headers.SENTENCES, sizes.LINES,
           sizes.FILES, sizes.FUNCTIONS, text.CHECK, text.LINKS, tools.SHELL, tools.SPELLING, tools.PYTHON,
-          mutants.CHECK]
+          mutants.CHECK, patience.CHECK]
 
 
 def prove(check, case):

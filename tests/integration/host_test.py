@@ -371,7 +371,7 @@ class HostTest(unittest.TestCase):
         text = FLEET.replace("{ engine: mock, count: 2 }", json.dumps(broken)).replace("delay: 100ms", "delay: 1ms")
         words = [STATOR, "run", self.config(text), "--port", "0", "--run-dir", self.folder / "run", "--state-dir",
                  self.folder / "state"]
-        done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=False)    # A model may take ten minutes
+        done = subprocess.run(words, capture_output=True, text=True, timeout=PATIENCE, check=False)    # A model may have longer
         self.assertEqual(done.returncode, 1)
         self.assertRegex(done.stderr, r"engine/broken-0 ended with exit code 3; restart \d follows; its last words, of "
                          + re.escape(f"{self.folder}/run/engine-broken-0.log") + ":\n    cannot open the model\n")

@@ -12,7 +12,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests/integration"), str(ROOT / "examples/python")]
 
-from support import STATOR, Fleet, http  # noqa: E402
+from support import PATIENCE, STATOR, Fleet, http, until  # noqa: E402
 
 LOG_DISK = "1m"
 SMALL = "version: 1\nmodels: [ { name: mock } ]\nworkers: [ { engine: mock, count: 2, mock: { speed: 4 } } ]\n"
@@ -71,10 +71,15 @@ class House(Fleet):
 
     def figures(self):
         """What every actor counts, as {(address, name, labels): value}."""
-        done = subprocess.run([STATOR, "ps", "--json", "--run-dir", self.run_dir], capture_output=True,
-                              text=True, check=False)
         return {(actor["address"], figure["name"], figure["labels"]): figure["value"]
-                for actor in json.loads(done.stdout)["actors"] for figure in (actor.get("status") or {}).get("figures", [])}
+                for actor in until(self.actors_if_all_say, "every actor to say how he is")
+                for figure in actor.get("status", {}).get("figures", [])}
+
+    def actors_if_all_say(self):
+        """Nothing where one that may be asked did not answer in time."""
+        actors = self.actors()
+        asked = [actor for actor in actors if actor.get("entry", {"endpoint": "broker"})["endpoint"]]
+        return all("status" in actor for actor in asked) and actors
 
     def figure(self, name, labels="", address=""):
         return sum(value for (who, what, which), value in self.figures().items()
@@ -86,7 +91,7 @@ class House(Fleet):
         client.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
         if receive_buffer:
             client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
-        client.settimeout(60)
+        client.settimeout(PATIENCE)
         client.connect(("127.0.0.1", self.port))
         return client
 
