@@ -5,9 +5,9 @@
 #include "kv/index/guess.h"
 
 enum {
-    NAMESPACES_MAX = 4096,
-    RANKS_MAX = 1024,
-    PENDING_MAX = 4000000,
+    NAMESPACES_MAX = 4096,    //  Beyond them what is stored is refused
+    RANKS_MAX = 1024,         //  Of a source, likewise
+    PENDING_MAX = 4000000,    //  Blocks, where the options say no other bound
     SWEEP_STEPS = 100,        //  Of one call
     EXPIRED_BLOCKS = 1024,    //  Blocks that one call forgets, about
     PIECES = 12,              //  Of memory that one call frees
@@ -16,8 +16,8 @@ enum {
     LEARNT_BLOCKS = 128,      //  Of a prefill, that one call takes into a guess
     LEAVES_AT_ONCE = 64,      //  Namespaces that what is over leaves in the call that ends it,
     LEAVES_A_CALL = 4,        //  and in each that follows and may have something enter one
-    BLOCK_BYTES = 100,
-    ROOM_UNSAID = 4096    //  Blocks that an engine is guessed to have room for where it does not say
+    BLOCK_BYTES = 100,        //  Of memory, for each block of the bound
+    ROOM_UNSAID = 4096        //  Blocks that an engine is guessed to have room for where it does not say
 };
 
 //  A guess of a namespace.
