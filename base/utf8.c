@@ -113,6 +113,8 @@ size_t
 utf8_valid_prefix (span_t text)
 {
     size_t at = utf8_ascii_prefix (text);
+    if (at == text.size)
+        return at;
     while (at < text.size && s_is_right (text, at)) {
         at = text.size - at < BLOCK ? text.size : at + BLOCK;
         if (text.data [at - 1] < 0x80)
