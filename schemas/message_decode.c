@@ -45,6 +45,20 @@ s_fail_kind (decoder_t *self, const char *wanted, const pack_item_t *item)
     return error_set (self->error, STATUS_INVALID, "must be %s, is %s", wanted, pack_kind_name (item->kind));
 }
 
+//  And most arrays, of which the elements follow.
+static status_t
+s_next_array (decoder_t *self, uint64_t *count)
+{
+    pack_item_t array;
+    if (pack_take_array (&self->pack, count))
+        return STATUS_OK;
+    status_t status = s_next (self, &array);
+    if (status)
+        return status;
+    *count = array.number;
+    return array.kind == PACK_ARRAY ? STATUS_OK : s_fail_kind (self, "an array", &array);
+}
+
 static status_t
 s_read_integer (decoder_t *self, message_field_kind_t kind, const pack_item_t *item, void *value)
 {
@@ -287,16 +301,14 @@ s_read_map (decoder_t *self, const message_type_t *type, void *out)
 static status_t
 s_read_array (decoder_t *self, const message_type_t *type, void *out)
 {
-    pack_item_t array;
-    status_t status = s_next (self, &array);
+    uint64_t count;
+    status_t status = s_next_array (self, &count);
     if (status)
         return status;
-    if (array.kind != PACK_ARRAY)
-        return s_fail_kind (self, "an array", &array);
-    size_t known = array.number < type->field_count ? array.number : type->field_count;
+    size_t known = count < type->field_count ? count : type->field_count;
     for (size_t i = 0; i < known && !status; i++)
         status = s_read_field (self, &type->fields [i], out);
-    for (uint64_t i = known; i < array.number && !status; i++)
+    for (uint64_t i = known; i < count && !status; i++)
         status = pack_skip (&self->pack) ? STATUS_OK : s_fail_pack (self);
     return status ? status : s_check_all_there (self, type, ((uint64_t)1 << known) - 1);
 }

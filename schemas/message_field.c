@@ -7,23 +7,6 @@
 #include "base/utf8.h"
 
 size_t
-message_column_width (const message_field_t *field)
-{
-    if (!field->list)
-        return 0;
-    switch (field->kind) {
-    case FIELD_U32:
-        return sizeof (uint32_t);
-    case FIELD_U64:
-        return sizeof (uint64_t);
-    case FIELD_HASH128:
-        return HASH128_SIZE;
-    default:
-        return 0;
-    }
-}
-
-size_t
 message_element_size (const message_field_t *field)
 {
     return field->kind == FIELD_STRUCT ? field->structure->size : sizeof (span_t);
@@ -91,10 +74,8 @@ message_check_range (const message_range_t *range, bool negative, uint64_t numbe
 }
 
 status_t
-message_check_size (size_t size, size_t max, const char *unit, error_t *error)
+message_refuse_size (size_t size, size_t max, const char *unit, error_t *error)
 {
-    if (size <= max)
-        return STATUS_OK;
     return error_set (error, STATUS_INVALID, "has %zu %s, at most %zu are allowed", size, unit, max);
 }
 

@@ -8,7 +8,12 @@
 #include "schemas/message.h"
 
 //  Bytes of an element in a packed column; 0 where the field is none.
-size_t message_column_width (const message_field_t *field);
+static inline size_t
+message_column_width (const message_field_t *field)
+{
+    static const uint8_t widths [] = { [FIELD_U32] = 4, [FIELD_U64] = 8, [FIELD_HASH128] = HASH128_SIZE };
+    return field->list && field->kind < sizeof widths ? widths [field->kind] : 0;
+}
 
 //  Bytes of an element of a list that is no column.
 size_t message_element_size (const message_field_t *field);
@@ -54,8 +59,15 @@ uint64_t message_load (const message_range_t *range, const void *value);
 //  STATUS_INVALID where the number is out of range.  negative: it is a two's complement below zero.
 status_t message_check_range (const message_range_t *range, bool negative, uint64_t number, error_t *error);
 
+//  What message_check_size says of too many.
+status_t message_refuse_size (size_t size, size_t max, const char *unit, error_t *error);
+
 //  STATUS_INVALID where there are more than `max`.  unit: "bytes" or "elements".
-status_t message_check_size (size_t size, size_t max, const char *unit, error_t *error);
+static inline status_t
+message_check_size (size_t size, size_t max, const char *unit, error_t *error)
+{
+    return size <= max ? STATUS_OK : message_refuse_size (size, max, unit, error);
+}
 
 //  STATUS_INVALID where text is too long or not UTF-8.
 status_t message_check_text (span_t text, size_t max, error_t *error);

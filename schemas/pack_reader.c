@@ -11,7 +11,7 @@ typedef struct {
 } format_t;
 
 enum { FIXSTR_FIRST = 0xa0, FIXSTR_MAX = 31 };
-enum { FORMAT_FIRST = 0xc0, FORMAT_NIL = FORMAT_FIRST, FORMAT_UNUSED = 0xc1, FORMAT_BIN_8 = 0xc4, FORMAT_LAST = 0xdf };
+enum { FORMAT_FIRST = 0xc0, FORMAT_NIL = FORMAT_FIRST, FORMAT_UNUSED = 0xc1, FORMAT_LAST = 0xdf };
 
 static const format_t s_formats [] = {
     { PACK_NIL, 0, 0 }, { PACK_NIL, 0, 0 }, { PACK_BOOL, 0, 0 }, { PACK_BOOL, 0, 0 },            //  nil, -, false, true
@@ -157,17 +157,6 @@ pack_take_nil (pack_reader_t *self)
     if (!self->left.size || self->left.data [0] != FORMAT_NIL)
         return false;
     self->left = span_of (self->left.data + 1, self->left.size - 1);
-    return true;
-}
-
-bool
-pack_take_bin (pack_reader_t *self, span_t *bytes)
-{
-    const uint8_t *data = self->left.data;
-    if (self->left.size < 2 || data [0] != FORMAT_BIN_8 || data [1] > self->left.size - 2)
-        return false;
-    *bytes = span_of (data + 2, data [1]);
-    self->left = span_of (bytes->data + bytes->size, self->left.size - 2 - bytes->size);
     return true;
 }
 

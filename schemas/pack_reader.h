@@ -13,6 +13,9 @@
 //  Nesting of what is skipped, and items in it: who steps over more serves whoever wants to keep it busy.
 enum { PACK_DEPTH_MAX = 16, PACK_SKIPPED_MAX = 1 << 20 };
 
+//  First bytes of what comes most often: a short bin, and a short array, less its elements.
+enum { PACK_BIN_8 = 0xc4, PACK_ARRAY_FIXED = 0x90, PACK_ARRAY_FIXED_MAX = 15 };
+
 typedef enum {
     PACK_NIL,
     PACK_BOOL,      //  number: 0 or 1
@@ -50,7 +53,28 @@ bool pack_read (pack_reader_t *self, pack_item_t *item);
 bool pack_take_nil (pack_reader_t *self);
 
 //  Steps over the next item if that is a bin of at most 255 bytes, written as short as can be, and gives these.
-bool pack_take_bin (pack_reader_t *self, span_t *bytes);
+static inline bool
+pack_take_bin (pack_reader_t *self, span_t *bytes)
+{
+    const uint8_t *data = self->left.data;
+    if (self->left.size < 2 || data [0] != PACK_BIN_8 || data [1] > self->left.size - 2)
+        return false;
+    *bytes = span_of (data + 2, data [1]);
+    self->left = span_of (bytes->data + bytes->size, self->left.size - 2 - bytes->size);
+    return true;
+}
+
+//  Steps into the next item if that is an array of at most 15 elements, written as short as can be, and gives their number.
+static inline bool
+pack_take_array (pack_reader_t *self, uint64_t *count)
+{
+    uint8_t first = self->left.size ? self->left.data [0] : 0;
+    *count = first & PACK_ARRAY_FIXED_MAX;
+    if ((first ^ PACK_ARRAY_FIXED) > PACK_ARRAY_FIXED_MAX || *count >= self->left.size)
+        return false;
+    self->left = span_of (self->left.data + 1, self->left.size - 1);
+    return true;
+}
 
 //  Steps over the next item if that is this string, of at most 31 bytes and written as short as can be.
 bool pack_take_string (pack_reader_t *self, const char *string);

@@ -149,13 +149,32 @@ test_a_short_bin_is_taken_as_it_would_be_read (void **state)
         for (size_t size = 0; size <= s_readings [i].bytes.size; size++) {
             pack_reader_t reader, taker;
             pack_item_t item;
-            span_t taken, bytes = span_slice (s_readings [i].bytes, 0, size);
+            span_t taken = { 0 }, bytes = span_slice (s_readings [i].bytes, 0, size);
             pack_reader_init (&reader, bytes);
             taker = reader;
             bool is_short = size && bytes.data [0] == 0xc4 && pack_read (&reader, &item);
             assert_int_equal (pack_take_bin (&taker, &taken), is_short);
             assert_true (span_equal (taker.left, is_short ? reader.left : bytes));
             assert_true (!is_short || span_equal (taken, item.bytes));
+        }
+}
+
+//  The same of the head of a short array, whatever follows it.
+static void
+test_a_short_array_is_taken_as_it_would_be_read (void **state)
+{
+    for (unsigned first = 0; first <= UINT8_MAX; first++)
+        for (size_t size = 0; size <= 20; size++) {
+            uint8_t bytes [20] = { (uint8_t)first };
+            pack_reader_t reader, taker;
+            pack_item_t item = { 0 };
+            uint64_t count = 0;
+            pack_reader_init (&reader, span_of (bytes, size));
+            taker = reader;
+            bool is_short = size && (first & 0xf0) == 0x90 && pack_read (&reader, &item);
+            assert_int_equal (pack_take_array (&taker, &count), is_short);
+            assert_int_equal (taker.left.size, is_short ? size - 1 : size);
+            assert_true (!is_short || count == item.number);
         }
 }
 
@@ -186,6 +205,7 @@ main (void)
         cmocka_unit_test (test_skipping_takes_one_item_and_all_in_it),
         cmocka_unit_test (test_what_is_skipped_has_a_bound),
         cmocka_unit_test (test_a_short_bin_is_taken_as_it_would_be_read),
+        cmocka_unit_test (test_a_short_array_is_taken_as_it_would_be_read),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }
