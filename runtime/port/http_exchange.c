@@ -1,6 +1,7 @@
 #include "runtime/port/http_exchange.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #include "base/bug.h"
 #include "base/memory.h"
@@ -150,29 +151,38 @@ s_write_head (port_exchange_t *self, http_response_t *response)
     http_response_render (response, http_connection_output (self->connection));
 }
 
-//  Printing it would be most of what a token costs here.
-static void
-s_write_size_line (buffer_t *output, size_t size)
+static uint8_t *
+s_put (uint8_t *to, span_t bytes)
 {
-    char line [SIZE_LINE_MAX];
-    char *first = line + sizeof line;
-    *--first = '\n';
-    *--first = '\r';
+    if (bytes.size)
+        memcpy (to, bytes.data, bytes.size);
+    return to + bytes.size;
+}
+
+//  Printing it would be most of what a token costs here.
+static uint8_t *
+s_put_size_line (uint8_t *to, size_t size)
+{
+    char digits [2 * sizeof size];
+    size_t first = sizeof digits;
     do
-        *--first = "0123456789abcdef" [size % 16];
+        digits [--first] = "0123456789abcdef" [size % 16];
     while (size /= 16);
-    buffer_append (output, span_of (first, (size_t)(line + sizeof line - first)));
+    while (first < sizeof digits)
+        *to++ = (uint8_t)digits [first++];
+    return s_put (to, SPAN ("\r\n"));
 }
 
 static void
 s_write_body (port_exchange_t *self, span_t bytes, buffer_t *output)
 {
-    buffer_reserve (output, SIZE_LINE_MAX + bytes.size + 2);
+    uint8_t *begin = buffer_reserve (output, SIZE_LINE_MAX + bytes.size + 2), *end = begin;
     if (self->is_chunked)
-        s_write_size_line (output, bytes.size);
-    buffer_append (output, bytes);
+        end = s_put_size_line (end, bytes.size);
+    end = s_put (end, bytes);
     if (self->is_chunked)
-        buffer_append (output, SPAN ("\r\n"));
+        end = s_put (end, SPAN ("\r\n"));
+    buffer_commit (output, (size_t)(end - begin));
 }
 
 static void
