@@ -10,7 +10,6 @@
 enum {
     SENTENCE_SIZE = 128,
     SMALL = 1024,
-    LINE = 64,              //  Bytes of a line of the machine's caches
     LARGE_PAGE = 2 << 20    //  Bytes of a large page
 };
 
@@ -46,7 +45,7 @@ memory_new (size_t size)
 void *
 memory_new_table (size_t size)
 {
-    size_t unit = size < LARGE_PAGE ? LINE : LARGE_PAGE;
+    size_t unit = size < LARGE_PAGE ? MEMORY_LINE : LARGE_PAGE;
     size_t whole = (size + unit - 1) / unit * unit;
     void *memory = s_checked (aligned_alloc (unit, whole ? whole : unit), size);
     if (unit == LARGE_PAGE)

@@ -8,6 +8,8 @@
 
 #include <stddef.h>
 
+enum { MEMORY_LINE = 64 };    //  Bytes of a line of the machine's caches
+
 //  Zeroed memory; never NULL.  Gives it: memory_free.
 void *memory_new (size_t size) __attribute__ ((malloc, alloc_size (1)));
 
@@ -25,6 +27,17 @@ char *memory_copy (const void *data, size_t size);
 char *memory_copy_string (const char *string);
 
 void memory_free (void *memory);
+
+//  These bytes are used soon: meanwhile they are brought into the machine's caches.  Only a hint, which reads nothing.
+static inline void
+memory_expect (const void *memory, size_t size)
+{
+    const char *bytes = memory;
+    for (size_t at = 0; at < size; at += MEMORY_LINE)
+        __builtin_prefetch (bytes + at);
+    if (size)
+        __builtin_prefetch (bytes + size - 1);
+}
 
 //  Ends the process with a sentence on standard error: there is no memory for `what`, as "64 bytes" or "a thread".
 void memory_give_up (const char *what) __attribute__ ((noreturn));

@@ -156,6 +156,10 @@ void stream_start (
 void stream_start_encoded (
     call_t *self, actor_t *actor, span_t address, const message_type_t *type, buffer_t *request, uint64_t credit);
 
+//  Items of these calls are coming, of STREAM_TOGETHER at most: brings nearer what is touched then, and lets those who listen
+//  do the same (stream.c).  NULL in place of a call is fine, and so is one that is no stream.
+void stream_expect (call_t *const *calls, size_t count);
+
 //  An item of its stream arrived at `now_ns`, or the end (stream.c).
 void stream_take_item (call_t *self, uint64_t position, span_t body, uint64_t now_ns);
 void stream_take_end (call_t *self, uint64_t position, span_t body);

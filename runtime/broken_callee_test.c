@@ -229,7 +229,9 @@ s_cheat_begin (cheat_t *self, uint64_t credit)
     s_begin ();
     s_cheat_open (self);
     replay_t request = { .to = 100 };
-    stream_options_t options = { s_on_item, s_on_end, credit, PORT_NEVER };
+    stream_options_t options = {
+        .on_item = s_on_item, .on_end = s_on_end, .credit = credit, .idle_timeout_ns = PORT_NEVER
+    };
     stream_open (&s_client ()->stream, stage_find (s_stage, "client/0"), SPAN ("server/cheat"), &replay_message,
         &request, &options, NULL);
     stage_run (s_stage, REALM_SECOND);

@@ -165,7 +165,9 @@ s_publish (int batches)
 static void
 s_open (int number, const message_type_t *type, const void *request, uint64_t credit)
 {
-    stream_options_t options = { s_on_item, s_on_end, credit, PORT_NEVER };
+    stream_options_t options = {
+        .on_item = s_on_item, .on_end = s_on_end, .credit = credit, .idle_timeout_ns = PORT_NEVER
+    };
     reading_t *reading = s_reading (number);
     stream_open (
         &reading->stream, stage_find (s_stage, "client/0"), SPAN ("teller/a"), type, request, &options, reading);

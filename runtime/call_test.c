@@ -220,7 +220,9 @@ static void
 s_open (uint64_t to, uint64_t credit, uint64_t window, uint64_t idle_ns)
 {
     replay_t request = { .to = to };
-    stream_options_t options = { s_on_item, s_on_end, credit, idle_ns };
+    stream_options_t options = {
+        .on_item = s_on_item, .on_end = s_on_end, .credit = credit, .idle_timeout_ns = idle_ns
+    };
     s_client ()->window = window;
     stream_open (&s_client ()->stream, stage_find (s_stage, "client/0"), SPAN ("server/a"), &replay_message, &request,
         &options, NULL);

@@ -137,6 +137,25 @@ s_close (size_t number, fate_t fate)
     voice->fate = fate;
 }
 
+//  What listeners were told of items, in order: the stream's number, and the step before it came, or HANDED_OVER.
+enum { HANDED_OVER = STREAM_STEPS };
+
+static struct {
+    size_t numbers [EACH * (STREAM_STEPS + 1)];    //  See above
+    unsigned steps [EACH * (STREAM_STEPS + 1)];    //  Likewise
+    size_t count;                                  //  How many
+    bool closed;                                   //  Nothing is taken down
+} s_diary = { .closed = true };
+
+static void
+s_take_down (size_t number, unsigned step)
+{
+    if (s_diary.closed)
+        return;
+    s_diary.numbers [s_diary.count] = number;
+    s_diary.steps [s_diary.count++] = step;
+}
+
 static listener_t *
 s_listener (size_t number)
 {
@@ -149,12 +168,19 @@ s_ear (size_t number)
     return &s_listener (number)->ears [number % EACH];
 }
 
+static void
+s_on_coming (const void *arg, unsigned step)
+{
+    s_take_down (((const ear_t *)arg)->number, step);
+}
+
 static uint64_t
 s_on_item (void *self_, void *arg, uint64_t position, const void *message)
 {
     listener_t *self = self_;
     ear_t *ear = arg;
     const replayed_batch_t *item = message;
+    s_take_down (ear->number, HANDED_OVER);
     assert_int_equal (item->wall_ns, ear->number);
     assert_int_equal (item->sequence, ear->heard);
     assert_int_equal (position, ear->heard);
@@ -187,7 +213,11 @@ s_listen (size_t number)
 {
     ear_t *ear = s_ear (number);
     replay_t request = { .from = number };
-    stream_options_t options = { s_on_item, s_on_end, WINDOW, PORT_NEVER };
+    stream_options_t options = { .on_item = s_on_item,
+        .on_end = s_on_end,
+        .credit = WINDOW,
+        .idle_timeout_ns = PORT_NEVER,
+        .on_coming = s_on_coming };
     *ear = (ear_t){ .number = number };
     stream_open (&ear->stream, stage_find (s_stage, number < EACH ? "listener/0" : "listener/1"), SPAN ("speaker/0"),
         &replay_message, &request, &options, ear);
@@ -252,6 +282,35 @@ test_a_stream_that_is_dropped_by_another_hears_nothing_more (void **state)
         assert_int_equal (s_ear (i)->heard, i == 2);
         assert_int_equal (s_voice (i)->cancels, i != 2);
     }
+    s_end ();
+}
+
+//  Of some at a time each step is told of all of them, then they are handed over.  Of one that comes alone nothing is told.
+static void
+test_items_that_come_together_are_told_of_before (void **state)
+{
+    enum { COUNT = STREAM_TOGETHER + 4 };
+    size_t at = 0;
+    s_begin (1);
+    for (size_t i = 0; i < COUNT; i++)
+        s_listen (i);
+    stage_run (s_stage, REALM_SECOND);
+    s_diary.closed = false;
+    for (size_t i = 0; i < COUNT; i++)
+        s_say (i, 1);
+    stage_run (s_stage, REALM_SECOND);
+    for (size_t first = 0; first < COUNT; first += STREAM_TOGETHER)
+        for (unsigned step = 0; step <= HANDED_OVER; step++)
+            for (size_t i = first; i < COUNT && i < first + STREAM_TOGETHER; i++, at++) {
+                assert_int_equal (s_diary.numbers [at], i);
+                assert_int_equal (s_diary.steps [at], step);
+            }
+    assert_int_equal (s_diary.count, at);
+    s_say (0, 1);
+    stage_run (s_stage, REALM_SECOND);
+    s_diary.closed = true;
+    assert_int_equal (s_diary.count, at + 1);
+    assert_int_equal (s_diary.steps [at], HANDED_OVER);
     s_end ();
 }
 
@@ -446,6 +505,7 @@ main (void)
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_what_is_said_in_any_order_is_heard_whole_and_in_order),
         cmocka_unit_test (test_a_stream_that_is_dropped_by_another_hears_nothing_more),
+        cmocka_unit_test (test_items_that_come_together_are_told_of_before),
         cmocka_unit_test (test_what_is_said_in_one_turn_is_one_message),
         cmocka_unit_test (test_a_message_is_bounded),
         cmocka_unit_test (test_an_item_that_is_alone_goes_as_one),

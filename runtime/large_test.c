@@ -230,7 +230,9 @@ static void
 s_open (uint64_t item_bytes)
 {
     replay_t request = { .to = item_bytes };
-    stream_options_t options = { s_on_item, s_on_end, 10, REALM_SECOND };
+    stream_options_t options = {
+        .on_item = s_on_item, .on_end = s_on_end, .credit = 10, .idle_timeout_ns = REALM_SECOND
+    };
     stream_open (&s_client ()->stream, stage_find (s_stage, "client/0"), SPAN ("server/a"), &replay_message, &request,
         &options, NULL);
 }

@@ -20,6 +20,7 @@
 #include "base/memory.h"
 #include "runtime/actor_private.h"
 #include "runtime/directory.h"
+#include "runtime/stream.h"
 
 enum { MS = 1000000 };
 
@@ -34,6 +35,7 @@ struct link {
     port_socket_t *socket;          //  DEALER
     map_t *calls;                   //  Id -> call_t
     list_t active;                  //  The same, oldest first
+    uint64_t ended;                 //  Calls that were on it
     due_t farewell;                 //  The peer has left: when nothing more is expected of it
     list_link_t in_doomed;          //  Waits to be freed
 };
@@ -282,6 +284,7 @@ s_leave_link (call_t *self)
     link_t *link = self->link;
     map_remove_u64 (link->calls, self->id);
     list_remove (&link->active, &self->in_link);
+    link->ended++;
     if (link->retired && !list_first (&link->active))
         s_doom (link);
     self->link = NULL;
@@ -602,7 +605,40 @@ s_take (link_t *self, const wire_message_t *message)
         actor_count (actor, COUNT_MALFORMED);
 }
 
-//  Whoever is told of one item may break the link.
+static void
+s_take_item (link_t *self, call_t *call, uint64_t position, span_t body, uint64_t now)
+{
+    arena_clear (&self->actor->scratch);
+    if (!call)
+        actor_count (self->actor, COUNT_LATE);
+    else if (call->type->kind != MESSAGE_STREAM)
+        actor_count (self->actor, COUNT_MALFORMED);
+    else
+        stream_take_item (call, position, body, now);
+}
+
+//  Some items, from `first` on; returns the bytes of those behind them.  Whoever is told of one may break the link, and be done
+//  with the calls of others.
+static span_t
+s_take_some (link_t *self, const gathered_items_t *gathered, size_t first, span_t bytes, uint64_t now)
+{
+    call_t *calls [STREAM_TOGETHER];
+    size_t left = gathered->ids.count - first, count = left < STREAM_TOGETHER ? left : STREAM_TOGETHER;
+    uint64_t ended = self->ended;
+    for (size_t i = 0; i < count; i++)
+        calls [i] = map_get_u64 (self->calls, column_u64 (gathered->ids, first + i));
+    stream_expect (calls, count);
+    for (size_t i = 0; i < count && !list_link_is_linked (&self->in_doomed); i++) {
+        size_t position = first + i;
+        span_t body = span_slice (bytes, 0, column_u32 (gathered->sizes, position));
+        bytes = span_slice (bytes, body.size, bytes.size - body.size);
+        call_t *call =
+            self->ended == ended ? calls [i] : map_get_u64 (self->calls, column_u64 (gathered->ids, position));
+        s_take_item (self, call, column_u64 (gathered->positions, position), body, now);
+    }
+    return bytes;
+}
+
 static void
 s_take_items (link_t *self, const wire_message_t *message)
 {
@@ -614,18 +650,8 @@ s_take_items (link_t *self, const wire_message_t *message)
     }
     uint64_t now = actor_now (self->actor);
     span_t rest = gathered.items;
-    for (size_t i = 0; i < gathered.ids.count && !list_link_is_linked (&self->in_doomed); i++) {
-        call_t *call = map_get_u64 (self->calls, column_u64 (gathered.ids, i));
-        span_t body = span_slice (rest, 0, column_u32 (gathered.sizes, i));
-        rest = span_slice (rest, body.size, rest.size - body.size);
-        arena_clear (&self->actor->scratch);
-        if (!call)
-            actor_count (self->actor, COUNT_LATE);
-        else if (call->type->kind != MESSAGE_STREAM)
-            actor_count (self->actor, COUNT_MALFORMED);
-        else
-            stream_take_item (call, column_u64 (gathered.positions, i), body, now);
-    }
+    for (size_t i = 0; i < gathered.ids.count && !list_link_is_linked (&self->in_doomed); i += STREAM_TOGETHER)
+        rest = s_take_some (self, &gathered, i, rest, now);
 }
 
 static void

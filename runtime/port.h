@@ -300,6 +300,9 @@ typedef struct {
     //  The bytes are always taken.  AGAIN: more than the high mark (64 KiB) waits; stop until on_writable.
     //  UNREACHABLE: the client is gone, the bytes with it.
     status_t (*exchange_write) (port_exchange_t *exchange, span_t bytes);
+    //  A write is coming: what it needs is brought nearer, in step 0 the exchange, in step 1 what that points at.  Changes
+    //  nothing.
+    void (*exchange_expect) (const port_exchange_t *exchange, unsigned step);
     void (*exchange_end) (port_exchange_t *exchange);
     //  Cuts the connection, so that the client knows that the response is not whole.
     void (*exchange_abort) (port_exchange_t *exchange);

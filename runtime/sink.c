@@ -337,7 +337,9 @@ s_missing_to (const feed_t *self)
 static void
 s_begin_replay (feed_t *self, span_t address)
 {
-    static const stream_options_t options = { s_on_replayed, s_on_replay_end, REPLAY_CREDIT, IDLE_TIMEOUT_NS };
+    static const stream_options_t options = {
+        .on_item = s_on_replayed, .on_end = s_on_replay_end, .credit = REPLAY_CREDIT, .idle_timeout_ns = IDLE_TIMEOUT_NS
+    };
     replay_t request = { self->source, self->stream, self->incarnation, self->next, s_missing_to (self) };
     self->state = FEED_REPLAYING;
     self->received = 0;
@@ -403,7 +405,10 @@ s_on_snapshot_end (void *state, void *arg, call_result_t result, const void *mes
 static void
 s_begin_snapshot (feed_t *self, span_t address)
 {
-    static const stream_options_t options = { s_on_snapshot_part, s_on_snapshot_end, REPLAY_CREDIT, IDLE_TIMEOUT_NS };
+    static const stream_options_t options = { .on_item = s_on_snapshot_part,
+        .on_end = s_on_snapshot_end,
+        .credit = REPLAY_CREDIT,
+        .idle_timeout_ns = IDLE_TIMEOUT_NS };
     self->wanted = self->fresh ? 0 : s_missing_to (self);
     take_snapshot_t request = { self->source, self->stream, self->incarnation, self->wanted };
     self->state = FEED_SNAPSHOTTING;

@@ -4,6 +4,7 @@
 #include <stddef.h>
 
 #include "base/bug.h"
+#include "base/memory.h"
 #include "runtime/actor_private.h"
 
 static void s_look (due_t *due);
@@ -174,6 +175,30 @@ s_hand_over (stream_t *self, const void *item)
         s_break (self, STATUS_CORRUPT, "the callee sends beyond its credit", self->position + count);
     else
         self->position += count;
+}
+
+static const stream_t *
+s_of (const call_t *call)
+{
+    return (const stream_t *)((const char *)call - offsetof (stream_t, call));
+}
+
+//  An engine's step has an item for each of many streams, and since the last step others used the caches.  Taken one after the
+//  other, most of the time of an item would be waiting for memory: so it is asked for all at once.
+void
+stream_expect (call_t *const *calls, size_t count)
+{
+    const stream_t *told [STREAM_TOGETHER];
+    size_t told_count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (calls [i])
+            memory_expect (s_of (calls [i]), offsetof (stream_t, call.due));
+    for (size_t i = 0; i < count; i++)
+        if (calls [i] && calls [i]->type->kind == MESSAGE_STREAM && s_of (calls [i])->options.on_coming)
+            told [told_count++] = s_of (calls [i]);
+    for (unsigned step = 0; step < STREAM_STEPS; step++)
+        for (size_t i = 0; i < told_count; i++)
+            told [i]->options.on_coming (told [i]->arg, step);
 }
 
 void

@@ -11,8 +11,16 @@
 
 #include "runtime/call.h"
 
+//  Items of a message that are told of together: what they touch fits into a core's first cache.
+enum { STREAM_TOGETHER = 16, STREAM_STEPS = 4 };
+
 //  An item.  position: of its first element.  Returns how many elements it holds.  Borrowed.
 typedef uint64_t (stream_item_fn) (void *self, void *arg, uint64_t position, const void *item);
+
+//  An item is coming: told of STREAM_TOGETHER that share a message before the first of them is handed over, and STREAM_STEPS
+//  times of each.  What is used soon can be brought nearer meanwhile (memory_expect): in step 0 `arg`, and in each step behind
+//  it what the one before points at.  It changes nothing that can be seen.
+typedef void (stream_coming_fn) (const void *arg, unsigned step);
 
 //  The end, exactly once.  result CALL_REPLIED: whole, `end` is of the type's end type; else as for a call, end NULL.
 typedef void (stream_end_fn) (void *self, void *arg, call_result_t result, const void *end);
@@ -23,6 +31,7 @@ typedef struct {
     uint64_t credit;            //  To begin with
     uint64_t
         idle_timeout_ns;    //  Nothing heard for this long although there is credit: CALL_DEADLINE; PORT_NEVER: none
+    stream_coming_fn *on_coming;    //  Before on_item, of items that come together; NULL: not
 } stream_options_t;
 
 //  The fields belong to the runtime.  What each item needs lies together.

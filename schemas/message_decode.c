@@ -310,7 +310,7 @@ s_read_array (decoder_t *self, const message_type_t *type, void *out)
         status = s_read_field (self, &type->fields [i], out);
     for (uint64_t i = known; i < count && !status; i++)
         status = pack_skip (&self->pack) ? STATUS_OK : s_fail_pack (self);
-    return status ? status : s_check_all_there (self, type, ((uint64_t)1 << known) - 1);
+    return status || known == type->field_count ? status : s_check_all_there (self, type, ((uint64_t)1 << known) - 1);
 }
 
 static status_t

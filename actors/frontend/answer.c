@@ -146,6 +146,15 @@ s_put_text (answer_t *self, span_t text, uint64_t now_ns)
     return self->stream ? s_stream (self, text, now_ns) : s_gather (self, text);
 }
 
+void
+answer_expect (const answer_t *self, unsigned step)
+{
+    if (step == 0)
+        chat_writer_expect (&self->writer);
+    if (self->client)
+        client_expect (self->client, step);
+}
+
 status_t
 answer_put (answer_t *self, span_t bytes, uint64_t now_ns)
 {

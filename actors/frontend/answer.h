@@ -56,6 +56,9 @@ void answer_read (answer_t *self, const speech_setup_t *setup);
 //  value.
 void answer_set_header (answer_t *self, const char *name, span_t value);
 
+//  Bytes of tokens are coming: brings nearer what the answer points at, then what that points at.
+void answer_expect (const answer_t *self, unsigned step);
+
 //  Bytes of tokens that came at `now_ns`.  STATUS_OK; STATUS_AGAIN: taken, but wait until the client has read;
 //  STATUS_CANCELLED: taken, and a stop string was met: nothing more is wanted; STATUS_LIMIT: there is no memory for it.
 status_t answer_put (answer_t *self, span_t bytes, uint64_t now_ns);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "base/json_writer.h"
+#include "base/memory.h"
 
 //  How a chunk ends: its delta where nothing is finished, and all of it, without and with counts to come.
 #define DELTA_END "},\"logprobs\":null,\"finish_reason\":null}]"
@@ -42,6 +43,12 @@ chat_writer_fini (chat_writer_t *self)
 {
     buffer_fini (&self->head);
     buffer_fini (&self->chunk);
+}
+
+void
+chat_writer_expect (const chat_writer_t *self)
+{
+    memory_expect (self->chunk.data, self->chunk.size);
 }
 
 //  ---- Pieces ----------------------------------------------------------------------------------------------------------

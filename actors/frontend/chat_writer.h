@@ -48,6 +48,9 @@ typedef struct {
 void chat_writer_init (chat_writer_t *self, const chat_identity_t *identity);
 void chat_writer_fini (chat_writer_t *self);
 
+//  A piece is coming: brings nearer what is copied.
+void chat_writer_expect (const chat_writer_t *self);
+
 //  Append one event each.  text: UTF-8.
 void chat_write_role (const chat_writer_t *self, buffer_t *out);
 void chat_write_text (const chat_writer_t *self, span_t text, buffer_t *out);

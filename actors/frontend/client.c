@@ -181,6 +181,15 @@ client_begin (client_t *self, int status, const http_header_t *headers, size_t c
         s_send_head (self, status, headers, count);
 }
 
+void
+client_expect (const client_t *self, unsigned step)
+{
+    if (step == 0)
+        memory_expect (self, offsetof (client_t, watch));
+    else if (self->exchange)
+        self->port->table->exchange_expect (self->exchange, step - 1);
+}
+
 status_t
 client_write (client_t *self, span_t bytes)
 {

@@ -40,6 +40,9 @@ void client_take_body (client_t *self, buffer_t *out, keeper_t *keeper);
 //  Names who to tell: as exchange_watch.
 void client_watch (client_t *self, const exchange_watch_t *watch);
 
+//  A write is coming: brings nearer what it needs, in step 0 the client, then what the step before points at.
+void client_expect (const client_t *self, unsigned step);
+
 //  As exchange_respond, exchange_begin, exchange_write, exchange_end and exchange_abort.  Those that end it null the
 //  caller's pointer.
 void client_respond (client_t **self_p, int status, const http_header_t *headers, size_t count, span_t body);

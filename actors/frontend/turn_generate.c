@@ -2,6 +2,7 @@
 #include <stdio.h>
 
 #include "actors/frontend/turn_private.h"
+#include "base/memory.h"
 #include "schemas/worker.h"
 
 static const uint64_t MS_NS = 1000000;
@@ -87,6 +88,19 @@ s_put (turn_t *self, const generated_t *item)
         s_stop (self, "length");
 }
 
+static void
+s_on_coming (const void *arg, unsigned step)
+{
+    const turn_t *self = arg;
+    if (step == 0) {
+        memory_expect (self, offsetof (turn_t, answer.speech.setup));
+        return;
+    }
+    if (step == 1)
+        memory_expect ((const uint32_t *)self->tokens.data + self->tokens.count, sizeof (uint32_t));
+    answer_expect (&self->answer, step - 1);
+}
+
 //  Never frees the turn: the stream is in it, and looks at itself when this returns.
 static uint64_t
 s_on_tokens (void *state, void *arg, uint64_t position, const void *message)
@@ -163,6 +177,7 @@ s_options (const turn_t *self)
 {
     return (stream_options_t){ .on_item = s_on_tokens,
         .on_end = s_on_generated,
+        .on_coming = s_on_coming,
         .credit = self->answer.blocked ? 0 : CREDIT_WINDOW,
         .idle_timeout_ns = self->frontend->options.stall_timeout_ns };
 }

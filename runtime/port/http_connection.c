@@ -111,6 +111,12 @@ s_send_output (http_connection_t *self)
     s_spare (self);
 }
 
+void
+http_connection_expect (const http_connection_t *self)
+{
+    memory_expect (self, offsetof (http_connection_t, has_left));
+}
+
 //  A token that comes alone goes at once, while its bytes are at hand; of many that come together all but the first wait for
 //  the last.
 void

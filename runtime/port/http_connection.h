@@ -21,6 +21,9 @@ buffer_t *http_connection_output (http_connection_t *self);
 //  Where it writes a piece of a stream to before it calls http_connection_send.  Borrowed until then.
 buffer_t *http_connection_piece (http_connection_t *self);
 
+//  A piece is coming: brings nearer what it needs.
+void http_connection_expect (const http_connection_t *self);
+
 //  Sends the piece: at once where it is the first thing written in this round, else at the round's end.
 void http_connection_send (http_connection_t *self);
 

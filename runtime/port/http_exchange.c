@@ -243,6 +243,15 @@ http_exchange_write (port_exchange_t *self, span_t bytes)
 }
 
 void
+http_exchange_expect (const port_exchange_t *self, unsigned step)
+{
+    if (step == 0)
+        memory_expect (self, offsetof (port_exchange_t, watch));
+    else if (self->connection)
+        http_connection_expect (self->connection);
+}
+
+void
 http_exchange_end (port_exchange_t *self)
 {
     BUG_ON (!self->is_streaming);

@@ -34,6 +34,7 @@ void http_exchange_return_body (port_exchange_t *self, buffer_t *body);
 void http_exchange_respond (port_exchange_t *self, int status, const http_header_t *headers, size_t count, span_t body);
 void http_exchange_begin (port_exchange_t *self, int status, const http_header_t *headers, size_t count);
 status_t http_exchange_write (port_exchange_t *self, span_t bytes);
+void http_exchange_expect (const port_exchange_t *self, unsigned step);
 void http_exchange_end (port_exchange_t *self);
 void http_exchange_abort (port_exchange_t *self);
 

@@ -212,6 +212,7 @@ static const port_table_t s_table = {
     .exchange_respond = http_exchange_respond,
     .exchange_begin = http_exchange_begin,
     .exchange_write = http_exchange_write,
+    .exchange_expect = http_exchange_expect,
     .exchange_end = http_exchange_end,
     .exchange_abort = http_exchange_abort,
     .fetch = s_fetch,

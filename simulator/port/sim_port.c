@@ -221,6 +221,7 @@ static const port_table_t s_table = {
     .exchange_respond = sim_exchange_respond,
     .exchange_begin = sim_exchange_begin,
     .exchange_write = sim_exchange_write,
+    .exchange_expect = sim_exchange_expect,
     .exchange_end = sim_exchange_end,
     .exchange_abort = sim_exchange_abort,
     .fetch = sim_fetch,

@@ -78,6 +78,7 @@ void sim_exchange_respond (
     port_exchange_t *exchange, int status, const http_header_t *headers, size_t count, span_t body);
 void sim_exchange_begin (port_exchange_t *exchange, int status, const http_header_t *headers, size_t count);
 status_t sim_exchange_write (port_exchange_t *exchange, span_t bytes);
+void sim_exchange_expect (const port_exchange_t *exchange, unsigned step);
 void sim_exchange_end (port_exchange_t *exchange);
 void sim_exchange_abort (port_exchange_t *exchange);
 
