@@ -64,9 +64,8 @@ s_chunk_with_room (arena_t *self, size_t size)
     return chunk;
 }
 
-//  Not zeroed.
-static void *
-s_take (arena_t *self, size_t size)
+void *
+arena_take (arena_t *self, size_t size)
 {
     size_t alignment = alignof (max_align_t);
     if (size > SIZE_MAX - alignment)
@@ -84,7 +83,7 @@ s_take (arena_t *self, size_t size)
 void *
 arena_new (arena_t *self, size_t size)
 {
-    void *piece = s_take (self, size);
+    void *piece = arena_take (self, size);
     if (piece)
         memset (piece, 0, size);
     return piece;
@@ -93,7 +92,7 @@ arena_new (arena_t *self, size_t size)
 span_t
 arena_copy (arena_t *self, span_t bytes)
 {
-    void *copy = bytes.size ? s_take (self, bytes.size) : NULL;
+    void *copy = bytes.size ? arena_take (self, bytes.size) : NULL;
     if (!copy)
         return (span_t){ NULL, 0 };
     memcpy (copy, bytes.data, bytes.size);

@@ -26,6 +26,9 @@ void arena_clear (arena_t *self);
 //  Zeroed, aligned for any type; NULL where the limit would be passed.  Borrowed until clear or fini.
 void *arena_new (arena_t *self, size_t size);
 
+//  The same, not zeroed.
+void *arena_take (arena_t *self, size_t size);
+
 //  A copy in the arena; data NULL where the limit would be passed (or where bytes is empty).
 span_t arena_copy (arena_t *self, span_t bytes);
 

@@ -521,7 +521,7 @@ void *
 call_decode (call_t *self, const message_type_t *type, span_t body)
 {
     actor_t *actor = self->actor;
-    void *message = arena_new (&actor->scratch, type->size ? type->size : 1);
+    void *message = arena_take (&actor->scratch, type->size ? type->size : 1);
     if (message_decode (type, body, &actor->scratch, message, &self->error) == STATUS_OK)
         return message;
     actor_count (actor, COUNT_MALFORMED);

@@ -31,18 +31,24 @@ s_next (decoder_t *self, pack_item_t *item)
     return pack_read (&self->pack, item) ? STATUS_OK : s_fail_pack (self);
 }
 
-//  Most bins are short.
-static status_t
-s_next_bin (decoder_t *self, pack_item_t *item)
-{
-    item->kind = PACK_BIN;
-    return pack_take_bin (&self->pack, &item->bytes) ? STATUS_OK : s_next (self, item);
-}
-
 static status_t
 s_fail_kind (decoder_t *self, const char *wanted, const pack_item_t *item)
 {
     return error_set (self->error, STATUS_INVALID, "must be %s, is %s", wanted, pack_kind_name (item->kind));
+}
+
+//  Most bins are short.
+static status_t
+s_next_bin (decoder_t *self, span_t *bytes)
+{
+    pack_item_t item;
+    if (pack_take_bin (&self->pack, bytes))
+        return STATUS_OK;
+    status_t status = s_next (self, &item);
+    if (status)
+        return status;
+    *bytes = item.bytes;
+    return item.kind == PACK_BIN ? STATUS_OK : s_fail_kind (self, "a bin", &item);
 }
 
 //  And most arrays, of which the elements follow.
@@ -100,12 +106,10 @@ s_read_string (decoder_t *self, size_t max, const pack_item_t *item, span_t *val
 }
 
 static status_t
-s_read_bin (decoder_t *self, size_t max, const pack_item_t *item, span_t *value)
+s_read_bin (decoder_t *self, size_t max, span_t *value)
 {
-    if (item->kind != PACK_BIN)
-        return s_fail_kind (self, "a bin", item);
-    *value = item->bytes;
-    return message_check_size (item->bytes.size, max, "bytes", self->error);
+    status_t status = s_next_bin (self, value);
+    return status ? status : message_check_size (value->size, max, "bytes", self->error);
 }
 
 static status_t
@@ -131,8 +135,10 @@ s_read_value (decoder_t *self, const message_field_t *field, size_t max, void *v
 {
     if (field->kind == FIELD_STRUCT)
         return s_read_message (self, field->structure, value);
+    if (field->kind == FIELD_BIN)
+        return s_read_bin (self, max, value);
     pack_item_t item;
-    status_t status = field->kind == FIELD_BIN ? s_next_bin (self, &item) : s_next (self, &item);
+    status_t status = s_next (self, &item);
     if (status)
         return status;
     switch (field->kind) {
@@ -146,8 +152,6 @@ s_read_value (decoder_t *self, const message_field_t *field, size_t max, void *v
         return s_read_hash (self, &item, value);
     case FIELD_STRING:
         return s_read_string (self, max, &item, value);
-    case FIELD_BIN:
-        return s_read_bin (self, max, &item, value);
     default:
         return s_read_integer (self, field->kind, &item, value);
     }
@@ -157,13 +161,13 @@ s_read_value (decoder_t *self, const message_field_t *field, size_t max, void *v
 static status_t
 s_read_column (decoder_t *self, const message_field_t *field, size_t width, column_t *column)
 {
-    pack_item_t item;
-    status_t status = s_next_bin (self, &item);
+    span_t bytes;
+    status_t status = s_next_bin (self, &bytes);
     if (status)
         return status;
-    if (item.kind != PACK_BIN || item.bytes.size % width)
+    if (bytes.size % width)
         return error_set (self->error, STATUS_INVALID, "must be a bin of %zu bytes an element", width);
-    *column = (column_t){ item.bytes.data, item.bytes.size / width };
+    *column = (column_t){ bytes.data, bytes.size / width };
     return message_check_size (column->count, field->max, "elements", self->error);
 }
 

@@ -293,7 +293,7 @@ test_kinds_and_bounds_are_kept (void **state)
         { BYTES ("\x81\xa7numbers\xc4\x05"
                  "12345"),
             "specimen: numbers: must be a bin of 4 bytes an element" },
-        { BYTES ("\x81\xa7numbers\x91\x01"), "specimen: numbers: must be a bin of 4 bytes an element" },
+        { BYTES ("\x81\xa7numbers\x91\x01"), "specimen: numbers: must be a bin, is an array" },
         { BYTES ("\x81\xa7numbers\xc4\x10"
                  "1234567890123456"),
             "specimen: numbers: has 4 elements, at most 3 are allowed" },

@@ -73,15 +73,22 @@ s_count_tokens (turn_t *self, uint64_t now, size_t count)
     self->began_there = true;
 }
 
+//  The text of tokens whose worker sends none.
+static status_t
+s_put_tokens (turn_t *self, column_t tokens)
+{
+    buffer_t bytes = { 0 };
+    self->encoder->text (tokens, &bytes);
+    status_t status = answer_put (&self->answer, buffer_span (&bytes), self->generation.heard_ns);
+    buffer_fini (&bytes);
+    return status;
+}
+
 static void
 s_put (turn_t *self, const generated_t *item)
 {
-    buffer_t bytes = { 0 };
-    if (!self->sends_text)
-        self->encoder->text (item->tokens, &bytes);
-    status_t status =
-        answer_put (&self->answer, self->sends_text ? item->text : buffer_span (&bytes), self->generation.heard_ns);
-    buffer_fini (&bytes);
+    status_t status = self->sends_text ? answer_put (&self->answer, item->text, self->generation.heard_ns)
+                                       : s_put_tokens (self, item->tokens);
     if (status == STATUS_CANCELLED)
         s_stop (self, "stop");
     else if (status == STATUS_LIMIT || turn_generated (self) >= self->max_tokens)
