@@ -33,6 +33,7 @@ typedef struct {
     const char *stream;          //  File with a recorded stream; "" for none
     const char *program;         //  Path of this program
     bench_word_t *cells;         //  One a word, where words name cells
+    bool offering;    //  Nothing is measured: cells are asked for only to say which one a word may have meant
 } bench_run_t;
 
 typedef struct {
