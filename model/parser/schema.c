@@ -61,24 +61,22 @@ s_is_listed (span_t list, span_t name)
     return false;
 }
 
-//  JSON Schema's words, and those of languages that schemas are written in, too.
+//  JSON Schema's words; those of languages that schemas are written in, too.
 static schema_types_t
 s_type_of_name (span_t name)
 {
-    static const struct {
-        const char *names;       //  Parted by blanks
-        schema_types_t types;    //  What they permit
-    } words [] = { { "string str text varchar char enum", SCHEMA_STRING },
-        { "integer int int32 int64 uint uint32 uint64 long short unsigned", SCHEMA_INTEGER },
-        { "number float float32 float64 double", SCHEMA_NUMBER }, { "boolean bool", SCHEMA_BOOLEAN },
-        { "object dict", SCHEMA_OBJECT }, { "array arr list sequence tuple", SCHEMA_ARRAY },
-        { "null none", SCHEMA_NULL },
-        { "any", SCHEMA_STRING | SCHEMA_INTEGER | SCHEMA_NUMBER | SCHEMA_BOOLEAN | SCHEMA_OBJECT | SCHEMA_ARRAY |
-                     SCHEMA_NULL } };
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (s_is_listed (span_from_string (words [i].names), name))
-            return words [i].types;
-    return 0;
+    static const char *const names [] = { "string", "integer", "number", "boolean", "object", "array", "null" };
+    static const char *const others [] = { "string str text varchar char enum any",
+        "integer int int32 int64 uint uint32 uint64 long short unsigned any", "number float float32 float64 double any",
+        "boolean bool any", "object dict any", "array arr list sequence tuple any", "null none any" };
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (span_equal_string (name, names [i]))
+            return 1u << i;
+    schema_types_t types = 0;
+    for (size_t i = 0; name.size && i < sizeof others / sizeof *others; i++)
+        if (s_is_listed (span_from_string (others [i]), name))
+            types |= 1u << i;
+    return types;
 }
 
 static schema_types_t
