@@ -232,10 +232,10 @@ test_damage_is_noticed (void **state)
     for (size_t size = 0; size < bytes.size; size++)
         assert_int_equal (s_read_new (span_slice (buffer_span (&bytes), 0, size), NULL), STATUS_CORRUPT);
     for (size_t at = 0; at < bytes.size; at++) {
-        bytes.data [at] ^= 1 << at % 8;
+        bytes.data [at] ^= (uint8_t)(1 << at % 8);
         status_t status = s_read_new (buffer_span (&bytes), &error);
         assert_true (status == STATUS_CORRUPT || (status == STATUS_UNSUPPORTED && at >= 8 && at < 16));
-        bytes.data [at] ^= 1 << at % 8;
+        bytes.data [at] ^= (uint8_t)(1 << at % 8);
     }
     buffer_append_byte (&bytes, 0);
     assert_int_equal (s_read_new (buffer_span (&bytes), NULL), STATUS_CORRUPT);

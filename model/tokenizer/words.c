@@ -177,7 +177,7 @@ s_small_letter (span_t text, size_t at, bool any, size_t *size)
         *size = 2;
         return 's';
     }
-    return any && byte >= 'A' && byte <= 'Z' ? byte - 'A' + 'a' : byte;
+    return any && byte >= 'A' && byte <= 'Z' ? (uint8_t)(byte - 'A' + 'a') : byte;
 }
 
 size_t
