@@ -1,5 +1,7 @@
-//  Feeds every seed of a folder to a fuzz target: whole, cut short at every length, and with every byte changed.  Each
+//  Feeds every seed of a folder to a fuzz target: whole, cut short at every length, and with every bit changed.  Each
 //  input is an allocation of its own size, so that a sanitizer sees a read past its end.
+//
+//  Under a sanitizer, which takes ten times as long, a third of the bits are changed, others in each byte.
 
 #include <dirent.h>
 #include <stdio.h>
@@ -7,6 +9,12 @@
 #include <string.h>
 
 #include "tests/fuzz/fuzz.h"
+
+#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+enum { BIT_STEP = 3 };
+#else
+enum { BIT_STEP = 1 };
+#endif
 
 enum { SEED_MAX = 1 << 20, VARIED_MAX = 4096 };
 
@@ -28,8 +36,8 @@ s_feed_variations (uint8_t *data, size_t size)
     for (size_t i = 0; i < size && size <= VARIED_MAX; i++) {
         s_feed (data, i);
         uint8_t byte = data [i];
-        for (unsigned change = 1; change < 256; change <<= 1) {
-            data [i] = (uint8_t)(byte ^ change);
+        for (size_t bit = i % BIT_STEP; bit < 8; bit += BIT_STEP) {
+            data [i] = (uint8_t)(byte ^ 1u << bit);
             s_feed (data, size);
         }
         data [i] = byte;
