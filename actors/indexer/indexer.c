@@ -252,7 +252,7 @@ s_describe (void *self_, actor_t *actor, buffer_t *out)
 {
     catalog_stats_t stats;
     catalog_stats (((indexer_t *)self_)->catalog, &stats);
-    buffer_print (out, "%" PRIu64 " blocks, %" PRIu64 " memberships of %" PRIu64 " sources in %" PRIu64 " namespaces",
+    buffer_print (out, "blocks: %" PRIu64 ", memberships: %" PRIu64 ", sources: %" PRIu64 ", namespaces: %" PRIu64,
         stats.blocks, stats.memberships, stats.sources, stats.namespaces);
 }
 

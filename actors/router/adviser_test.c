@@ -452,7 +452,7 @@ s_is_idle (void)
 {
     buffer_t text = { 0 };
     router_class.describe (actor_state (s_router ()), s_router (), &text);
-    bool idle = strstr (buffer_string (&text), " 0 requests active") != NULL;
+    bool idle = strstr (buffer_string (&text), "requests active: 0,") != NULL;
     buffer_fini (&text);
     return idle;
 }

@@ -522,7 +522,7 @@ s_describe (void *self_, actor_t *actor, buffer_t *out)
     catalog_stats (self->catalog, &stats);
     buffer_print (out, "policy %s", self->policy->name);
     adviser_describe (self->adviser, out);
-    buffer_print (out, ", %zu workers, %zu requests active, %" PRIu64 " blocks in its index, %" PRIu64 " on their way",
+    buffer_print (out, ", workers: %zu, requests active: %zu, blocks in its index: %" PRIu64 ", on their way: %" PRIu64,
         fleet_workers (self->fleet), fleet_active (self->fleet), stats.blocks, stats.pending);
 }
 
