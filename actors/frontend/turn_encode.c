@@ -181,7 +181,7 @@ s_make_here (turn_t *self)
     local_model_encode (local, variables, self->request.arena.used, s_on_made, self, &self->local);
 }
 
-//  ----------------------------------------------------------------------------------------------------------------------
+//  ---- Whichever way ---
 
 void
 turn_encode (turn_t *self)

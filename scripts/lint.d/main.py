@@ -8,6 +8,7 @@ import tempfile
 import banned
 import headers
 import layering
+import marks
 import mutants
 import patience
 import ports
@@ -19,7 +20,7 @@ from tree import Tree
 
 CHECKS = [tools.FORMAT, layering.CHECK, ports.CHECK, words.CHECK, banned.CHECK, headers.FRAMES, headers.SENTENCES, sizes.LINES,
           sizes.FILES, sizes.FUNCTIONS, text.CHECK, text.LINKS, tools.SHELL, tools.SPELLING, tools.PYTHON,
-          mutants.CHECK, patience.CHECK]
+          mutants.CHECK, patience.CHECK, marks.CHECK]
 
 
 def prove(check, case):
