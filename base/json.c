@@ -18,7 +18,7 @@ s_from_object (const json_object *object)
     return (const json_t *)object;
 }
 
-//  ---- Reading ---------------------------------------------------------------------------------------------------------
+//  ---- Reading -------------------------------------------------------------------------------------------------------
 
 //  Parsed, and nothing but blanks behind it.
 static status_t
@@ -97,7 +97,7 @@ s_pass_string (span_t text, size_t at)
     return at;
 }
 
-//  ---- Whole numbers beyond 64 bits ------------------------------------------------------------------------------------
+//  ---- Whole numbers beyond 64 bits ----------------------------------------------------------------------------------
 //
 //  json-c takes the next one that it has, but keeps the digits of what has an exponent.  So they go through it as what no JSON
 //  has: with a zero before them and an exponent, both of which are taken off what it keeps.
@@ -336,7 +336,7 @@ json_next (const json_t *self, uintptr_t *cursor, span_t *key, const json_t **va
     return true;
 }
 
-//  ---- Values ----------------------------------------------------------------------------------------------------------
+//  ---- Values --------------------------------------------------------------------------------------------------------
 
 span_t
 json_string (const json_t *self)
@@ -408,7 +408,7 @@ json_to_double (const json_t *self, double *value)
     return true;
 }
 
-//  ---- Trees of our own ------------------------------------------------------------------------------------------------
+//  ---- Trees of our own ----------------------------------------------------------------------------------------------
 
 json_t *
 json_new_object (void)

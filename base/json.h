@@ -84,7 +84,7 @@ bool json_to_double (const json_t *self, double *value);
 //  A number as it was written: one with a fraction or an exponent, or a whole one beyond 64 bits.  The empty span for all else.
 span_t json_digits (const json_t *self);
 
-//  ---- Trees of our own ------------------------------------------------------------------------------------------------
+//  ---- Trees of our own ----------------------------------------------------------------------------------------------
 //  Each gives its value, which json_destroy frees.  Text is UTF-8 and copied.
 
 json_t *json_new_object (void);
@@ -99,7 +99,7 @@ json_t *json_share (const json_t *self);
 void json_put (json_t *object, const char *key, json_t *value);
 void json_add (json_t *array, json_t *value);
 
-//  ---- Text ------------------------------------------------------------------------------------------------------------
+//  ---- Text ----------------------------------------------------------------------------------------------------------
 
 //  Appends a value and all below it as text without blanks.
 void json_render (const json_t *self, buffer_t *out);

@@ -60,7 +60,7 @@ json_write_end_array (json_writer_t *self)
     s_end (self, ']');
 }
 
-//  ---- Strings ---------------------------------------------------------------------------------------------------------
+//  ---- Strings -------------------------------------------------------------------------------------------------------
 
 //  Bytes at the start that stand for themselves: those below `end`, but for what JSON escapes.
 static size_t

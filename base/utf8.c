@@ -54,7 +54,7 @@ utf8_sequence (span_t text)
     return form && s_agreeing (form, text) == form->size ? form->size : 0;
 }
 
-//  ---- Many at once ----------------------------------------------------------------------------------------------------
+//  ---- Many at once --------------------------------------------------------------------------------------------------
 
 //  Whether a byte is right depends on the three before it: their forms say whether a character goes on here, and s_forms narrows
 //  the second byte of some. That is the same question for each of 16 bytes.

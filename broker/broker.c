@@ -68,7 +68,7 @@ static const metric_desc_t s_ring_metric = {
     .name = "stator_broker_ring_bytes", .help = "Events kept to fill gaps with.", .kind = METRIC_GAUGE
 };
 
-//  ---- Fabric ----
+//  ---- Fabric --------------------------------------------------------------------------------------------------------
 
 static void
 s_on_publish (void *self_, actor_t *actor, const span_t frames [3])
@@ -139,7 +139,7 @@ s_find_ring (void *self_, uint64_t source, uint16_t stream, uint64_t incarnation
     return track && track->incarnation == incarnation ? &track->ring : NULL;
 }
 
-//  ---- Directory ----
+//  ---- Directory -----------------------------------------------------------------------------------------------------
 
 static bool
 s_is_word (span_t text)
@@ -305,7 +305,7 @@ s_on_snapshot (void *self_, actor_t *actor, uint64_t source, snapshot_t *snapsho
     return STATUS_OK;
 }
 
-//  ---- Life ----
+//  ---- Life ----------------------------------------------------------------------------------------------------------
 
 static void
 s_on_sweep (void *self_, actor_t *actor, void *arg)

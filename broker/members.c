@@ -70,7 +70,7 @@ members_find_source (const members_t *self, uint64_t source)
     return map_get_u64 (self->by_source, source);
 }
 
-//  ---- Signs of life ----
+//  ---- Signs of life -------------------------------------------------------------------------------------------------
 
 static void
 s_publish (members_t *self, const member_t *member)
@@ -182,7 +182,7 @@ members_note_tails (members_t *self, member_t *member, const stream_tail_t *tail
     }
 }
 
-//  ---- Coming and going ----
+//  ---- Coming and going ----------------------------------------------------------------------------------------------
 
 static member_t *
 s_add (members_t *self, span_t address)
@@ -239,7 +239,7 @@ members_collect (const members_t *self, span_t service, span_t after, array_t *e
     }
 }
 
-//  ---- Leases ----
+//  ---- Leases --------------------------------------------------------------------------------------------------------
 
 static void
 s_check_lease (members_t *self, member_t *member, uint64_t now)

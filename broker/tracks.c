@@ -28,7 +28,7 @@ tracks_fini (tracks_t *self)
         s_free (LIST_ENTRY (link, track_t, in_all));
 }
 
-//  ---- Rings ----
+//  ---- Rings ---------------------------------------------------------------------------------------------------------
 
 //  Call before a ring changes, and s_end_ring afterwards: its bytes are out of the sum in between.
 static void
@@ -69,7 +69,7 @@ s_share_rings (tracks_t *self)
     }
 }
 
-//  ---- One track ----
+//  ---- One track -----------------------------------------------------------------------------------------------------
 
 //  Puts it into a list where it is in none.
 static void
@@ -162,7 +162,7 @@ tracks_push (tracks_t *self, track_t *track, const event_header_t *header, span_
     tracks_note_tail (self, track, header->sequence);
 }
 
-//  ---- Acknowledgements ----
+//  ---- Acknowledgements ----------------------------------------------------------------------------------------------
 
 static void
 s_acknowledge (tracks_t *self, track_t *track)
@@ -190,7 +190,7 @@ tracks_acknowledge (tracks_t *self)
         s_acknowledge (self, LIST_ENTRY (link, track_t, owing));
 }
 
-//  ---- Tails ----
+//  ---- Tails ---------------------------------------------------------------------------------------------------------
 
 static void
 s_append_tail (array_t *tails, const track_t *track)

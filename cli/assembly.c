@@ -111,7 +111,7 @@ s_keep (assembly_t *self, const char *text)
     return (const char *)arena_copy (&self->memory, span_of (text, strlen (text) + 1)).data;
 }
 
-//  ---- Options of each class -----------------------------------------------------------------------------------------------
+//  ---- Options of each class -----------------------------------------------------------------------------------------
 
 static size_t
 s_one (const manifest_t *fleet)
@@ -239,7 +239,7 @@ static const part_t s_parts [] = {
 };
 enum { PARTS = sizeof s_parts / sizeof *s_parts };
 
-//  ---- Putting together ----------------------------------------------------------------------------------------------------
+//  ---- Putting together ----------------------------------------------------------------------------------------------
 
 static void
 s_name (const assembly_t *self, const part_t *part, size_t position, char *out, size_t size)

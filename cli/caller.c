@@ -47,7 +47,7 @@ caller_now_ms (void)
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
-//  ---- Keys ------------------------------------------------------------------------------------------------------------------
+//  ---- Keys ----------------------------------------------------------------------------------------------------------
 
 static keyring_t *s_keys;
 static char s_host [KEY_NAME_SIZE];
@@ -95,7 +95,7 @@ caller_guard (void *socket, const char *endpoint_text, error_t *error)
     return STATUS_OK;
 }
 
-//  ---- Life ------------------------------------------------------------------------------------------------------------------
+//  ---- Life ----------------------------------------------------------------------------------------------------------
 
 caller_t *
 caller_new (const char *endpoint, error_t *error)
@@ -144,7 +144,7 @@ caller_next_id (caller_t *self)
     return ++self->last_id;
 }
 
-//  ---- Frames ----------------------------------------------------------------------------------------------------------------
+//  ---- Frames --------------------------------------------------------------------------------------------------------
 
 //  Whoever read a larger one would hang up.
 static status_t
@@ -204,7 +204,7 @@ s_receive (caller_t *self, uint64_t timeout_ms, wire_message_t *message, error_t
     return status == STATUS_INVALID ? STATUS_CORRUPT : status;
 }
 
-//  ---- Calls -----------------------------------------------------------------------------------------------------------------
+//  ---- Calls ---------------------------------------------------------------------------------------------------------
 
 uint64_t
 caller_start (caller_t *self, const message_type_t *type, const void *request, uint64_t timeout_ms, uint64_t credit)
@@ -268,7 +268,7 @@ caller_call (caller_t *self, const message_type_t *type, const void *request, ui
     return message_decode (type->reply, body, arena, reply, error);
 }
 
-//  ---- The directory ---------------------------------------------------------------------------------------------------------
+//  ---- The directory -------------------------------------------------------------------------------------------------
 
 status_t
 caller_list_actors (caller_t *broker, uint64_t timeout_ms, arena_t *arena, array_t *entries, error_t *error)

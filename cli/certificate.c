@@ -48,7 +48,7 @@ certificate_make (certificate_t *self, const char *name, const char *roles, erro
     return STATUS_OK;
 }
 
-//  ---- Text (ZPL, as czmq writes it) -----------------------------------------------------------------------------------------
+//  ---- Text (ZPL, as czmq writes it) ---------------------------------------------------------------------------------
 
 void
 certificate_print (const certificate_t *self, bool secret, buffer_t *out)
@@ -123,7 +123,7 @@ certificate_parse (certificate_t *self, span_t text, error_t *error)
     return STATUS_OK;
 }
 
-//  ---- Files -----------------------------------------------------------------------------------------------------------------
+//  ---- Files ---------------------------------------------------------------------------------------------------------
 
 static status_t
 s_make_folder (const char *folder, error_t *error)

@@ -28,7 +28,7 @@ chat_stop (void)
     atomic_store (&s_stopped, true);
 }
 
-//  ---- What comes ------------------------------------------------------------------------------------------------------------
+//  ---- What comes ----------------------------------------------------------------------------------------------------
 
 //  One line of the event stream: `data: {"choices": [{"delta": {"content": "..."}}]}`.
 static void
@@ -69,7 +69,7 @@ s_on_progress (void *arg, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d
     return atomic_load (&s_stopped);
 }
 
-//  ---- Requests --------------------------------------------------------------------------------------------------------------
+//  ---- Requests ------------------------------------------------------------------------------------------------------
 
 //  Returns the HTTP status; 0 where there was none.  body: NULL for a GET.
 static long

@@ -61,7 +61,7 @@ s_timeout (const trial_t *self)
     return self->conformance->timeout_ms;
 }
 
-//  ---- Small conversations ---------------------------------------------------------------------------------------------------
+//  ---- Small conversations -------------------------------------------------------------------------------------------
 
 static status_t
 s_ping (trial_t *self, pong_t *pong)
@@ -170,7 +170,7 @@ s_expect_refusal (trial_t *self, uint64_t id, status_t one, status_t other)
     return s_say (self, CHECK_FAILED, "expected the error %s, got: %.300s", status_name (one), self->note->text);
 }
 
-//  ---- Checks: what every actor answers ------------------------------------------------------------------------------------
+//  ---- Checks: what every actor answers ------------------------------------------------------------------------------
 
 static check_result_t
 s_check_ping (trial_t *self)
@@ -248,7 +248,7 @@ s_check_req (trial_t *self)
                       : s_say (self, CHECK_FAILED, "a plain REQ socket got %d parts instead of header and body", parts);
 }
 
-//  ---- Checks: what is wrong ---------------------------------------------------------------------------------------------------
+//  ---- Checks: what is wrong -----------------------------------------------------------------------------------------
 
 static check_result_t
 s_check_unknown_method (trial_t *self)
@@ -351,7 +351,7 @@ s_check_context (trial_t *self)
     return result;
 }
 
-//  ---- Checks: generating --------------------------------------------------------------------------------------------------------
+//  ---- Checks: generating --------------------------------------------------------------------------------------------
 
 static check_result_t
 s_check_generate (trial_t *self)
@@ -588,7 +588,7 @@ s_check_drain (trial_t *self)
     return status == STATUS_OK ? s_say (self, CHECK_FAILED, "it took new work while draining") : CHECK_PASSED;
 }
 
-//  ---- The table -----------------------------------------------------------------------------------------------------------------
+//  ---- The table -----------------------------------------------------------------------------------------------------
 
 static const struct {
     check_t check;                            //  What it is called and claims

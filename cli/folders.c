@@ -15,7 +15,7 @@
 
 enum { PID_TEXT_MAX = 32 };
 
-//  ---- Names -------------------------------------------------------------------------------------------------------------
+//  ---- Names ---------------------------------------------------------------------------------------------------------
 
 static const char *
 s_variable (const char *name)
@@ -104,7 +104,7 @@ folders_find_host (const folders_t *self, const char *name, char host [FOLDER_PA
     return found;
 }
 
-//  ---- Making ------------------------------------------------------------------------------------------------------------
+//  ---- Making --------------------------------------------------------------------------------------------------------
 
 //  The last folder of the path must be ours alone; those above it only have to be there.
 static status_t

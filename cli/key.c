@@ -59,7 +59,7 @@ typedef struct {
     char folder [FOLDER_PATH_MAX];    //  Of keys
 } key_run_t;
 
-//  ---- Which folder ----------------------------------------------------------------------------------------------------------
+//  ---- Which folder --------------------------------------------------------------------------------------------------
 
 static status_t
 s_find_folder (key_run_t *self, error_t *error)
@@ -82,7 +82,7 @@ s_find_folder (key_run_t *self, error_t *error)
     return status;
 }
 
-//  ---- new, revoke, list -----------------------------------------------------------------------------------------------------
+//  ---- new, revoke, list ---------------------------------------------------------------------------------------------
 
 static status_t
 s_join_roles (const key_run_t *self, buffer_t *roles, error_t *error)
@@ -179,7 +179,7 @@ s_list (const key_run_t *self, error_t *error)
     return status;
 }
 
-//  ---- Running ---------------------------------------------------------------------------------------------------------------
+//  ---- Running -------------------------------------------------------------------------------------------------------
 
 static const struct {
     const char *name;                                           //  As typed

@@ -44,7 +44,7 @@ manifest_worker (const manifest_t *self, size_t position)
     return s_worker (self, position);
 }
 
-//  ---- Instances -------------------------------------------------------------------------------------------------------
+//  ---- Instances -----------------------------------------------------------------------------------------------------
 
 void
 manifest_instance (const manifest_worker_t *worker, size_t position, char *out, size_t size)
@@ -62,7 +62,7 @@ manifest_started_url (const manifest_worker_t *worker, size_t position, char *ou
 
 const char *const manifest_placeholders [] = { "port", "instance", "model", NULL };
 
-//  ---- Checks ----------------------------------------------------------------------------------------------------------
+//  ---- Checks --------------------------------------------------------------------------------------------------------
 
 static bool
 s_is_name (const char *name)
@@ -337,7 +337,7 @@ s_derive_models (manifest_t *self)
     }
 }
 
-//  ---- The core --------------------------------------------------------------------------------------------------------
+//  ---- The core ------------------------------------------------------------------------------------------------------
 
 void
 manifest_parts (const manifest_t *self, manifest_part_t parts [MANIFEST_PARTS])
@@ -349,7 +349,7 @@ manifest_parts (const manifest_t *self, manifest_part_t parts [MANIFEST_PARTS])
         (manifest_part_t){ "indexer", (size_t)self->indexer.instances, (manifest_process_t)self->indexer.process };
 }
 
-//  ---- Reading ---------------------------------------------------------------------------------------------------------
+//  ---- Reading -------------------------------------------------------------------------------------------------------
 
 static void
 s_read_flags (manifest_t *self, const manifest_flags_t *flags, option_context_t *context)

@@ -156,7 +156,7 @@ const manifest_model_t *manifest_find_model (const manifest_t *self, const char 
 //  True for what can be the name of an actor, and so part of topics and file names: no dot, which would end it in topics.
 bool manifest_is_instance (const char *name);
 
-//  ---- Hosts (manifest_hosts.c) ----
+//  ---- Hosts (manifest_hosts.c) --------------------------------------------------------------------------------------
 
 //  Where the broker of such a fleet listens, unless the file says where.
 #define MANIFEST_BROKER_PORT "7400"
@@ -185,7 +185,7 @@ bool manifest_worker_is_here (const manifest_t *self, const manifest_worker_t *w
 //  Writes "tcp://ADDRESS:PORT".
 void manifest_host_endpoint (const manifest_host_t *host, const char *port, char *out, size_t size);
 
-//  ---- Workers ----
+//  ---- Workers -------------------------------------------------------------------------------------------------------
 
 //  The adapter of a group, and what was set about it, of the adapter's own type.
 const engine_class_t *manifest_engine (const manifest_worker_t *worker);

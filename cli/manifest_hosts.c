@@ -19,7 +19,7 @@ typedef struct {
     complaints_t *complaints;
 } check_t;
 
-//  ---- Questions -------------------------------------------------------------------------------------------------------
+//  ---- Questions -----------------------------------------------------------------------------------------------------
 
 const manifest_host_t *
 manifest_host (const manifest_t *self, size_t position)
@@ -104,7 +104,7 @@ manifest_host_endpoint (const manifest_host_t *host, const char *port, char *out
     snprintf (out, size, "tcp://%s%s%s:%s", v6 ? "[" : "", host->address, v6 ? "]" : "", port);
 }
 
-//  ---- Checks ----------------------------------------------------------------------------------------------------------
+//  ---- Checks --------------------------------------------------------------------------------------------------------
 
 static bool
 s_is_address (const char *text)

@@ -8,7 +8,7 @@
 
 enum { PORT_MAX = 65535, HTTP_PORT = 80, HTTPS_PORT = 443, WHERE_MAX = 32, SERVER_MAX = 300 };
 
-//  ---- Who has which -------------------------------------------------------------------------------------------------------
+//  ---- Who has which -------------------------------------------------------------------------------------------------
 
 //  Hosts at loopback addresses are one machine.
 static const char *
@@ -132,7 +132,7 @@ manifest_ports (const manifest_t *fleet, const config_node_t *root, array_t *por
     }
 }
 
-//  ---- Who meets whom ------------------------------------------------------------------------------------------------------
+//  ---- Who meets whom ------------------------------------------------------------------------------------------------
 
 //  Two workers may ask in one place: who listens there tells their engines apart.
 static bool

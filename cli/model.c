@@ -25,7 +25,7 @@ static const option_t s_flags [] = {
     OPTIONS_END,
 };
 
-//  ---- Trying ----------------------------------------------------------------------------------------------------------
+//  ---- Trying --------------------------------------------------------------------------------------------------------
 
 //  What the plainest conversation becomes.
 typedef struct {
@@ -51,7 +51,7 @@ s_tool_template (const bundle_t *bundle)
     return bundle->with_tools != bundle->plain ? bundle->with_tools : NULL;
 }
 
-//  ---- As text ---------------------------------------------------------------------------------------------------------
+//  ---- As text -------------------------------------------------------------------------------------------------------
 
 static void
 s_label (buffer_t *out, const char *label)
@@ -200,7 +200,7 @@ s_say (const bundle_t *bundle, const tried_t *tried, buffer_t *out)
     s_say_probes ("probes of the one for tools", s_tool_template (bundle), out);
 }
 
-//  ---- As JSON ---------------------------------------------------------------------------------------------------------
+//  ---- As JSON -------------------------------------------------------------------------------------------------------
 
 static void
 s_write_text (json_writer_t *json, const char *key, span_t text)
@@ -313,7 +313,7 @@ s_write (const bundle_t *bundle, const tried_t *tried, buffer_t *out)
     buffer_append_byte (out, '\n');
 }
 
-//  ---- The verb --------------------------------------------------------------------------------------------------------
+//  ---- The verb ------------------------------------------------------------------------------------------------------
 
 static status_t
 s_inspect (const model_flags_t *flags, const char *path, buffer_t *out, error_t *error)

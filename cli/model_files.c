@@ -28,7 +28,7 @@ s_is_template_name (const char *name)
     return dot && dot > name && strcmp (dot, TEMPLATE_SUFFIX) == 0;
 }
 
-//  ---- A folder --------------------------------------------------------------------------------------------------------
+//  ---- A folder ------------------------------------------------------------------------------------------------------
 
 static int
 s_is_template (const struct dirent *entry)
@@ -95,7 +95,7 @@ s_open_folder (model_files_t *self, const char *folder, error_t *error)
     return s_open_templates (self, folder, error);
 }
 
-//  ---- A file by itself ------------------------------------------------------------------------------------------------
+//  ---- A file by itself ----------------------------------------------------------------------------------------------
 
 static bundle_file_t
 s_kind_by_name (const char *path, bundle_file_t otherwise)
@@ -118,7 +118,7 @@ s_open_file (model_files_t *self, const char *path, bundle_file_t kind, error_t 
     return status;
 }
 
-//  ---- All -------------------------------------------------------------------------------------------------------------
+//  ---- All -----------------------------------------------------------------------------------------------------------
 
 status_t
 model_files_open (model_files_t *self, const char *path, bundle_file_t otherwise, error_t *error)

@@ -65,7 +65,7 @@ typedef struct {
     buffer_t arguments;             //  Of the call being read
 } rows_t;
 
-//  ---- What the parser says --------------------------------------------------------------------------------------------
+//  ---- What the parser says ------------------------------------------------------------------------------------------
 
 static void
 s_on_content (void *context, span_t text)
@@ -127,7 +127,7 @@ s_on_end (void *context)
     json_write_end_object (&self->calls);
 }
 
-//  ---- A row -----------------------------------------------------------------------------------------------------------
+//  ---- A row ---------------------------------------------------------------------------------------------------------
 
 static size_t
 s_piece (rows_t *self)
@@ -225,7 +225,7 @@ s_answer (void *self_, const json_t *row, json_writer_t *json, error_t *error)
     return STATUS_OK;
 }
 
-//  ---- The verb --------------------------------------------------------------------------------------------------------
+//  ---- The verb ------------------------------------------------------------------------------------------------------
 
 static status_t
 s_read_split (rows_t *self, error_t *error)

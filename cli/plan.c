@@ -126,7 +126,7 @@ s_add_parts (plan_t *self, const manifest_t *fleet, size_t *unit)
             s_add_actor (self, parts [i].service, s_print (self, "%zu", j), (*unit)++, i ? RANK_CORE : RANK_FRONTEND);
 }
 
-//  ---- Engines -------------------------------------------------------------------------------------------------------------
+//  ---- Engines -------------------------------------------------------------------------------------------------------
 
 static const char *
 s_fill_in (plan_t *self, const char *word, const char *port, const manifest_worker_t *worker, const char *instance)
@@ -170,7 +170,7 @@ s_add_worker (plan_t *self, const manifest_worker_t *worker, size_t position, si
     s_add_actor (self, "worker", name, unit, RANK_WORKER);
 }
 
-//  ---- Life ----------------------------------------------------------------------------------------------------------------
+//  ---- Life ----------------------------------------------------------------------------------------------------------
 
 plan_t *
 plan_new (const manifest_t *fleet, const plan_options_t *options)

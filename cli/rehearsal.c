@@ -65,7 +65,7 @@ s_print (rehearsal_t *self, const char *format, ...)
     return (const char *)arena_copy (&self->memory, span_of (text, strlen (text) + 1)).data;
 }
 
-//  ---- Processes -----------------------------------------------------------------------------------------------------------
+//  ---- Processes -----------------------------------------------------------------------------------------------------
 
 static void
 s_depart (household_t *self)
@@ -211,7 +211,7 @@ s_stop (realm_process_t *process, void *state)
     memory_free (self);
 }
 
-//  ---- Looking in ------------------------------------------------------------------------------------------------------------
+//  ---- Looking in ----------------------------------------------------------------------------------------------------
 
 static actor_t *
 s_actor_at (const realm_process_t *process, size_t position)
@@ -282,7 +282,7 @@ s_token (void *arg, int64_t seed, uint64_t position)
     return (uint8_t)mock_token (&manifest_worker (self->fleet, 0)->mock, model, (column_t){ 0 }, &sampling, position);
 }
 
-//  ---- The fleet -------------------------------------------------------------------------------------------------------------
+//  ---- The fleet -----------------------------------------------------------------------------------------------------
 
 static void
 s_add_root (rehearsal_t *self, const char *machine, const char *const *words)

@@ -66,7 +66,7 @@ roles_guard (const option_list_t *configured, arena_t *memory)
     return guard;
 }
 
-//  ---- Checks ----------------------------------------------------------------------------------------------------------
+//  ---- Checks --------------------------------------------------------------------------------------------------------
 
 static const char *const s_placeholders [] = { "name", NULL };
 

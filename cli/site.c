@@ -9,7 +9,7 @@
 #include "cli/trust.h"
 #include "runtime/endpoint.h"
 
-//  ---- A fleet to run ------------------------------------------------------------------------------------------------------
+//  ---- A fleet to run ------------------------------------------------------------------------------------------------
 
 static const char *
 s_keep (manifest_t *fleet, const char *text)
@@ -319,7 +319,7 @@ site_reload (site_t *self, const invocation_t *invocation, const char *file, boo
     return status;
 }
 
-//  ---- Keys ----------------------------------------------------------------------------------------------------------------
+//  ---- Keys ----------------------------------------------------------------------------------------------------------
 
 //  own: whose key.  list: of the certificates, appended.
 static status_t
@@ -352,7 +352,7 @@ site_read_keys (site_t *self, keyring_t **keys, buffer_t *news, error_t *error)
     return STATUS_OK;
 }
 
-//  ---- A fleet that runs ---------------------------------------------------------------------------------------------------
+//  ---- A fleet that runs ---------------------------------------------------------------------------------------------
 
 const option_t site_flags_table [] = {
     { .name = "cluster",

@@ -76,7 +76,7 @@ startup_destroy (startup_t **self_p)
     *self_p = NULL;
 }
 
-//  ---- Last words ------------------------------------------------------------------------------------------------------------
+//  ---- Last words ----------------------------------------------------------------------------------------------------
 
 //  The end of what a file has from `from` on, whole lines.
 static void
@@ -137,7 +137,7 @@ s_print_last_words (const host_program_t *program, seen_t *seen)
     buffer_fini (&text);
 }
 
-//  ---- News ------------------------------------------------------------------------------------------------------------------
+//  ---- News ----------------------------------------------------------------------------------------------------------
 
 //  What ended because another of its unit had is not what there is to tell of.
 static bool
@@ -192,7 +192,7 @@ s_tell_whom_it_waits_for (startup_t *self, const list_processes_reply_t *reply)
     }
 }
 
-//  ---- Giving up -------------------------------------------------------------------------------------------------------------
+//  ---- Giving up -----------------------------------------------------------------------------------------------------
 
 //  Of a unit, in which all wait for each other: the first that ended by itself.  Where none did, the one that is asked about.
 static size_t

@@ -36,7 +36,7 @@ typedef struct {
     buffer_t out;           //  Rows
 } rendering_t;
 
-//  ---- Rows ------------------------------------------------------------------------------------------------------------
+//  ---- Rows ----------------------------------------------------------------------------------------------------------
 
 //  "line N: SENTENCE, in: SNIPPET": the sentence, and where it is.
 static void
@@ -100,7 +100,7 @@ s_render_source (rendering_t *self, const char *name, span_t source)
     template_destroy (&template);
 }
 
-//  ---- Where templates come from -----------------------------------------------------------------------------------------
+//  ---- Where templates come from -------------------------------------------------------------------------------------
 
 //  A template that is alone goes by its file.
 static status_t
@@ -141,7 +141,7 @@ s_render_file (rendering_t *self, const char *path, error_t *error)
     return status;
 }
 
-//  ---- The verb --------------------------------------------------------------------------------------------------------
+//  ---- The verb ------------------------------------------------------------------------------------------------------
 
 static result_t
 s_run (const invocation_t *invocation)

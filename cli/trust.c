@@ -46,7 +46,7 @@ trust_read (const manifest_t *fleet, const char *folder, const char *own, array_
     return keys;
 }
 
-//  ---- What has changed ------------------------------------------------------------------------------------------------------
+//  ---- What has changed ----------------------------------------------------------------------------------------------
 
 //  Who has connected with a key goes on with it, and so does who demands it of the broker.
 static bool
@@ -85,7 +85,7 @@ trust_compare (const manifest_t *fleet, const array_t *before, const array_t *af
     }
 }
 
-//  ---- Checks ----------------------------------------------------------------------------------------------------------------
+//  ---- Checks --------------------------------------------------------------------------------------------------------
 
 //  The roles that a host needs for what it runs, as `stator key new` wants them.
 static void

@@ -40,7 +40,7 @@ s_was_said (const hints_t *self, const hint_source_t *source)
     return false;
 }
 
-//  ---- Reading ---------------------------------------------------------------------------------------------------------
+//  ---- Reading -------------------------------------------------------------------------------------------------------
 
 static void
 s_take (hints_t *self, const hint_source_t *source, bool read, const hint_value_t *value, const char *reason)
@@ -126,7 +126,7 @@ hints_read_body (hints_t *self, const json_t *body)
     s_reject_unknown (self, json_get_path (body, "stator.hints"), SPAN ("stator.hints."));
 }
 
-//  ---- Choosing --------------------------------------------------------------------------------------------------------
+//  ---- Choosing ------------------------------------------------------------------------------------------------------
 
 static bool
 s_is_candidate (const hint_t *hint, hint_field_t field)
@@ -214,7 +214,7 @@ hints_choose (hints_t *self, envelope_t *envelope)
     }
 }
 
-//  ---- Answers ---------------------------------------------------------------------------------------------------------
+//  ---- Answers -------------------------------------------------------------------------------------------------------
 
 //  A value that was cut to its bound stays `clipped` where it is accepted: that is how far it was.
 static void
@@ -256,7 +256,7 @@ hints_close (hints_t *self)
             s_settle (&self->hints [i], OUTCOME_REJECTED, SPAN ("nobody acts on it"));
 }
 
-//  ---- Text ------------------------------------------------------------------------------------------------------------
+//  ---- Text ----------------------------------------------------------------------------------------------------------
 
 static void
 s_render_one (const hint_t *hint, buffer_t *out)

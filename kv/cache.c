@@ -61,7 +61,7 @@ s_tell (cache_t *self, cache_change_t change, uint64_t parent, const uint64_t *h
         self->on_change (self->arg, change, parent, hashes, count);
 }
 
-//  ---- The queue of idle blocks ----------------------------------------------------------------------------------------
+//  ---- The queue of idle blocks --------------------------------------------------------------------------------------
 
 static void
 s_enqueue (cache_t *self, uint32_t number)
@@ -95,7 +95,7 @@ s_evict (cache_t *self, size_t count)
     s_tell (self, CACHE_REMOVED, 0, self->gone.data, self->gone.count);
 }
 
-//  ---- Pins and room ---------------------------------------------------------------------------------------------------
+//  ---- Pins and room -------------------------------------------------------------------------------------------------
 
 static void
 s_pin (cache_t *self, uint32_t number)

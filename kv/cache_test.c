@@ -119,7 +119,7 @@ test_what_somebody_else_cached_meanwhile_is_shared (void **state)
     cache_destroy (&cache);
 }
 
-//  ---- The oracle ------------------------------------------------------------------------------------------------------
+//  ---- The oracle ----------------------------------------------------------------------------------------------------
 
 typedef struct {
     bool cached;       //  There

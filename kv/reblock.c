@@ -95,7 +95,7 @@ reblock_destroy (reblock_t **self_p)
     *self_p = NULL;
 }
 
-//  ---- Telling ---------------------------------------------------------------------------------------------------------
+//  ---- Telling -------------------------------------------------------------------------------------------------------
 
 static void
 s_flush (reblock_t *self, reblock_change_t change)
@@ -123,7 +123,7 @@ s_tell_removed (reblock_t *self, hash128_t hash)
     *(hash128_t *)array_add (&self->run) = hash;
 }
 
-//  ---- Blocks of ours --------------------------------------------------------------------------------------------------
+//  ---- Blocks of ours ------------------------------------------------------------------------------------------------
 
 static uint32_t
 s_find_block (const reblock_t *self, hash128_t hash)
@@ -157,7 +157,7 @@ s_lose_block (reblock_t *self, hash128_t hash)
     s_tell_removed (self, hash);
 }
 
-//  ---- Where blocks lie ------------------------------------------------------------------------------------------------
+//  ---- Where blocks lie ----------------------------------------------------------------------------------------------
 
 static uint64_t
 s_first_part (const reblock_t *self, uint64_t block)
@@ -237,7 +237,7 @@ s_change_part (reblock_t *self, uint32_t top, bool gain)
         s_change_blocks (self, s_part (self, number), depth, gain);
 }
 
-//  ---- Parts -----------------------------------------------------------------------------------------------------------
+//  ---- Parts ---------------------------------------------------------------------------------------------------------
 
 static uint32_t
 s_find_part (const reblock_t *self, uint64_t hash)

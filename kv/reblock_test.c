@@ -64,7 +64,7 @@ s_namespace (uint32_t block_size)
     return ns;
 }
 
-//  ---- Stories ---------------------------------------------------------------------------------------------------------
+//  ---- Stories -------------------------------------------------------------------------------------------------------
 
 static const uint32_t s_tokens [] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23,
     24 };
@@ -251,7 +251,7 @@ test_clears_and_bounds (void **state)
     assert_int_equal (story->stats.orphans, 1);
 }
 
-//  ---- The oracle ------------------------------------------------------------------------------------------------------
+//  ---- The oracle ----------------------------------------------------------------------------------------------------
 
 enum { PARTS = 40, PARTS_MAX = 400, PART_TOKENS = 32, PATH_TOKENS = PARTS_MAX * PART_TOKENS, TOP = PARTS_MAX };
 
@@ -410,7 +410,7 @@ test_equals_a_look_at_every_path (void **state)
     assert_true (seen > 100000);
 }
 
-//  ---- What real engines sent ------------------------------------------------------------------------------------------
+//  ---- What real engines sent ----------------------------------------------------------------------------------------
 
 //  One engine of a recording, and its caches that attend to everything.
 typedef struct {

@@ -175,7 +175,7 @@ gguf_fini (gguf_t *self)
     array_fini (&self->entries);
 }
 
-//  ---- Values ----------------------------------------------------------------------------------------------------------
+//  ---- Values --------------------------------------------------------------------------------------------------------
 
 //  The entry of a key, the first where it comes twice; NULL where there is none.
 static const gguf_entry_t *

@@ -90,7 +90,7 @@ actor_list_metrics (metric_told_fn *told, void *arg)
     metrics_tell (all, told, arg);
 }
 
-//  ---- Dues ----
+//  ---- Dues ----------------------------------------------------------------------------------------------------------
 
 bool
 due_is_set (const due_t *self)
@@ -139,7 +139,7 @@ s_on_alarm (void *arg)
     s_set_alarm (self);
 }
 
-//  ---- Turns ----
+//  ---- Turns ---------------------------------------------------------------------------------------------------------
 
 void
 actor_want_turn_end (actor_t *self)
@@ -168,7 +168,7 @@ s_on_round (void *arg, uint64_t busy_ns)
         metric_set (self->longest_round, (int64_t)busy_ns);
 }
 
-//  ---- Handlers ----
+//  ---- Handlers ------------------------------------------------------------------------------------------------------
 
 static void
 s_index_handlers (actor_t *self, const actor_handler_t *handlers)
@@ -205,7 +205,7 @@ actor_follows (const actor_t *self, uint16_t stream)
     return false;
 }
 
-//  ---- Life ----
+//  ---- Life ----------------------------------------------------------------------------------------------------------
 
 static void
 s_default (uint64_t *value, uint64_t otherwise)
@@ -450,7 +450,7 @@ actor_reload (actor_t *self, const void *class_options)
         self->class->reload (self->state, self, class_options);
 }
 
-//  ---- Context ----
+//  ---- Context -------------------------------------------------------------------------------------------------------
 
 uint64_t
 actor_now (const actor_t *self)

@@ -254,7 +254,7 @@ enum { HANDOVER_WINDOW = 64 };
 //  with the hand-over.  One in time is enough for many batches; where the peer is gone it is counted, and nothing is said.
 void actor_acknowledge (actor_t *self, span_t peer, uint16_t stream, uint64_t sequence);
 
-//  ---- Snapshots (inside an actor_snapshot_fn) -------------------------------------------------------------------------
+//  ---- Snapshots (inside an actor_snapshot_fn) -----------------------------------------------------------------------
 
 //  Appends an event to the snapshot.  Borrows it.
 void snapshot_add (snapshot_t *self, const message_type_t *type, const void *event);

@@ -92,7 +92,7 @@ struct actor {
     bool drained;                        //  actor_drained
 };
 
-//  ---- Shared by all parts ----
+//  ---- Shared by all parts -------------------------------------------------------------------------------------------
 
 static inline const port_table_t *
 actor_table (const actor_t *self)
@@ -116,7 +116,7 @@ const actor_handler_t *actor_handler_of_event (const actor_t *self, const messag
 const actor_handler_t *actor_handler_of (const actor_t *self, handler_kind_t kind, uint16_t stream);
 bool actor_follows (const actor_t *self, uint16_t stream);
 
-//  ---- Links: to whom this actor speaks (link.c) ----
+//  ---- Links: to whom this actor speaks (link.c) ---------------------------------------------------------------------
 
 //  The link to an address; opened where the directory knows the way.  NULL and a sentence where it does not.
 link_t *link_to (actor_t *self, span_t address, error_t *error);
@@ -164,7 +164,7 @@ void stream_expect (call_t *const *calls, size_t count);
 void stream_take_item (call_t *self, uint64_t position, span_t body, uint64_t now_ns);
 void stream_take_end (call_t *self, uint64_t position, span_t body);
 
-//  ---- Incomings (incoming.c) ----
+//  ---- Incomings (incoming.c) ----------------------------------------------------------------------------------------
 
 void incoming_take (actor_t *self, const span_t *frames, size_t count);
 void incoming_refuse_large (actor_t *self, span_t peer);
@@ -174,7 +174,7 @@ void incoming_destroy_all (actor_t *self);
 //  Something was said about a call or stream of this peer, and nobody was there to hear it.  Fine where it is over.
 void incoming_lost (actor_t *self, span_t peer, uint64_t id);
 
-//  ---- Items that share a message (gather.c) ----
+//  ---- Items that share a message (gather.c) -------------------------------------------------------------------------
 
 gather_t *gather_new (void);
 void gather_destroy (gather_t **self_p);
@@ -187,12 +187,12 @@ bool gather_put (
 void gather_flush (actor_t *self, span_t peer);
 void gather_flush_all (actor_t *self);
 
-//  ---- Builtin methods (builtin.c) ----
+//  ---- Builtin methods (builtin.c) -----------------------------------------------------------------------------------
 
 //  Handlers that every actor has; the class's own of the same method win.
 extern const actor_handler_t builtin_handlers [];
 
-//  ---- Sources (source.c) ----
+//  ---- Sources (source.c) --------------------------------------------------------------------------------------------
 
 void source_publish (actor_t *self, const message_type_t *type, const void *event);
 void source_flush_all (actor_t *self);
@@ -209,7 +209,7 @@ uint64_t source_sequence (const actor_t *self, uint16_t stream);
 //  Appends this actor's tails to a row of stream_tail_t.
 void source_tails (const actor_t *self, array_t *tails);
 
-//  ---- Feeds: what this actor follows (sink.c) ----
+//  ---- Feeds: what this actor follows (sink.c) -----------------------------------------------------------------------
 
 status_t sink_open (actor_t *self, const char *endpoint, error_t *error);
 void sink_destroy_all (actor_t *self);
@@ -227,7 +227,7 @@ void sink_ask_soon (actor_t *self, const actor_entry_t *helper);
 //  A source is gone for good: forget how far it came.
 void sink_forget (actor_t *self, uint64_t source);
 
-//  ---- Directory (directory.c) ----
+//  ---- Directory (directory.c) ---------------------------------------------------------------------------------------
 
 directory_t *directory_new (actor_t *actor);
 void directory_destroy (directory_t **self_p);

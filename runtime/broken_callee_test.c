@@ -12,7 +12,7 @@
 #include "schemas/event.h"
 #include "tests/stage_broker.h"
 
-//  ---- The caller ----
+//  ---- The caller ----------------------------------------------------------------------------------------------------
 
 typedef struct {
     stream_t stream;         //  Under test
@@ -56,7 +56,7 @@ static const actor_class_t s_client_class = {
 //  The process of the callee is that of an actor that does nothing.
 static const actor_class_t s_server_class = { .name = "server", .state_size = 1, .handlers = s_no_handlers };
 
-//  ---- The stage ----
+//  ---- The stage -----------------------------------------------------------------------------------------------------
 
 static stage_t *s_stage;
 
@@ -72,7 +72,7 @@ s_client (void)
     return actor_state (stage_find (s_stage, "client/0"));
 }
 
-//  ---- The callee ----
+//  ---- The callee ----------------------------------------------------------------------------------------------------
 
 //  How its items come.
 typedef enum {
@@ -245,7 +245,7 @@ s_cheat_end (cheat_t *self)
     stage_destroy (&s_stage);
 }
 
-//  ---- What becomes of the stream ----
+//  ---- What becomes of the stream ------------------------------------------------------------------------------------
 
 //  Items at these positions end the stream, however they come.
 static void

@@ -101,7 +101,7 @@ s_on_drain (void *self, actor_t *actor, incoming_t *incoming, const void *messag
     actor_drain (actor);
 }
 
-//  ---- Replay: sent from the ring itself; what has left it when its turn comes is a gap ----
+//  ---- Replay: sent from the ring itself; what has left it when its turn comes is a gap ------------------------------
 
 typedef struct {
     actor_t *actor;           //  Whose ring, or who keeps it for others
@@ -170,7 +170,7 @@ s_on_replay (void *self, actor_t *actor, incoming_t *incoming, const void *messa
         s_replay_go_on (replaying, incoming);
 }
 
-//  ---- Snapshots: all parts are written, at once or in slices, then sent under credit ----
+//  ---- Snapshots: all parts are written, at once or in slices, then sent under credit --------------------------------
 
 struct snapshot {
     actor_t *actor;                  //  Whose

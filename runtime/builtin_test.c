@@ -15,7 +15,7 @@
 
 enum { CLIENT_STREAMS = 4, STATE_EVENTS = 20000 };
 
-//  ---- The source: its state is a number of events, large enough for a snapshot of several parts ----
+//  ---- The source: its state is a number of events, large enough for a snapshot of several parts ---------------------
 
 typedef struct {
     int slices;         //  How many it writes a snapshot in; 0: it writes all at once
@@ -70,7 +70,7 @@ static const actor_class_t s_teller_class = {
     .name = "teller", .state_size = sizeof (teller_t), .handlers = s_teller_handlers
 };
 
-//  ---- The caller ----
+//  ---- The caller ----------------------------------------------------------------------------------------------------
 
 typedef struct {
     stream_t stream;         //  To the teller
@@ -119,7 +119,7 @@ static const actor_class_t s_client_class = {
     .name = "client", .state_size = sizeof (client_t), .fini = s_client_fini, .handlers = s_client_handlers
 };
 
-//  ---- The stage ----
+//  ---- The stage -----------------------------------------------------------------------------------------------------
 
 static stage_t *s_stage;
 
@@ -198,7 +198,7 @@ s_expect_end (int number, call_result_t result, status_t status)
         assert_int_equal (s_reading (number)->status, status);
 }
 
-//  ---- Messages that are none ----
+//  ---- Messages that are none ----------------------------------------------------------------------------------------
 
 static int64_t
 s_malformed (void)
@@ -249,7 +249,7 @@ test_a_message_of_too_many_frames_is_refused_and_counted (void **state)
     s_end ();
 }
 
-//  ---- Replays ----
+//  ---- Replays -------------------------------------------------------------------------------------------------------
 
 static void
 test_what_is_in_the_ring_is_replayed (void **state)
@@ -292,7 +292,7 @@ test_what_leaves_the_ring_before_its_turn_is_a_gap (void **state)
     s_end ();
 }
 
-//  ---- Callers that never give credit ----
+//  ---- Callers that never give credit --------------------------------------------------------------------------------
 
 static void
 test_a_snapshot_comes_whole (void **state)

@@ -18,7 +18,7 @@
 #include "schemas/status.h"
 #include "tests/stage_broker.h"
 
-//  ---- The callee: answers list_actors by what is asked, serves replay as a stream of numbers ----
+//  ---- The callee: answers list_actors by what is asked, serves replay as a stream of numbers ------------------------
 
 typedef struct {
     incoming_t *held;    //  A call that is not answered
@@ -102,7 +102,7 @@ static const actor_class_t s_server_class = {
     .name = "server", .state_size = sizeof (server_t), .handlers = s_server_handlers
 };
 
-//  ---- The caller ----
+//  ---- The caller ----------------------------------------------------------------------------------------------------
 
 typedef struct {
     call_t call;             //  Under test
@@ -163,7 +163,7 @@ static const actor_class_t s_client_class = {
     .name = "client", .state_size = sizeof (client_t), .fini = s_client_fini, .handlers = s_client_handlers
 };
 
-//  ---- The stage ----
+//  ---- The stage -----------------------------------------------------------------------------------------------------
 
 static stage_t *s_stage;
 
@@ -234,7 +234,7 @@ s_end (void)
     stage_destroy (&s_stage);
 }
 
-//  ---- Calls ----
+//  ---- Calls ---------------------------------------------------------------------------------------------------------
 
 static void
 test_a_call_is_answered (void **state)
@@ -377,7 +377,7 @@ test_what_a_request_expands_to_is_charged (void **state)
     s_end ();
 }
 
-//  ---- Streams ----
+//  ---- Streams -------------------------------------------------------------------------------------------------------
 
 static void
 test_a_stream_comes_whole_under_credit (void **state)

@@ -44,7 +44,7 @@ s_stop (reader_t *self, place_t place, const char *reason)
     self->stopped = true;
 }
 
-//  ---- Variables -------------------------------------------------------------------------------------------------------
+//  ---- Variables -----------------------------------------------------------------------------------------------------
 
 static const char *
 s_variable (reader_t *self, span_t name)
@@ -114,7 +114,7 @@ s_expand (reader_t *self, span_t text, place_t place, buffer_t *out)
     return good;
 }
 
-//  ---- Nodes -----------------------------------------------------------------------------------------------------------
+//  ---- Nodes ---------------------------------------------------------------------------------------------------------
 
 static config_node_t *
 s_new_node (reader_t *self, config_kind_t kind, place_t place)

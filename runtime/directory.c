@@ -46,7 +46,7 @@ struct directory {
 static void s_register (void *state, actor_t *actor, void *arg);
 static void s_beat (void *state, actor_t *actor, void *arg);
 
-//  ---- Own entry ----
+//  ---- Own entry -----------------------------------------------------------------------------------------------------
 
 bool
 actor_accepts (const actor_t *self)
@@ -272,7 +272,7 @@ directory_is_registered (const actor_t *actor)
     return actor->directory->registered;
 }
 
-//  ---- The others ----
+//  ---- The others ----------------------------------------------------------------------------------------------------
 
 static void
 s_known_destroy (known_t *self)
@@ -428,7 +428,7 @@ directory_destroy (directory_t **self_p)
     *self_p = NULL;
 }
 
-//  ---- What others ask ----
+//  ---- What others ask -----------------------------------------------------------------------------------------------
 
 const actor_entry_t *
 directory_find (const actor_t *actor, span_t address)

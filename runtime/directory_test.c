@@ -123,7 +123,7 @@ test_whoever_ended_while_the_broker_was_away_is_forgotten (void **state)
     stage_destroy (&s_stage);
 }
 
-//  ---- Registrations that make no sense ----
+//  ---- Registrations that make no sense ------------------------------------------------------------------------------
 
 typedef struct {
     status_t status;         //  Of a refusal
@@ -181,7 +181,7 @@ test_what_is_no_address_is_refused (void **state)
     stage_destroy (&s_stage);
 }
 
-//  ---- The directory, page by page ----
+//  ---- The directory, page by page -----------------------------------------------------------------------------------
 
 typedef struct {
     call_t call;                //  For the next page

@@ -17,7 +17,7 @@ enum { STREAMS = 600, ITEMS_MAX = 256, BYTES_MAX = 32 << 10, LARGE = 40000, EACH
 
 static const uint64_t MILLISECOND = REALM_SECOND / 1000;
 
-//  ---- Who speaks: a stream for each voice, on which it says what the test wants ----
+//  ---- Who speaks: a stream for each voice, on which it says what the test wants -------------------------------------
 
 typedef enum { FATE_OPEN, FATE_ENDED, FATE_FAILED } fate_t;
 
@@ -58,7 +58,7 @@ static const actor_class_t s_speaker_class = {
     .name = "speaker", .state_size = sizeof (speaker_t), .handlers = s_speaker_handlers
 };
 
-//  ---- Who listens ----
+//  ---- Who listens ---------------------------------------------------------------------------------------------------
 
 typedef struct {
     stream_t stream;    //  To the voice of the same number
@@ -87,7 +87,7 @@ static const actor_class_t s_listener_class = {
     .name = "listener", .state_size = sizeof (listener_t), .fini = s_listener_fini, .handlers = s_listener_handlers
 };
 
-//  ---- The stage ----
+//  ---- The stage -----------------------------------------------------------------------------------------------------
 
 static stage_t *s_stage;
 
@@ -223,7 +223,7 @@ s_listen (size_t number)
         &replay_message, &request, &options, ear);
 }
 
-//  ---- Whatever is said, in whatever order ----
+//  ---- Whatever is said, in whatever order ---------------------------------------------------------------------------
 
 static void
 s_do_something (random_t *random)
@@ -314,7 +314,7 @@ test_items_that_come_together_are_told_of_before (void **state)
     s_end ();
 }
 
-//  ---- What it looks like on the wire ----
+//  ---- What it looks like on the wire --------------------------------------------------------------------------------
 
 //  A socket that opens streams, and takes down what comes.
 typedef struct {
@@ -479,7 +479,7 @@ test_whoever_does_not_ask_for_it_gets_items_one_by_one (void **state)
     s_end ();
 }
 
-//  ---- A peer that is gone ----
+//  ---- A peer that is gone -------------------------------------------------------------------------------------------
 
 //  Everybody who had something in the message that found nobody is told, once, and nobody else.
 static void

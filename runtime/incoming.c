@@ -105,7 +105,7 @@ s_send_error (const incoming_t *self, status_t status, const char *text)
     wire_send_error (&self->actor->wire, self->actor->router, s_peer (self), self->id, status, text);
 }
 
-//  ---- Cancel ----
+//  ---- Cancel --------------------------------------------------------------------------------------------------------
 
 static void
 s_tell_cancelled (incoming_t *self)
@@ -173,7 +173,7 @@ incoming_lost (actor_t *actor, span_t peer, uint64_t id)
         s_lose (self, COUNT_PEER_LOST);
 }
 
-//  ---- What the handler does ----
+//  ---- What the handler does -----------------------------------------------------------------------------------------
 
 static void
 s_note_sent (incoming_t *self, status_t status, const message_type_t *type, size_t size)
@@ -292,7 +292,7 @@ incoming_trace (const incoming_t *self)
     return span_from_string (self->trace);
 }
 
-//  ---- What arrives ----
+//  ---- What arrives --------------------------------------------------------------------------------------------------
 
 static void
 s_refuse (actor_t *actor, const wire_message_t *message, runtime_count_t count, status_t status, const char *text)

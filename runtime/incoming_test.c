@@ -13,7 +13,7 @@
 #include "schemas/event.h"
 #include "tests/stage_broker.h"
 
-//  ---- The callee: answers nothing, and waits for those who give no credit as the test says ----
+//  ---- The callee: answers nothing, and waits for those who give no credit as the test says --------------------------
 
 static incoming_watch_t s_watch;
 
@@ -46,7 +46,7 @@ static const actor_handler_t s_client_handlers [] = { HANDLERS_END };
 
 static const actor_class_t s_client_class = { .name = "client", .state_size = 1, .handlers = s_client_handlers };
 
-//  ---- The stage ----
+//  ---- The stage -----------------------------------------------------------------------------------------------------
 
 static stage_t *s_stage;
 
@@ -62,7 +62,7 @@ s_end (void)
     stage_destroy (&s_stage);
 }
 
-//  ---- The socket ----
+//  ---- The socket ----------------------------------------------------------------------------------------------------
 
 typedef struct {
     port_socket_t *socket;    //  DEALER

@@ -18,7 +18,7 @@
 
 enum { FIELD_MAX = 64 << 20, TOO_LARGE = 66 << 20 };
 
-//  ---- A call that is as large as one may be, and so is its answer ----
+//  ---- A call that is as large as one may be, and so is its answer ---------------------------------------------------
 
 typedef struct {
     span_t bytes;    //  Of either
@@ -39,7 +39,7 @@ static const message_type_t blob_message = { .name = "blob",
     .field_count = 1,
     .reply = &s_blob_reply };
 
-//  ---- Who answers: with as many bytes as the request's number says ----
+//  ---- Who answers: with as many bytes as the request's number says --------------------------------------------------
 
 typedef struct {
     incoming_t *held;      //  A stream of which an item was sent; NULL: none
@@ -108,7 +108,7 @@ static const actor_class_t s_server_class = {
     .name = "server", .state_size = sizeof (server_t), .handlers = s_server_handlers
 };
 
-//  ---- Who asks ----
+//  ---- Who asks ------------------------------------------------------------------------------------------------------
 
 typedef struct {
     call_t calls [2];     //  Under way
@@ -164,7 +164,7 @@ static const actor_class_t s_client_class = {
     .name = "client", .state_size = sizeof (client_t), .handlers = s_client_handlers
 };
 
-//  ---- The stage ----
+//  ---- The stage -----------------------------------------------------------------------------------------------------
 
 static client_t *
 s_client (void)
@@ -253,7 +253,7 @@ s_expect (size_t done, status_t status, const char *text, const char *address, i
             assert_int_equal (value, counted);
 }
 
-//  ---- Stories ----
+//  ---- Stories -------------------------------------------------------------------------------------------------------
 
 static void
 test_a_request_that_is_too_large_is_refused_where_it_is_made (void **state)

@@ -228,7 +228,7 @@ link_probe (link_t *self, uint64_t id)
     s_tell (self, FRAME_KIND_PROBE, id);
 }
 
-//  ---- Calls ----
+//  ---- Calls ---------------------------------------------------------------------------------------------------------
 
 static void s_look (due_t *due);
 
@@ -492,7 +492,7 @@ call_error (const call_t *self)
     return &self->error;
 }
 
-//  ---- Streams: the opening is a call; the rest is in stream.c ----
+//  ---- Streams: the opening is a call; the rest is in stream.c -------------------------------------------------------
 
 void
 stream_start (
@@ -515,7 +515,7 @@ stream_start_encoded (
     buffer_fini (request);
 }
 
-//  ---- What arrives ----
+//  ---- What arrives --------------------------------------------------------------------------------------------------
 
 void *
 call_decode (call_t *self, const message_type_t *type, span_t body)

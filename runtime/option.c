@@ -33,7 +33,7 @@ s_is_strings (const option_t *row)
     return row->type == OPTION_STRINGS || row->type == OPTION_COMMAND;
 }
 
-//  ---- Defaults --------------------------------------------------------------------------------------------------------
+//  ---- Defaults ------------------------------------------------------------------------------------------------------
 
 //  What a field without a default holds.
 static void
@@ -84,7 +84,7 @@ option_set_defaults (option_target_t target, option_context_t *context)
     }
 }
 
-//  ---- Files -----------------------------------------------------------------------------------------------------------
+//  ---- Files ---------------------------------------------------------------------------------------------------------
 
 static void s_read_node (option_target_t target, const option_t *row, const config_node_t *node, const char *path,
     option_context_t *context);
@@ -229,7 +229,7 @@ option_read_section (option_target_t target, const config_node_t *node, const ch
     s_complain_missing (target.table, node, path, context);
 }
 
-//  ---- Flags -----------------------------------------------------------------------------------------------------------
+//  ---- Flags ---------------------------------------------------------------------------------------------------------
 
 //  A word of the command line, taken apart.
 typedef struct {
@@ -403,7 +403,7 @@ option_read_arguments (const option_target_t *targets, size_t target_count, cons
     }
 }
 
-//  ---- Soundness -------------------------------------------------------------------------------------------------------
+//  ---- Soundness -----------------------------------------------------------------------------------------------------
 
 static bool
 s_row_is_sound (const option_t *table, const option_t *row, option_context_t *context, error_t *error)

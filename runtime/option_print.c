@@ -52,7 +52,7 @@ s_wrap (const char *text, const char *first, size_t indent, const char *next, bu
     buffer_append_byte (out, '\n');
 }
 
-//  ---- Help ------------------------------------------------------------------------------------------------------------
+//  ---- Help ----------------------------------------------------------------------------------------------------------
 
 static void
 s_print_flag_name (const char *name, buffer_t *out)
@@ -136,7 +136,7 @@ option_print_help (const option_t *table, buffer_t *out)
     s_print_flags (table, "", out);
 }
 
-//  ---- The shipped file ------------------------------------------------------------------------------------------------
+//  ---- The shipped file ----------------------------------------------------------------------------------------------
 
 //  How lines begin while a file is printed.
 typedef struct {
@@ -239,7 +239,7 @@ s_print_rows (const option_t *table, style_t *style, buffer_t *out)
     }
 }
 
-//  ---- What a struct holds ---------------------------------------------------------------------------------------------
+//  ---- What a struct holds -------------------------------------------------------------------------------------------
 
 //  How a struct is printed.
 typedef struct {
@@ -341,7 +341,7 @@ option_print_secrets (option_target_t target, buffer_t *out)
     s_dump_rows (&dump, target, 0);
 }
 
-//  ---- The manual ------------------------------------------------------------------------------------------------------
+//  ---- The manual ----------------------------------------------------------------------------------------------------
 
 static void
 s_print_cell (const char *text, buffer_t *out)

@@ -27,7 +27,7 @@ s_units (const option_t *row)
     return row->type == OPTION_SIZE ? s_sizes : s_durations;
 }
 
-//  ---- Numbers ---------------------------------------------------------------------------------------------------------
+//  ---- Numbers -------------------------------------------------------------------------------------------------------
 
 //  A decimal number without sign and what stands behind it.
 typedef struct {
@@ -76,7 +76,7 @@ s_scale (const number_t *number, uint64_t factor, uint64_t *value)
     return !__builtin_add_overflow (whole, part / MILLION, value);
 }
 
-//  ---- Sentences -------------------------------------------------------------------------------------------------------
+//  ---- Sentences -----------------------------------------------------------------------------------------------------
 
 //  hint: what was meant, as suggest_text has it.
 static status_t
@@ -149,7 +149,7 @@ s_check_bounds (const option_t *row, const char *text, int64_t value, error_t *e
     return s_refuse (row, text, "", error);
 }
 
-//  ---- Types -----------------------------------------------------------------------------------------------------------
+//  ---- Types ---------------------------------------------------------------------------------------------------------
 
 static status_t
 s_parse_bool (const option_t *row, const char *text, void *field, const option_context_t *context, error_t *error)
@@ -340,7 +340,7 @@ s_parse_secret (const option_t *row, const char *text, void *field, const option
     return status;
 }
 
-//  ---- Strings ---------------------------------------------------------------------------------------------------------
+//  ---- Strings -------------------------------------------------------------------------------------------------------
 
 bool
 option_value_keep_strings (
@@ -415,7 +415,7 @@ s_parse_strings (const option_t *row, const char *text, void *field, const optio
     return status;
 }
 
-//  ---- The types as a table --------------------------------------------------------------------------------------------
+//  ---- The types as a table ------------------------------------------------------------------------------------------
 
 typedef status_t (parse_fn) (
     const option_t *row, const char *text, void *field, const option_context_t *context, error_t *error);
@@ -478,7 +478,7 @@ option_value_describe (const option_t *row, buffer_t *out)
     }
 }
 
-//  ---- Writing ---------------------------------------------------------------------------------------------------------
+//  ---- Writing -------------------------------------------------------------------------------------------------------
 
 static bool
 s_is_plain (const char *text)

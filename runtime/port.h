@@ -200,7 +200,7 @@ typedef struct {
     void *arg;    //  For on_exit
 } process_options_t;
 
-//  ---- Stores: ordered keys --------------------------------------------------------------------------------------------
+//  ---- Stores: ordered keys ------------------------------------------------------------------------------------------
 //  Puts and deletes collect in a transaction; store_commit makes them visible to a later process of this machine
 //  (survives a crash of the process) and, with `sync`, durable (survives a crash of the machine).  A put or delete that
 //  fails dooms its transaction: the commit fails the same way, and nothing of it is kept.
@@ -211,17 +211,17 @@ typedef struct {
     const char *format;    //  Format and version, "directory/1": another one on disk is refused with how to drop it
 } store_options_t;
 
-//  ---- Jobs --------------------------------------------------------------------------------------------------------------
+//  ---- Jobs ----------------------------------------------------------------------------------------------------------
 //  A job is a function on data that is handed over: it touches nothing else, and runs elsewhere while the actor goes on.
 
 typedef void (job_fn) (void *data);
 typedef void (job_done_fn) (void *arg, void *data);
 
-//  ---- Log lines ---------------------------------------------------------------------------------------------------------
+//  ---- Log lines -----------------------------------------------------------------------------------------------------
 
 typedef enum { LOG_DEBUG, LOG_INFO, LOG_WARNING, LOG_ERROR } log_level_t;
 
-//  ---- What went without notice --------------------------------------------------------------------------------------------
+//  ---- What went without notice --------------------------------------------------------------------------------------
 
 //  Of the whole process, since its start.  One port of it speaks for it.
 typedef struct {
@@ -229,7 +229,7 @@ typedef struct {
     uint64_t turned_away;    //  Peers for whom there was no descriptor left
 } port_figures_t;
 
-//  ---- The table ---------------------------------------------------------------------------------------------------------
+//  ---- The table -----------------------------------------------------------------------------------------------------
 
 typedef struct {
     //  Monotonic ns: for all logic.  Never 0.

@@ -67,7 +67,7 @@ struct feed {
 
 static void s_repair (feed_t *self);
 
-//  ---- Applying ----
+//  ---- Applying ------------------------------------------------------------------------------------------------------
 
 static origin_t
 s_origin (const feed_t *self, uint64_t sequence, uint64_t wall_ns)
@@ -289,7 +289,7 @@ s_settle (feed_t *self)
     s_repair (self);
 }
 
-//  ---- Repair ----
+//  ---- Repair --------------------------------------------------------------------------------------------------------
 
 static void
 s_try_again (void *state, actor_t *actor, void *arg)
@@ -475,7 +475,7 @@ s_repair (feed_t *self)
     }
 }
 
-//  ---- Feeds ----
+//  ---- Feeds ---------------------------------------------------------------------------------------------------------
 
 static feed_t *
 s_feed (actor_t *actor, uint64_t source, uint16_t stream)
@@ -683,7 +683,7 @@ actor_feed_position (const actor_t *self, uint16_t stream, uint64_t source, uint
     return true;
 }
 
-//  ---- The socket ----
+//  ---- The socket ----------------------------------------------------------------------------------------------------
 
 static void
 s_on_message (void *arg, const span_t *frames, size_t count)

@@ -17,7 +17,7 @@
 
 #define BROKER "broker/0"
 
-//  ---- A broker that does as it is told ----
+//  ---- A broker that does as it is told ------------------------------------------------------------------------------
 
 typedef struct {
     actor_t *actor;          //  Itself
@@ -83,7 +83,7 @@ static const actor_class_t s_played_class = { .name = "broker",
     .fini = s_played_fini,
     .handlers = s_played_handlers };
 
-//  ---- What it says ----
+//  ---- What it says --------------------------------------------------------------------------------------------------
 
 //  What became of an actor.
 static void
@@ -178,7 +178,7 @@ s_give_snapshot (played_t *self, uint64_t incarnation, uint64_t sequence, const 
     batch_fini (&batch);
 }
 
-//  ---- The stage ----
+//  ---- The stage -----------------------------------------------------------------------------------------------------
 
 typedef struct {
     size_t changes;    //  Events that it was told of
@@ -260,7 +260,7 @@ s_begin_behind_a_hole (void)
     return broker;
 }
 
-//  ---- Stories ----
+//  ---- Stories -------------------------------------------------------------------------------------------------------
 
 static void
 test_what_waits_behind_a_hole_comes_after_the_snapshot (void **state)
@@ -363,7 +363,7 @@ test_a_snapshot_that_ends_too_early_is_none (void **state)
     stage_destroy (&s_stage);
 }
 
-//  ---- Claims ----
+//  ---- Claims --------------------------------------------------------------------------------------------------------
 
 //  A reader, and a source of which the broker says that it has come to this number.  Gives the broker.
 static played_t *

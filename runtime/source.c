@@ -46,7 +46,7 @@ s_source (actor_t *actor, uint16_t stream)
     return self;
 }
 
-//  ---- Hand-over ----
+//  ---- Hand-over -----------------------------------------------------------------------------------------------------
 
 static void
 s_make_frames (source_t *self, const ring_batch_t *batch, uint8_t header [EVENT_HEADER_SIZE], span_t frames [3])
@@ -142,7 +142,7 @@ source_resend_all (actor_t *actor)
             s_resend (actor->sources [stream]);
 }
 
-//  ---- Publishing ----
+//  ---- Publishing ----------------------------------------------------------------------------------------------------
 
 //  The batch gets its number, which it takes with it where it is too large for a message.
 static const ring_batch_t *

@@ -18,7 +18,7 @@
 
 enum { ROUNDS = 20000, NOISE_MAX = 40, MUTATIONS = 150 };
 
-//  ---- Items -----------------------------------------------------------------------------------------------------------
+//  ---- Items ---------------------------------------------------------------------------------------------------------
 
 static bool
 s_same_bytes (span_t bytes, const char *data, size_t size)
@@ -186,7 +186,7 @@ test_we_accept_what_the_oracle_packs (void **state)
     }
 }
 
-//  ---- Messages --------------------------------------------------------------------------------------------------------
+//  ---- Messages ------------------------------------------------------------------------------------------------------
 
 static const msgpack_object *
 s_oracle_field (const message_type_t *type, const msgpack_object *object, size_t position)

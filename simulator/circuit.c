@@ -62,7 +62,7 @@ s_release (circuit_t *self)
         circuit_destroy (self);
 }
 
-//  ---- Delays ----
+//  ---- Delays --------------------------------------------------------------------------------------------------------
 
 static uint64_t
 s_draw_delay (circuit_t *self)
@@ -78,7 +78,7 @@ s_draw_delay (circuit_t *self)
     return delay;
 }
 
-//  ---- Packets ----
+//  ---- Packets -------------------------------------------------------------------------------------------------------
 
 static void s_arrive (realm_event_t *event);
 
@@ -139,7 +139,7 @@ s_send (circuit_t *self, circuit_end_t to, packet_kind_t kind, uint32_t parcel_k
         s_depart (self, packet);
 }
 
-//  ---- Falling ----
+//  ---- Falling -------------------------------------------------------------------------------------------------------
 
 static void
 s_lose_waiting (circuit_t *self)
@@ -194,7 +194,7 @@ s_fall (circuit_t *self, circuit_end_t end)
     before.watch->on_down (before.arg);
 }
 
-//  ---- Arrival ----
+//  ---- Arrival -------------------------------------------------------------------------------------------------------
 
 static bool
 s_is_cut (const packet_t *packet)
@@ -268,7 +268,7 @@ s_arrive (realm_event_t *event)
     s_packet_free (packet);
 }
 
-//  ---- For those who hold an end ----
+//  ---- For those who hold an end -------------------------------------------------------------------------------------
 
 circuit_t *
 circuit_dial (realm_process_t *process, const char *endpoint, const circuit_watch_t *watch, void *arg, error_t *error)
@@ -350,7 +350,7 @@ circuit_peer (const circuit_t *self, circuit_end_t end)
     return self->peers [!end];
 }
 
-//  ---- For the network ----
+//  ---- For the network -----------------------------------------------------------------------------------------------
 
 circuit_t *
 circuit_from_link (list_link_t *link)

@@ -68,7 +68,7 @@ struct disk_region {
     uint32_t references;    //  Who holds it
 };
 
-//  ---- The disk ----
+//  ---- The disk ------------------------------------------------------------------------------------------------------
 
 disk_t *
 disk_new (void)
@@ -163,7 +163,7 @@ s_charge (disk_t *self, uint64_t added, uint64_t removed, error_t *error)
     return STATUS_OK;
 }
 
-//  ---- Files ----
+//  ---- Files ---------------------------------------------------------------------------------------------------------
 
 status_t
 disk_read (disk_t *self, const char *path, size_t size_max, buffer_t *out, error_t *error)
@@ -249,7 +249,7 @@ s_file_crash (disk_t *self, disk_file_t *file, random_t *random)
     array_cut (&file->recent, 0);
 }
 
-//  ---- Stores ----
+//  ---- Stores --------------------------------------------------------------------------------------------------------
 
 static span_t
 s_key (const pair_t *pair)
@@ -496,7 +496,7 @@ disk_store_next (const disk_store_t *self, span_t from, bool after, span_t *key,
     return true;
 }
 
-//  ---- Regions ----
+//  ---- Regions -------------------------------------------------------------------------------------------------------
 
 disk_region_t *
 disk_region_acquire (disk_t *self, const char *name, size_t size, bool create, error_t *error)

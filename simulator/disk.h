@@ -33,7 +33,7 @@ bool disk_is_unsafe (const disk_t *self);
 //  How often a crash has taken from a store what had been committed.
 uint64_t disk_torn (const disk_t *self);
 
-//  ---- Files, by path ----
+//  ---- Files, by path ------------------------------------------------------------------------------------------------
 
 //  NOT_FOUND, LIMIT (larger than size_max) or OK; appends to `out`.
 status_t disk_read (disk_t *self, const char *path, size_t size_max, buffer_t *out, error_t *error);
@@ -50,7 +50,7 @@ disk_file_t *disk_file (disk_t *self, const char *path);
 //  All or nothing.  IO: the disk is full.  now_ns: an append is safe from a crash of the machine 5 s later.
 status_t disk_append (disk_t *self, disk_file_t *file, span_t bytes, uint64_t now_ns, error_t *error);
 
-//  ---- Stores, by path: ordered keys with a journal of what can still be undone ----
+//  ---- Stores, by path: ordered keys with a journal of what can still be undone --------------------------------------
 
 //  UNSUPPORTED: written in another format; EXISTS: open already.  Borrowed.
 disk_store_t *disk_store_open (disk_t *self, const char *path, const char *format, uint64_t size_max, error_t *error);
@@ -67,7 +67,7 @@ void disk_store_delete (disk_store_t *self, span_t key);
 status_t disk_store_commit (disk_store_t *self, bool sync, error_t *error);
 bool disk_store_next (const disk_store_t *self, span_t from, bool after, span_t *key, span_t *value);
 
-//  ---- Regions, by name ----
+//  ---- Regions, by name ----------------------------------------------------------------------------------------------
 
 //  EXISTS with create, NOT_FOUND without.  Held until disk_region_release.
 disk_region_t *disk_region_acquire (disk_t *self, const char *name, size_t size, bool create, error_t *error);

@@ -58,7 +58,7 @@ typedef struct {
     void (*repair) (faults_t *self, wound_t *wound);
 } fault_class_t;
 
-//  ---- What each does ------------------------------------------------------------------------------------------------------
+//  ---- What each does ------------------------------------------------------------------------------------------------
 
 static void
 s_strike_process (faults_t *self, wound_t *wound, random_t *random)
@@ -207,7 +207,7 @@ faults_set_usual (faults_options_t *options)
         options->per_hour [kind] = s_classes [kind].usual;
 }
 
-//  ---- Whom ----------------------------------------------------------------------------------------------------------------
+//  ---- Whom ----------------------------------------------------------------------------------------------------------
 
 static realm_process_t *
 s_draw_process (faults_t *self, random_t *random)
@@ -245,7 +245,7 @@ s_is_struck (const faults_t *self, fault_kind_t kind, const realm_process_t *pro
     return false;
 }
 
-//  ---- Striking and repairing ----------------------------------------------------------------------------------------------
+//  ---- Striking and repairing ----------------------------------------------------------------------------------------
 
 static void
 s_heal (wound_t *wound)
@@ -387,7 +387,7 @@ s_on_next (realm_event_t *event)
     s_schedule_next (self, source, kind);
 }
 
-//  ---- Life ----------------------------------------------------------------------------------------------------------------
+//  ---- Life ----------------------------------------------------------------------------------------------------------
 
 faults_t *
 faults_new (realm_t *realm, const faults_options_t *options)

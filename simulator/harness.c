@@ -79,7 +79,7 @@ s_now (const harness_t *self)
     return s_table (self)->now_ns (self->port);
 }
 
-//  ---- What is wrong -----------------------------------------------------------------------------------------------------
+//  ---- What is wrong -------------------------------------------------------------------------------------------------
 
 static void __attribute__ ((format (printf, 2, 3))) s_violation (session_t *session, const char *format, ...)
 {
@@ -117,7 +117,7 @@ s_check_answer (session_t *session)
         s_violation (session, "ended by length after %zu tokens of %u", request->answer.size, request->max_tokens);
 }
 
-//  ---- The end of a request ----------------------------------------------------------------------------------------------
+//  ---- The end of a request ------------------------------------------------------------------------------------------
 
 static void
 s_session_destroy (session_t *session)
@@ -170,7 +170,7 @@ s_leave (session_t *session)
     s_close_request (session, false);
 }
 
-//  ---- What arrives ------------------------------------------------------------------------------------------------------
+//  ---- What arrives --------------------------------------------------------------------------------------------------
 
 //  Where `what` begins in the text; its size where it does not occur.
 static size_t
@@ -344,7 +344,7 @@ s_on_data (void *arg, span_t bytes)
         s_pause (session);
 }
 
-//  ---- The end, as the client sees it ------------------------------------------------------------------------------------
+//  ---- The end, as the client sees it --------------------------------------------------------------------------------
 
 static void
 s_read_whole (session_t *session)
@@ -402,7 +402,7 @@ s_on_end (void *arg, status_t status, const error_t *error)
     s_close_request (session, request->done && status == STATUS_OK);
 }
 
-//  ---- Requests ----------------------------------------------------------------------------------------------------------
+//  ---- Requests ------------------------------------------------------------------------------------------------------
 
 //  Words without a meaning, the same for the same stream of numbers.
 static void
@@ -563,7 +563,7 @@ s_on_alarm (void *arg)
     s_set_alarm (self);
 }
 
-//  ---- Life --------------------------------------------------------------------------------------------------------------
+//  ---- Life ----------------------------------------------------------------------------------------------------------
 
 harness_t *
 harness_new (port_t *port, const harness_options_t *options, uint64_t seed)

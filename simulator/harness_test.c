@@ -46,7 +46,7 @@ s_token (void *arg, int64_t seed, uint64_t position)
     return (uint8_t)('a' + (uint64_t)(seed * 7 + (int64_t)position) % 26);
 }
 
-//  ---- The frontend --------------------------------------------------------------------------------------------------------
+//  ---- The frontend --------------------------------------------------------------------------------------------------
 
 static int64_t
 s_seed (span_t body)
@@ -128,7 +128,7 @@ s_on_request (void *arg, port_exchange_t *exchange, const http_request_t *reques
     table->exchange_end (exchange);
 }
 
-//  ---- The realm -------------------------------------------------------------------------------------------------------------
+//  ---- The realm -----------------------------------------------------------------------------------------------------
 
 static status_t
 s_server_start (realm_process_t *process, void **state, error_t *error)

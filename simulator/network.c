@@ -74,7 +74,7 @@ network_reorder_ppm (const network_t *self)
     return self->reorder_ppm;
 }
 
-//  ---- Endpoints ----
+//  ---- Endpoints -----------------------------------------------------------------------------------------------------
 
 static bool
 s_is_loopback (const char *host)
@@ -135,7 +135,7 @@ network_endpoint_key (const endpoint_t *self, const realm_process_t *from, char 
         snprintf (key, NETWORK_ENDPOINT_MAX, "nowhere|%.440s", self->host);
 }
 
-//  ---- Binding ----
+//  ---- Binding -------------------------------------------------------------------------------------------------------
 
 static void
 s_choose_port (network_t *self, endpoint_t *target, const realm_process_t *process)
@@ -210,7 +210,7 @@ network_bound_endpoint (const network_bound_t *self)
     return self->endpoint;
 }
 
-//  ---- For the realm ----
+//  ---- For the realm -------------------------------------------------------------------------------------------------
 
 void
 network_bury (network_t *self, realm_process_t *process, bool crashed, bool silent)

@@ -19,7 +19,7 @@
 typedef struct circuit circuit_t;
 typedef struct network_bound network_bound_t;
 
-//  ---- Circuits ----
+//  ---- Circuits ------------------------------------------------------------------------------------------------------
 
 //  Which end of a circuit.
 typedef enum { END_DIALLER, END_BINDER } circuit_end_t;
@@ -57,7 +57,7 @@ void circuit_close (circuit_t *self, circuit_end_t end);
 //  "HOST:PORT" of the other side, or what stands for it.  Borrowed.
 const char *circuit_peer (const circuit_t *self, circuit_end_t end);
 
-//  ---- Endpoints ----
+//  ---- Endpoints -----------------------------------------------------------------------------------------------------
 
 typedef struct {
     //  Somebody dialled; circuit_take or circuit_close.
@@ -73,7 +73,7 @@ void network_bound_close (network_bound_t *self);
 //  With the port that was chosen.  Borrowed.
 const char *network_bound_endpoint (const network_bound_t *self);
 
-//  ---- For the realm ----
+//  ---- For the realm -------------------------------------------------------------------------------------------------
 
 //  realm: borrowed for the network's life.  Gives the network; never NULL.
 network_t *network_new (realm_t *realm);

@@ -65,7 +65,7 @@ realm_fork_random (const realm_t *self, random_t *random, const char *purpose, u
     random_init (random, hash_bytes (span_of (words, sizeof words), hash_bytes (span_from_string (purpose), 0)));
 }
 
-//  ---- Events ----
+//  ---- Events --------------------------------------------------------------------------------------------------------
 
 void
 realm_schedule (realm_t *self, realm_event_t *event, uint64_t at_ns)

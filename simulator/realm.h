@@ -59,7 +59,7 @@ void realm_run (realm_t *self, uint64_t until_ns);
 //  Seeds a stream of its own for a purpose: the same seed and purpose give the same stream, whatever else is drawn.
 void realm_fork_random (const realm_t *self, random_t *random, const char *purpose, uint64_t number);
 
-//  ---- Events ----------------------------------------------------------------------------------------------------------
+//  ---- Events --------------------------------------------------------------------------------------------------------
 
 typedef struct realm_event realm_event_t;
 typedef void (realm_event_fn) (realm_event_t *event);
@@ -102,7 +102,7 @@ enum {
     NOTE_TURN,         //  A turn that was asked for outside of one
 };
 
-//  ---- Machines --------------------------------------------------------------------------------------------------------
+//  ---- Machines ------------------------------------------------------------------------------------------------------
 
 //  name: also its name in the network.  Gives nothing: the machine is the realm's.
 realm_machine_t *realm_machine_new (realm_t *realm, const char *name);
@@ -136,7 +136,7 @@ void realm_machine_boot (realm_machine_t *self);
 //  A number other than 0 puts it behind a partition: only those with the same number can speak with each other.
 void realm_machine_set_group (realm_machine_t *self, uint32_t group);
 
-//  ---- Programs and processes --------------------------------------------------------------------------------------------
+//  ---- Programs and processes ----------------------------------------------------------------------------------------
 
 typedef struct {
     const char *name;    //  As the last part of argv [0]
@@ -208,7 +208,7 @@ void realm_process_set_group (realm_process_t *self, uint32_t group);
 //  True where a message from one could arrive at the other now.
 bool realm_process_reaches (const realm_process_t *self, const realm_process_t *other);
 
-//  ---- Residents ---------------------------------------------------------------------------------------------------------
+//  ---- Residents -----------------------------------------------------------------------------------------------------
 
 //  What lives in a process and goes with it.  Embedded.
 typedef struct resident {

@@ -10,7 +10,7 @@ enum { EXIT_KILLED = 128 + 9, EXIT_TERMINATED = 128 + 15 };
 //  A start takes this long and up to twice as much more.
 #define START_NS (5 * REALM_MS)
 
-//  ---- Birth ----
+//  ---- Birth ---------------------------------------------------------------------------------------------------------
 
 static size_t
 s_word_count (const char *const *words)
@@ -134,7 +134,7 @@ realm_process_destroy (realm_process_t **self_p)
     *self_p = NULL;
 }
 
-//  ---- Death ----
+//  ---- Death ---------------------------------------------------------------------------------------------------------
 
 static void
 s_thaw (realm_process_t *self)
@@ -282,7 +282,7 @@ realm_process_forget (realm_process_t *self)
     self->on_exit = NULL;
 }
 
-//  ---- Facts ----
+//  ---- Facts ---------------------------------------------------------------------------------------------------------
 
 realm_t *
 realm_process_realm (const realm_process_t *self)

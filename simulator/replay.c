@@ -91,7 +91,7 @@ struct replayer {
     buffer_t packed;             //  Scratch
 };
 
-//  ---- Telling the router --------------------------------------------------------------------------------------------------
+//  ---- Telling the router --------------------------------------------------------------------------------------------
 
 //  Outlives the request that it is about.
 typedef struct {
@@ -128,7 +128,7 @@ s_tell_router (replayer_t *self, const talk_t *talk, bool finished)
             .arg = notice });
 }
 
-//  ---- Visits and talks ----------------------------------------------------------------------------------------------------
+//  ---- Visits and talks ----------------------------------------------------------------------------------------------
 
 static visit_t *
 s_visit_new (replayer_t *self, const trace_session_t *session, uint64_t number)
@@ -266,7 +266,7 @@ s_leave (replayer_t *self, talk_t *talk)
         s_close (self);
 }
 
-//  ---- A request -----------------------------------------------------------------------------------------------------------
+//  ---- A request -----------------------------------------------------------------------------------------------------
 
 static void
 s_fail (replayer_t *self, talk_t *talk, const error_t *why)
@@ -451,7 +451,7 @@ s_on_ready (void *state, actor_t *actor, void *arg)
     s_call_router (self, talk);
 }
 
-//  ---- Sessions begin --------------------------------------------------------------------------------------------------------
+//  ---- Sessions begin ------------------------------------------------------------------------------------------------
 
 static void
 s_deal_again (replayer_t *self)
@@ -506,7 +506,7 @@ s_plan_sessions (replayer_t *self)
     self->opening = opening < self->sessions / 4 ? opening : self->sessions / 4;
 }
 
-//  ---- Single requests arrive ------------------------------------------------------------------------------------------------
+//  ---- Single requests arrive ----------------------------------------------------------------------------------------
 
 static void s_on_arrival (void *state, actor_t *actor, void *arg);
 
@@ -545,7 +545,7 @@ s_begin_singles (replayer_t *self)
     s_await_arrival (self);
 }
 
-//  ---- Following -------------------------------------------------------------------------------------------------------------
+//  ---- Following -----------------------------------------------------------------------------------------------------
 
 static void
 s_on_stored (void *state, actor_t *actor, const origin_t *origin, const void *event)
@@ -565,7 +565,7 @@ s_on_reset (void *state, actor_t *actor, const origin_t *origin)
     catalog_forget (((replayer_t *)state)->catalog, origin->source);
 }
 
-//  ---- Life ------------------------------------------------------------------------------------------------------------------
+//  ---- Life ----------------------------------------------------------------------------------------------------------
 
 static void
 s_on_settled (void *state, actor_t *actor, void *arg)

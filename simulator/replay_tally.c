@@ -62,7 +62,7 @@ replay_tally_end (replay_tally_t *self, const replay_served_t *served)
     *(uint64_t *)array_at (&self->computed_tokens, served->worker) += served->prompt_tokens - served->cached_tokens;
 }
 
-//  ---- The report --------------------------------------------------------------------------------------------------------
+//  ---- The report ----------------------------------------------------------------------------------------------------
 
 static int
 s_by_number (const void *a_, const void *b_)

@@ -116,7 +116,7 @@ s_on_violation (void *arg, const char *sentence)
             self->options->arg, realm_now (self->realm), "VIOLATION", LOG_ERROR, span_from_string (sentence));
 }
 
-//  ---- Harnesses -----------------------------------------------------------------------------------------------------------
+//  ---- Harnesses -----------------------------------------------------------------------------------------------------
 
 //  What struck a request, or keeps it out: whoever drains takes nothing new for as long as somebody reads slowly.
 static bool
@@ -147,7 +147,7 @@ s_harness_stop (realm_process_t *process, void *state)
     harness_destroy (&self->harness);
 }
 
-//  ---- Roots -----------------------------------------------------------------------------------------------------------------
+//  ---- Roots ---------------------------------------------------------------------------------------------------------
 
 static status_t
 s_start_root (standing_t *standing, error_t *error)
@@ -191,7 +191,7 @@ s_start_roots (simulation_t *self, error_t *error)
     return STATUS_OK;
 }
 
-//  ---- What is seen ----------------------------------------------------------------------------------------------------------
+//  ---- What is seen --------------------------------------------------------------------------------------------------
 
 static bool
 s_is_counted (int i, const char *name, const char *labels)
@@ -405,7 +405,7 @@ s_on_fault (void *arg, fault_kind_t kind, realm_process_t *process, realm_machin
     return s_feeling (self, kind, process);
 }
 
-//  ---- The run -----------------------------------------------------------------------------------------------------------------
+//  ---- The run -------------------------------------------------------------------------------------------------------
 
 static status_t
 s_build (simulation_t *self, error_t *error)

@@ -20,7 +20,7 @@ typedef struct {
     error_t *error;              //  Of the line
 } reader_t;
 
-//  ---- Fields ------------------------------------------------------------------------------------------------------------
+//  ---- Fields --------------------------------------------------------------------------------------------------------
 
 static status_t
 s_read_u32 (const json_t *row, const char *key, uint64_t max, uint32_t *value, error_t *error)
@@ -60,7 +60,7 @@ s_read_tokens (const json_t *row, const char *in, const char *out, trace_request
     return status;
 }
 
-//  ---- Sessions in runs --------------------------------------------------------------------------------------------------
+//  ---- Sessions in runs ----------------------------------------------------------------------------------------------
 
 static trace_thread_t *
 s_add_thread (trace_session_t *session)
@@ -189,7 +189,7 @@ s_read_session_row (reader_t *self, const json_t *row)
     return status ? status : s_read_turn (self, row, array_at (&self->session->threads, thread));
 }
 
-//  ---- Single requests ---------------------------------------------------------------------------------------------------
+//  ---- Single requests -----------------------------------------------------------------------------------------------
 
 static void
 s_add_block (trace_t *self, trace_request_t *request, uint64_t block)
@@ -231,7 +231,7 @@ s_read_single (reader_t *self, const json_t *row)
     return STATUS_OK;
 }
 
-//  ---- The whole ---------------------------------------------------------------------------------------------------------
+//  ---- The whole -----------------------------------------------------------------------------------------------------
 
 static void
 s_begin (reader_t *self, const json_t *first)
@@ -333,7 +333,7 @@ trace_runs (const trace_t *self, const trace_request_t *request)
     return request->run_count ? array_at (&self->runs, request->first_run) : NULL;
 }
 
-//  ---- Time --------------------------------------------------------------------------------------------------------------
+//  ---- Time ----------------------------------------------------------------------------------------------------------
 
 static uint64_t
 s_least (uint64_t a, uint64_t b)

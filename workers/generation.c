@@ -42,7 +42,7 @@ s_is_probe (const generation_t *self)
     return !self->incoming;
 }
 
-//  ---- Parking -----------------------------------------------------------------------------------------------------------
+//  ---- Parking -------------------------------------------------------------------------------------------------------
 
 static status_t
 s_park (generation_t *self, const engine_tokens_t *tokens, error_t *error)
@@ -81,7 +81,7 @@ s_text_size (const generation_t *self, size_t tokens)
     return size;
 }
 
-//  ---- Beginning and end -------------------------------------------------------------------------------------------------
+//  ---- Beginning and end ---------------------------------------------------------------------------------------------
 
 static generation_t *
 s_new (worker_t *worker, uint32_t max_tokens)
@@ -322,7 +322,7 @@ generation_check_readers (worker_t *worker)
     }
 }
 
-//  ---- What the engine says ----------------------------------------------------------------------------------------------
+//  ---- What the engine says ------------------------------------------------------------------------------------------
 
 void
 generation_on_progress (void *worker_, void *generation, uint32_t tokens, uint64_t took_ns)

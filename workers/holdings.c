@@ -94,7 +94,7 @@ s_key (uint64_t hash)
     return hash ? hash : 1;
 }
 
-//  ---- Rows ----
+//  ---- Rows ----------------------------------------------------------------------------------------------------------
 
 static void
 s_run_flush (run_t *run)
@@ -123,7 +123,7 @@ s_run_fini (run_t *run)
     array_fini (&run->hashes);
 }
 
-//  ---- What comes and goes ----
+//  ---- What comes and goes -------------------------------------------------------------------------------------------
 
 static holdings_walk_t *
 s_next_walk (const holdings_t *self, const holdings_walk_t *walk)
@@ -223,7 +223,7 @@ holdings_count (const holdings_t *self)
     return self->blocks.count;
 }
 
-//  ---- Walks ----
+//  ---- Walks ---------------------------------------------------------------------------------------------------------
 
 void
 holdings_walk_begin (holdings_t *self, holdings_walk_t *walk, holdings_gone_fn *on_gone, void *arg)

@@ -50,7 +50,7 @@ static const struct {
         OF_MODEL ("stator_worker_parked_tokens", "Tokens that wait for their caller's credit.", METRIC_GAUGE),
 };
 
-//  ---- Metrics -----------------------------------------------------------------------------------------------------------
+//  ---- Metrics -------------------------------------------------------------------------------------------------------
 
 void
 report_list_metrics (metric_told_fn *told, void *arg)
@@ -89,7 +89,7 @@ report_refused (worker_t *self, status_t status)
     metric_add (metrics_get (actor_metrics (self->actor), &s_refused_metric, labels), 1);
 }
 
-//  ---- Blocks ------------------------------------------------------------------------------------------------------------
+//  ---- Blocks --------------------------------------------------------------------------------------------------------
 
 static column_t
 s_pack (worker_t *self, const hash128_t *hashes, size_t count)
@@ -247,7 +247,7 @@ report_snapshot_kv (void *self, actor_t *actor, uint64_t source, snapshot_t *sna
     return STATUS_OK;
 }
 
-//  ---- Load --------------------------------------------------------------------------------------------------------------
+//  ---- Load ----------------------------------------------------------------------------------------------------------
 
 static bool
 s_load_equal (const worker_load_t *a, const worker_load_t *b)

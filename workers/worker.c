@@ -8,7 +8,7 @@ enum { ASKS_MAX = 256, PATIENCE = 5 };
 
 static const uint64_t MS = 1000000;
 
-//  ---- Card and health ---------------------------------------------------------------------------------------------------
+//  ---- Card and health -----------------------------------------------------------------------------------------------
 
 static bool
 s_is_well (const worker_t *self)
@@ -70,7 +70,7 @@ s_on_health (void *arg, const char *why)
     s_set_trouble (self, why);
 }
 
-//  ---- Does anything move? -----------------------------------------------------------------------------------------------
+//  ---- Does anything move? -------------------------------------------------------------------------------------------
 
 void
 worker_moved (worker_t *self)
@@ -162,7 +162,7 @@ worker_watch (worker_t *self)
         s_look_again (self, self->options.suspect_after_ns);
 }
 
-//  ---- Generate ----------------------------------------------------------------------------------------------------------
+//  ---- Generate ------------------------------------------------------------------------------------------------------
 
 static bool
 s_serves (const worker_t *self, span_t model)
@@ -243,7 +243,7 @@ worker_generation_ended (worker_t *self)
         actor_drained (self->actor);
 }
 
-//  ---- Render and tokenize -----------------------------------------------------------------------------------------------
+//  ---- Render and tokenize -------------------------------------------------------------------------------------------
 
 //  A question that the engine has not answered.
 typedef struct {
@@ -323,7 +323,7 @@ s_on_tokenize (void *self_, actor_t *actor, incoming_t *incoming, const void *me
         self->class->tokenize (self->engine, question->text, incoming_keep (incoming), s_on_answer, ask);
 }
 
-//  ---- Life --------------------------------------------------------------------------------------------------------------
+//  ---- Life ----------------------------------------------------------------------------------------------------------
 
 //  The names of the configuration, for every card to come.
 static status_t

@@ -67,7 +67,7 @@ struct worker {
     metric_t *figures [FIGURE_COUNT];    //  Metrics; NULL until there is a card
 };
 
-//  ---- generation.c ----------------------------------------------------------------------------------------------------
+//  ---- generation.c --------------------------------------------------------------------------------------------------
 
 //  Starts a generation whose request was admitted.  The incoming becomes its own; where the engine refuses, it stays the
 //  caller's.
@@ -95,7 +95,7 @@ void generation_fail_all (worker_t *worker, status_t status, const char *why);
 void generation_drop (generation_t *self);
 void generation_drop_all (worker_t *worker);
 
-//  ---- worker.c ----------------------------------------------------------------------------------------------------------
+//  ---- worker.c ------------------------------------------------------------------------------------------------------
 
 //  The engine showed life.
 void worker_moved (worker_t *self);
@@ -109,7 +109,7 @@ void worker_generation_ended (worker_t *self);
 //  The probe is over.
 void worker_probe_ended (worker_t *self, bool alive);
 
-//  ---- files.c -----------------------------------------------------------------------------------------------------------
+//  ---- files.c -------------------------------------------------------------------------------------------------------
 
 //  The handler of fetch_model.
 void files_on_fetch (void *self, actor_t *actor, incoming_t *incoming, const void *message);
@@ -117,7 +117,7 @@ void files_on_fetch (void *self, actor_t *actor, incoming_t *incoming, const voi
 //  Tells every reader that there is no more to come.
 void files_fail_all (worker_t *self, status_t status, const char *why);
 
-//  ---- report.c ----------------------------------------------------------------------------------------------------------
+//  ---- report.c ------------------------------------------------------------------------------------------------------
 
 //  Starts and stops the beat of load reports.
 void report_start (worker_t *self);

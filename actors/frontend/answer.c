@@ -63,7 +63,7 @@ answer_set_header (answer_t *self, const char *name, span_t value)
     self->header_count += position == self->header_count;
 }
 
-//  ---- Streams ---------------------------------------------------------------------------------------------------------
+//  ---- Streams -------------------------------------------------------------------------------------------------------
 
 static void
 s_begin (answer_t *self)
@@ -128,7 +128,7 @@ s_on_silence (void *state, actor_t *actor, void *arg)
     timer_start (&self->silence, actor, delay_ns, s_on_silence, self);
 }
 
-//  ---- Text ------------------------------------------------------------------------------------------------------------
+//  ---- Text ----------------------------------------------------------------------------------------------------------
 
 static status_t
 s_gather (answer_t *self, span_t text)
@@ -167,7 +167,7 @@ answer_put (answer_t *self, span_t bytes, uint64_t now_ns)
     return goes_on || status == STATUS_LIMIT ? status : STATUS_CANCELLED;
 }
 
-//  ---- Ends ------------------------------------------------------------------------------------------------------------
+//  ---- Ends ----------------------------------------------------------------------------------------------------------
 
 static void
 s_end_stream (answer_t *self, const char *reason, const usage_t *usage, span_t comment)

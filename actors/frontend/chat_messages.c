@@ -4,7 +4,7 @@
 
 #include "base/json_writer.h"
 
-//  ---- Roles -----------------------------------------------------------------------------------------------------------
+//  ---- Roles ---------------------------------------------------------------------------------------------------------
 
 typedef struct {
     const char *name;      //  As sent
@@ -32,7 +32,7 @@ s_find_role (span_t name)
     return NULL;
 }
 
-//  ---- Content ---------------------------------------------------------------------------------------------------------
+//  ---- Content -------------------------------------------------------------------------------------------------------
 
 //  What is being read, for sentences.
 typedef struct {
@@ -172,7 +172,7 @@ s_read_reasoning (reader_t *self, const json_t *message)
     }
 }
 
-//  ---- Tool calls ------------------------------------------------------------------------------------------------------
+//  ---- Tool calls ----------------------------------------------------------------------------------------------------
 
 //  Models and harnesses send "", null and objects where a string of JSON is due; templates want an object in it.
 static void
@@ -258,7 +258,7 @@ s_read_tool_calls (reader_t *self, const json_t *message, span_t *tool_calls)
     return named || s_refuse (self, API_MISSING, "tool_calls", "a call needs a function with a name");
 }
 
-//  ---- Messages --------------------------------------------------------------------------------------------------------
+//  ---- Messages ------------------------------------------------------------------------------------------------------
 
 //  A member of a message that is text; nothing where it is absent.
 static bool

@@ -7,7 +7,7 @@
 #include "actors/frontend/text_gate.h"
 #include "base/json_writer.h"
 
-//  ---- What is refused -------------------------------------------------------------------------------------------------
+//  ---- What is refused -----------------------------------------------------------------------------------------------
 
 typedef enum {
     REFUSED_IF_SAID,        //  Anything but null, false, and what is empty
@@ -123,7 +123,7 @@ s_check_refusals (const json_t *body, api_error_t *error)
     return true;
 }
 
-//  ---- Sampling --------------------------------------------------------------------------------------------------------
+//  ---- Sampling ------------------------------------------------------------------------------------------------------
 
 typedef struct {
     const char *name;    //  Of the field
@@ -288,7 +288,7 @@ s_check_choices (const json_t *body, api_error_t *error)
     return s_read_count (body, "n", &value, error) && s_read_count (body, "best_of", &value, error);
 }
 
-//  ---- Tools and template ----------------------------------------------------------------------------------------------
+//  ---- Tools and template --------------------------------------------------------------------------------------------
 
 static void
 s_write_member (json_writer_t *json, span_t key, const json_t *value)
@@ -424,7 +424,7 @@ s_read_template_arguments (chat_request_t *self, const json_t *body, api_error_t
     return true;
 }
 
-//  ---- The whole -------------------------------------------------------------------------------------------------------
+//  ---- The whole -----------------------------------------------------------------------------------------------------
 
 static bool
 s_read_flags (chat_request_t *self, const json_t *body, api_error_t *error)

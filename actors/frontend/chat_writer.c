@@ -51,7 +51,7 @@ chat_writer_expect (const chat_writer_t *self)
     memory_expect (self->chunk.data, self->chunk.size);
 }
 
-//  ---- Pieces ----------------------------------------------------------------------------------------------------------
+//  ---- Pieces --------------------------------------------------------------------------------------------------------
 
 void
 chat_write_role (const chat_writer_t *self, buffer_t *out)
@@ -175,7 +175,7 @@ chat_write_comment (span_t text, buffer_t *out)
     buffer_append_string (out, "\n\n");
 }
 
-//  ---- The whole -------------------------------------------------------------------------------------------------------
+//  ---- The whole -----------------------------------------------------------------------------------------------------
 
 //  Clients take a call without text to have null for it.
 static void

@@ -18,7 +18,7 @@ struct client {
     list_link_t in_leftovers;         //  There
 };
 
-//  ---- Leftovers -------------------------------------------------------------------------------------------------------
+//  ---- Leftovers -----------------------------------------------------------------------------------------------------
 
 void
 client_leftovers_init (client_leftovers_t *self, void (*on_empty) (void *arg), void *arg)
@@ -55,7 +55,7 @@ s_leave_leftovers (client_t *self)
         leftovers->on_empty (leftovers->arg);
 }
 
-//  ---- Handed over -----------------------------------------------------------------------------------------------------
+//  ---- Handed over ---------------------------------------------------------------------------------------------------
 
 //  Sends what the credit allows.
 static void
@@ -108,7 +108,7 @@ s_send_head (client_t *self, int status, const http_header_t *headers, size_t co
     incoming_send (self->incoming, 0, &part);
 }
 
-//  ---- Both ------------------------------------------------------------------------------------------------------------
+//  ---- Both ----------------------------------------------------------------------------------------------------------
 
 client_t *
 client_from_exchange (actor_t *actor, port_exchange_t *exchange)

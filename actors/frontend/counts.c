@@ -188,7 +188,7 @@ counts_given_up (counts_t *self, span_t model, const char *reason)
     s_count_reason (self, &s_given_up, model, reason);
 }
 
-//  ---- Prompts that are made here ----
+//  ---- Prompts that are made here ------------------------------------------------------------------------------------
 
 static const metric_desc_t s_local =
     GAUGE ("stator_local_prompts", "1: prompts of the model are made here.", "model_name,fingerprint");
@@ -279,7 +279,7 @@ counts_receipts (counts_t *self, const hints_t *hints)
     buffer_fini (&labels);
 }
 
-//  ---- The manual ----
+//  ---- The manual ----------------------------------------------------------------------------------------------------
 
 void
 counts_list_metrics (metric_told_fn *told, void *arg)

@@ -24,7 +24,7 @@ s_fail (encoding_t *self, call_result_t result)
     encoding_complete (self, &error);
 }
 
-//  ---- Work on what a worker answered -----------------------------------------------------------------------------------
+//  ---- Work on what a worker answered --------------------------------------------------------------------------------
 
 //  Bytes that are worked on at once.
 enum { WORK_MAX = SOCKET_KEEP_MIN };
@@ -109,7 +109,7 @@ s_drop (encoding_t *self)
     self->work = NULL;
 }
 
-//  ---- Tokens ------------------------------------------------------------------------------------------------------------
+//  ---- Tokens --------------------------------------------------------------------------------------------------------
 
 static void
 s_copy_ids (encoding_work_t *self)
@@ -142,7 +142,7 @@ s_on_tokenized (void *state, void *arg, call_result_t result, const void *reply_
     s_work (self, work, reply->tokens.count * sizeof (uint32_t));
 }
 
-//  ---- The prompt --------------------------------------------------------------------------------------------------------
+//  ---- The prompt ----------------------------------------------------------------------------------------------------
 
 static void
 s_write_tokenize (encoding_work_t *self)
@@ -178,7 +178,7 @@ s_on_rendered (void *state, void *arg, call_result_t result, const void *reply_)
     s_work (self, work, reply->prompt.size);
 }
 
-//  ---- The conversation --------------------------------------------------------------------------------------------------
+//  ---- The conversation ----------------------------------------------------------------------------------------------
 
 static void
 s_write (span_t model, span_t conversation, buffer_t *question)

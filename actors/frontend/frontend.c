@@ -19,7 +19,7 @@ static const metric_desc_t s_port_metric = {
     .name = "stator_frontend_port", .help = "Where it listens, also where the system chose.", .kind = METRIC_GAUGE
 };
 
-//  ---- What is over ----------------------------------------------------------------------------------------------------
+//  ---- What is over --------------------------------------------------------------------------------------------------
 
 static void
 s_say_if_drained (frontend_t *self)
@@ -52,7 +52,7 @@ s_on_idle (void *arg)
     frontend_bury_soon (arg);
 }
 
-//  ---- Models ----------------------------------------------------------------------------------------------------------
+//  ---- Models --------------------------------------------------------------------------------------------------------
 
 static void
 s_on_worker (void *self_, actor_t *actor, const actor_entry_t *entry)
@@ -75,7 +75,7 @@ s_on_worker (void *self_, actor_t *actor, const actor_entry_t *entry)
         locals_follow (&self->locals);
 }
 
-//  ---- Requests of other frontends -------------------------------------------------------------------------------------
+//  ---- Requests of other frontends -----------------------------------------------------------------------------------
 
 static void
 s_on_hand_over (void *self_, actor_t *actor, incoming_t *incoming, const void *message)
@@ -103,7 +103,7 @@ s_on_hand_over (void *self_, actor_t *actor, incoming_t *incoming, const void *m
     array_fini (&headers);
 }
 
-//  ---- Life ------------------------------------------------------------------------------------------------------------
+//  ---- Life ----------------------------------------------------------------------------------------------------------
 
 static status_t
 s_listen (frontend_t *self, error_t *error)

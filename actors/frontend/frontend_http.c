@@ -41,7 +41,7 @@ frontend_client_id (const http_request_t *http, char id [CLIENT_ID_SIZE])
     return plain;
 }
 
-//  ---- Short answers ---------------------------------------------------------------------------------------------------
+//  ---- Short answers -------------------------------------------------------------------------------------------------
 
 //  JSON, and the client's own id back.  allow: for 405, the methods there are; NULL otherwise.
 static void
@@ -70,7 +70,7 @@ s_refuse (frontend_t *self, port_exchange_t *exchange, const http_request_t *htt
     counts_answered (&self->counts, SPAN (""), row->status);
 }
 
-//  ---- Models ----------------------------------------------------------------------------------------------------------
+//  ---- Models --------------------------------------------------------------------------------------------------------
 
 static void
 s_write_model (json_writer_t *json, span_t name, const model_t *model)
@@ -136,7 +136,7 @@ s_serve_model (frontend_t *self, port_exchange_t *exchange, const http_request_t
     buffer_fini (&body);
 }
 
-//  ---- Health and metrics ----------------------------------------------------------------------------------------------
+//  ---- Health and metrics --------------------------------------------------------------------------------------------
 
 static void
 s_serve_live (frontend_t *self, port_exchange_t *exchange, const http_request_t *http, span_t rest)
@@ -168,7 +168,7 @@ s_serve_metrics (frontend_t *self, port_exchange_t *exchange, const http_request
     scrape_start (self, exchange);
 }
 
-//  ---- Chat ------------------------------------------------------------------------------------------------------------
+//  ---- Chat ----------------------------------------------------------------------------------------------------------
 
 //  The owner of the request's session where that is another frontend; else the empty span.
 static span_t
@@ -211,7 +211,7 @@ frontend_serve (frontend_t *self, client_t *client, const http_request_t *http)
     turn_start (self, client, http, s_on_read_here);
 }
 
-//  ---- The table -------------------------------------------------------------------------------------------------------
+//  ---- The table -----------------------------------------------------------------------------------------------------
 
 static const http_route_t s_routes [] = {
     { "POST", "/v1/chat/completions", s_serve_chat },
@@ -279,7 +279,7 @@ s_refuse_path (frontend_t *self, port_exchange_t *exchange, const http_request_t
     buffer_fini (&served);
 }
 
-//  ---- Methods ---------------------------------------------------------------------------------------------------------
+//  ---- Methods -------------------------------------------------------------------------------------------------------
 
 static bool
 s_is_get (const http_route_t *route)

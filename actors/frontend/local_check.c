@@ -62,7 +62,7 @@ s_end (local_model_t *self)
     actor_log (self->setup.actor, LOG_INFO, "prompts of %s are made here: its engine makes the same", self->name);
 }
 
-//  ---- Comparing -------------------------------------------------------------------------------------------------------
+//  ---- Comparing -----------------------------------------------------------------------------------------------------
 
 static void
 s_differ (local_model_t *self)
@@ -155,7 +155,7 @@ s_ask_engine (local_model_t *self)
     encoding_start (&check->encoding, &question);
 }
 
-//  ---- Ours ------------------------------------------------------------------------------------------------------------
+//  ---- Ours ----------------------------------------------------------------------------------------------------------
 
 //  The plainest conversation must work; of the others it is enough that none is wrong.
 static void
@@ -198,7 +198,7 @@ s_make_ours (local_model_t *self)
     json_destroy (&tree);
 }
 
-//  ---- Before the first prompt -----------------------------------------------------------------------------------------
+//  ---- Before the first prompt ---------------------------------------------------------------------------------------
 
 static void
 s_probe (local_model_t *self)
@@ -216,7 +216,7 @@ local_check_begin (local_model_t *self)
     s_probe (self);
 }
 
-//  ---- Afterwards ------------------------------------------------------------------------------------------------------
+//  ---- Afterwards ----------------------------------------------------------------------------------------------------
 
 void
 local_model_made (local_model_t *self, const chat_request_t *request, const array_t *tokens)

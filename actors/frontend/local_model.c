@@ -9,7 +9,7 @@ enum { LOADED_FACTOR = 6 };
 static const uint64_t FETCH_IDLE_NS = 30000000000;
 static const uint64_t RETRY_NS = 500000000;
 
-//  ---- Memory ----------------------------------------------------------------------------------------------------------
+//  ---- Memory --------------------------------------------------------------------------------------------------------
 
 static status_t
 s_charge (local_model_t *self, uint64_t bytes)
@@ -27,7 +27,7 @@ s_give_back (local_model_t *self)
     self->charged = 0;
 }
 
-//  ---- States ----------------------------------------------------------------------------------------------------------
+//  ---- States --------------------------------------------------------------------------------------------------------
 
 void
 local_release (local_model_t *self)
@@ -69,7 +69,7 @@ s_drop_received (local_model_t *self)
         buffer_fini (&self->received [i]);
 }
 
-//  ---- Trying again ----------------------------------------------------------------------------------------------------
+//  ---- Trying again --------------------------------------------------------------------------------------------------
 
 static void s_fetch (local_model_t *self);
 
@@ -106,7 +106,7 @@ s_lack_memory (local_model_t *self, uint64_t bytes)
     local_refuse (self, LOG_WARNING);
 }
 
-//  ---- Loading ---------------------------------------------------------------------------------------------------------
+//  ---- Loading -------------------------------------------------------------------------------------------------------
 
 static void
 s_files (const local_model_t *self, span_t files [BUNDLE_FILES])
@@ -177,7 +177,7 @@ s_begin_loading (local_model_t *self)
     }
 }
 
-//  ---- Fetching --------------------------------------------------------------------------------------------------------
+//  ---- Fetching ------------------------------------------------------------------------------------------------------
 
 static uint64_t
 s_on_part (void *state, void *arg, uint64_t position, const void *message)
@@ -221,7 +221,7 @@ s_fetch (local_model_t *self)
     stream_open (&self->fetch, self->setup.actor, worker, &fetch_model_message, &request, &options, self);
 }
 
-//  ---- Life ------------------------------------------------------------------------------------------------------------
+//  ---- Life ----------------------------------------------------------------------------------------------------------
 
 local_model_t *
 local_model_new (const local_setup_t *setup, const model_t *model)
@@ -302,7 +302,7 @@ local_model_takes (const local_model_t *self, const chat_request_t *request)
            !span_equal_string (request->messages [request->message_count - 1].role, "assistant");
 }
 
-//  ---- What is said of it ----------------------------------------------------------------------------------------------
+//  ---- What is said of it --------------------------------------------------------------------------------------------
 
 void
 local_model_describe (const local_model_t *self, buffer_t *out)

@@ -78,7 +78,7 @@ struct local_model {
     local_check_t check;                 //  The last comparison
 };
 
-//  ---- local_model.c ----
+//  ---- local_model.c -------------------------------------------------------------------------------------------------
 
 //  The engine makes the prompts from now on; whoever waits for one is told, and what was loaded goes.
 void local_refuse (local_model_t *self, log_level_t level);
@@ -92,12 +92,12 @@ void local_release (local_model_t *self);
 //  Frees it where it is an orphan.  True then.
 bool local_bury (local_model_t *self);
 
-//  ---- local_work.c ----
+//  ---- local_work.c --------------------------------------------------------------------------------------------------
 
 //  Whoever waits is told that nothing is made here any more.
 void local_work_end_all (local_model_t *self);
 
-//  ---- local_check.c ----
+//  ---- local_check.c -------------------------------------------------------------------------------------------------
 
 void local_check_begin (local_model_t *self);
 void local_check_drop (local_model_t *self);

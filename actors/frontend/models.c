@@ -76,7 +76,7 @@ models_is_expected (const models_t *self, span_t name)
     return map_get (self->expected, name) != NULL;
 }
 
-//  ---- Names -----------------------------------------------------------------------------------------------------------
+//  ---- Names ---------------------------------------------------------------------------------------------------------
 
 static name_t *
 s_name (models_t *self, span_t text)
@@ -153,7 +153,7 @@ s_take_names (models_t *self, worker_t *worker, const model_card_t *card)
     s_drop_names (self, worker->entry, &before);
 }
 
-//  ---- Files -----------------------------------------------------------------------------------------------------------
+//  ---- Files ---------------------------------------------------------------------------------------------------------
 
 static void
 s_add_offer (entry_t *entry, uint64_t files)
@@ -202,7 +202,7 @@ s_set_files (worker_t *worker, uint64_t files)
     worker->entry->model.files = s_best_offer (worker->entry);
 }
 
-//  ---- Models ----------------------------------------------------------------------------------------------------------
+//  ---- Models --------------------------------------------------------------------------------------------------------
 
 static void
 s_free_entry (models_t *self, entry_t *entry)
@@ -260,7 +260,7 @@ s_check_card (const models_t *self, const model_card_t *card, namespace_t *ns, e
         ns, span_of (self->secret, self->secret_size), card->fingerprint, card->block_size, error);
 }
 
-//  ---- Workers ---------------------------------------------------------------------------------------------------------
+//  ---- Workers -------------------------------------------------------------------------------------------------------
 
 static void
 s_set_accepting (worker_t *worker, bool accepting)
@@ -385,7 +385,7 @@ models_destroy (models_t **self_p)
     *self_p = NULL;
 }
 
-//  ---- Asking ----------------------------------------------------------------------------------------------------------
+//  ---- Asking --------------------------------------------------------------------------------------------------------
 
 static bool
 s_is_before (const entry_t *a, const entry_t *b)

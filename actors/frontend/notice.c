@@ -42,7 +42,7 @@ notices_fini (notices_t *self)
         s_free (LIST_ENTRY (link, notice_t, in_notices));
 }
 
-//  ---- Telling ----
+//  ---- Telling -------------------------------------------------------------------------------------------------------
 
 static const actor_entry_t *
 s_router (const notice_t *notice)

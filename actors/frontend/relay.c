@@ -161,7 +161,7 @@ s_hand_over (const http_request_t *http, array_t *headers)
         .peer = http->peer };
 }
 
-//  ---- Large requests: copying one takes as long as many small ones ------------------------------------------------------
+//  ---- Large requests: copying one takes as long as many small ones --------------------------------------------------
 
 //  The job has the body, for it may outlive the exchange.
 struct packing {

@@ -29,7 +29,7 @@ speech_has_calls (const speech_t *self)
     return self->call_count > 0;
 }
 
-//  ---- Pieces ----------------------------------------------------------------------------------------------------------
+//  ---- Pieces --------------------------------------------------------------------------------------------------------
 
 static void
 s_write_piece (speech_t *self, speech_kind_t kind, span_t piece)
@@ -99,7 +99,7 @@ s_on_arguments (void *self, span_t json)
     s_append (self, SPEECH_ARGUMENTS, json);
 }
 
-//  ---- Calls -----------------------------------------------------------------------------------------------------------
+//  ---- Calls ---------------------------------------------------------------------------------------------------------
 
 //  As the model's template wants it when the conversation comes back.
 static void
@@ -143,7 +143,7 @@ s_on_call_end (void *self_)
     self->in_call = false;
 }
 
-//  ---- Reading ---------------------------------------------------------------------------------------------------------
+//  ---- Reading -------------------------------------------------------------------------------------------------------
 
 void
 speech_read (speech_t *self, const speech_setup_t *setup)

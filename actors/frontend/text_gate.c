@@ -16,7 +16,7 @@ text_gate_fini (text_gate_t *self)
     buffer_fini (&self->held);
 }
 
-//  ---- Stop strings ----------------------------------------------------------------------------------------------------
+//  ---- Stop strings --------------------------------------------------------------------------------------------------
 
 //  Where the earliest stop string begins; the size of the text where there is none.
 static size_t
@@ -41,7 +41,7 @@ s_find_beginning (const text_gate_t *self, span_t text)
     return text.size;
 }
 
-//  ---- Characters ------------------------------------------------------------------------------------------------------
+//  ---- Characters ----------------------------------------------------------------------------------------------------
 
 //  Bytes at the start that belong to one malformed character: as many as begin some character, at least one.
 static size_t
@@ -72,7 +72,7 @@ s_append_text (span_t bytes, buffer_t *out)
     }
 }
 
-//  ---- The gate --------------------------------------------------------------------------------------------------------
+//  ---- The gate ------------------------------------------------------------------------------------------------------
 
 bool
 text_gate_lets_pass (const text_gate_t *self, span_t bytes)

@@ -13,7 +13,7 @@ turn_session (const turn_t *self)
     return !self->error && self->envelope.has_session ? self->envelope.session : SPAN ("");
 }
 
-//  ---- The end ---------------------------------------------------------------------------------------------------------
+//  ---- The end -------------------------------------------------------------------------------------------------------
 
 uint32_t
 turn_generated (const turn_t *self)
@@ -182,7 +182,7 @@ turn_complete (turn_t *self)
     s_end (self, 200, reason);
 }
 
-//  ---- Beginning -------------------------------------------------------------------------------------------------------
+//  ---- Beginning -----------------------------------------------------------------------------------------------------
 
 //  What the model is called, for whoever asked for another one.
 static bool
@@ -291,7 +291,7 @@ turn_start (frontend_t *frontend, client_t *client, const http_request_t *http, 
     turn_read (self, client);
 }
 
-//  ---- Freeing ---------------------------------------------------------------------------------------------------------
+//  ---- Freeing -------------------------------------------------------------------------------------------------------
 
 //  What a job does not touch.
 static void

@@ -109,7 +109,7 @@ s_ask_worker (turn_t *self)
     encoding_start (encoding, &self->question);
 }
 
-//  ---- Made here -------------------------------------------------------------------------------------------------------
+//  ---- Made here -----------------------------------------------------------------------------------------------------
 
 //  NULL: it is the engine's to make.
 static local_model_t *
@@ -181,7 +181,7 @@ s_make_here (turn_t *self)
     local_model_encode (local, variables, self->request.arena.used, s_on_made, self, &self->local);
 }
 
-//  ---- Whichever way ---
+//  ---- Whichever way -------------------------------------------------------------------------------------------------
 
 void
 turn_encode (turn_t *self)

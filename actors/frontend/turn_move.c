@@ -14,7 +14,7 @@ static const uint64_t MOVE_NS = 10000000;    //  Before another worker is looked
 
 enum { MOVE_DOUBLINGS = 6 };
 
-//  ---- What stands in the way --------------------------------------------------------------------------------------------
+//  ---- What stands in the way ----------------------------------------------------------------------------------------
 
 //  A request that is wrong for one worker is wrong for all.
 static bool
@@ -120,7 +120,7 @@ s_give_up (turn_t *self, size_t obstacle, status_t status, const char *why)
     turn_fail (self, &error);
 }
 
-//  ---- Going on ----------------------------------------------------------------------------------------------------------
+//  ---- Going on ------------------------------------------------------------------------------------------------------
 
 static void
 s_note_failure (turn_t *self, status_t status)
@@ -158,7 +158,7 @@ turn_move_on (turn_t *self, status_t status, const char *why)
     turn_route_later (self, s_pause_ns (self->failures.count));
 }
 
-//  ---- Prompts that no worker could read ---------------------------------------------------------------------------------
+//  ---- Prompts that no worker could read -----------------------------------------------------------------------------
 
 static void
 s_give_up_encoding (turn_t *self, size_t obstacle, const api_error_t *why)

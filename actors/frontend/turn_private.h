@@ -101,7 +101,7 @@ struct turn {
     bool found_said;              //  It has said so
 };
 
-//  ---- Reading and working ----
+//  ---- Reading and working -------------------------------------------------------------------------------------------
 
 //  Reads what the headers say.
 void turn_read_head (turn_t *self, const http_request_t *http);
@@ -129,7 +129,7 @@ void turn_free (turn_t *self);
 //  Tokens generated so far.
 uint32_t turn_generated (const turn_t *self);
 
-//  ---- Stages: each leads to the next, or to an end ----
+//  ---- Stages: each leads to the next, or to an end ------------------------------------------------------------------
 
 void turn_encode (turn_t *self);
 void turn_route (turn_t *self);
@@ -146,7 +146,7 @@ void turn_move_on (turn_t *self, status_t status, const char *why);
 //  A worker could not make the tokens: another one is to, or the turn fails.
 void turn_encode_elsewhere (turn_t *self, const api_error_t *why);
 
-//  ---- Ends ----
+//  ---- Ends ----------------------------------------------------------------------------------------------------------
 
 //  The answer is complete, for the reason in `stopping`.
 void turn_complete (turn_t *self);
@@ -156,7 +156,7 @@ void turn_fail (turn_t *self, const api_error_t *error);
 //  As "who: why."
 void turn_fail_from (turn_t *self, api_error_kind_t kind, const char *who, const char *why);
 
-//  ---- On the way ----
+//  ---- On the way ----------------------------------------------------------------------------------------------------
 
 //  It does not run where it was sent, or may have been sent by a decision that nobody heard: its router is told, once.
 void turn_leave_worker (turn_t *self);

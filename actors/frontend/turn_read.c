@@ -5,7 +5,7 @@
 #include "actors/frontend/turn_private.h"
 #include "base/memory.h"
 
-//  ---- The head --------------------------------------------------------------------------------------------------------
+//  ---- The head ------------------------------------------------------------------------------------------------------
 
 //  A client's id is kept, with something behind it: retries carry the same one.
 static void
@@ -92,7 +92,7 @@ turn_read_head (turn_t *self, const http_request_t *http)
     s_check_head (self, http);
 }
 
-//  ---- The body --------------------------------------------------------------------------------------------------------
+//  ---- The body ------------------------------------------------------------------------------------------------------
 
 struct turn_reading {
     buffer_t kept;             //  The body, where a job reads it

@@ -8,7 +8,7 @@ static const uint64_t RETRY_NS = 200000000;    //  Before a router is asked agai
 
 enum { ROUTER_ATTEMPTS = 5 };
 
-//  ---- Routing ---------------------------------------------------------------------------------------------------------
+//  ---- Routing -------------------------------------------------------------------------------------------------------
 
 //  Routers are restarted, and so are workers that failed: it is asked again for some seconds.
 static void

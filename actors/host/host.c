@@ -70,7 +70,7 @@ s_on_due (void *state, actor_t *actor, void *arg)
     s_rearm (state);
 }
 
-//  ---- What is told about a process --------------------------------------------------------------------------------------
+//  ---- What is told about a process ----------------------------------------------------------------------------------
 
 static host_process_t
 s_describe (const host_t *self, const child_t *child)
@@ -105,7 +105,7 @@ s_on_changed (void *arg, size_t process, const char *reason)
     actor_publish (self->actor, &process_changed_message, &event);
 }
 
-//  ---- Processes ---------------------------------------------------------------------------------------------------------
+//  ---- Processes -----------------------------------------------------------------------------------------------------
 
 static void
 s_stop_asking (child_t *child)
@@ -155,7 +155,7 @@ s_on_signal (void *arg, size_t process, process_signal_t signal)
     actor_port (self->actor)->table->process_signal (self->children [process].process, signal);
 }
 
-//  ---- Readiness ---------------------------------------------------------------------------------------------------------
+//  ---- Readiness -----------------------------------------------------------------------------------------------------
 
 static bool
 s_is_starting (const child_t *child)
@@ -299,7 +299,7 @@ s_on_probe (void *state, actor_t *actor, void *arg)
     timer_start (&self->probe, actor, self->probe_interval_ns, s_on_probe, NULL);
 }
 
-//  ---- Calls -------------------------------------------------------------------------------------------------------------
+//  ---- Calls ---------------------------------------------------------------------------------------------------------
 
 static void
 s_on_list_processes (void *state, actor_t *actor, incoming_t *incoming, const void *message)
@@ -313,7 +313,7 @@ s_on_list_processes (void *state, actor_t *actor, incoming_t *incoming, const vo
     memory_free (processes);
 }
 
-//  ---- Life --------------------------------------------------------------------------------------------------------------
+//  ---- Life ----------------------------------------------------------------------------------------------------------
 
 static void
 s_init_child (host_t *self, size_t position, const host_program_t *program)

@@ -88,7 +88,7 @@ s_set_state (supervisor_t *self, size_t process, process_state_t state, const ch
     self->orders->changed (self->orders->arg, process, reason);
 }
 
-//  ---- Starting --------------------------------------------------------------------------------------------------------
+//  ---- Starting ------------------------------------------------------------------------------------------------------
 
 static void s_fail (supervisor_t *self, size_t process, uint64_t now_ns, const char *reason);
 
@@ -148,7 +148,7 @@ supervisor_ready (supervisor_t *self, size_t process, uint64_t now_ns)
         s_begin_others (self, now_ns);
 }
 
-//  ---- Crashes ---------------------------------------------------------------------------------------------------------
+//  ---- Crashes -------------------------------------------------------------------------------------------------------
 
 static bool
 s_any_alive (const supervisor_t *self, const unit_t *unit)
@@ -216,7 +216,7 @@ s_fail (supervisor_t *self, size_t process, uint64_t now_ns, const char *reason)
         s_schedule (self, unit, now_ns);
 }
 
-//  ---- Stopping --------------------------------------------------------------------------------------------------------
+//  ---- Stopping ------------------------------------------------------------------------------------------------------
 
 static bool
 s_next_rank (const supervisor_t *self, unsigned *rank)
@@ -276,7 +276,7 @@ s_exited_while_stopping (supervisor_t *self, size_t process, uint64_t now_ns)
     s_stop_next (self, now_ns);
 }
 
-//  ---- What happens to processes ---------------------------------------------------------------------------------------
+//  ---- What happens to processes -------------------------------------------------------------------------------------
 
 void
 supervisor_describe_code (int code, char *out, size_t size)
@@ -319,7 +319,7 @@ supervisor_exited (supervisor_t *self, size_t process, int code, uint64_t now_ns
         s_schedule (self, unit, now_ns);
 }
 
-//  ---- Time ------------------------------------------------------------------------------------------------------------
+//  ---- Time ----------------------------------------------------------------------------------------------------------
 
 static void
 s_kill (supervisor_t *self, size_t process)

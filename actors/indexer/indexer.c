@@ -30,7 +30,7 @@ static const metric_desc_t s_refused_metric = { .name = "stator_indexer_blocks_r
     .help = "Blocks that a bound kept out of the index.",
     .kind = METRIC_COUNTER };
 
-//  ---- Following ----
+//  ---- Following -----------------------------------------------------------------------------------------------------
 
 static void
 s_expect_stored (void *self_, actor_t *actor, const origin_t *origin, const void *event)
@@ -88,7 +88,7 @@ s_on_sweep (void *self_, actor_t *actor, void *arg)
     timer_start (&self->sweep, actor, more ? SWEEP_AGAIN_NS : SWEEP_NS, s_on_sweep, NULL);
 }
 
-//  ---- Serving ----
+//  ---- Serving -------------------------------------------------------------------------------------------------------
 
 static void
 s_add_to_snapshot (void *arg, const message_type_t *type, const void *event)
@@ -222,7 +222,7 @@ s_on_explain (void *self_, actor_t *actor, incoming_t *incoming, const void *mes
     incoming_reply (incoming, &reply);
 }
 
-//  ---- Life ----
+//  ---- Life ----------------------------------------------------------------------------------------------------------
 
 static status_t
 s_init (void *self_, actor_t *actor, const void *options_, error_t *error)

@@ -16,7 +16,7 @@ enum { CHAIN = 10, NAMESPACE = 5, ROWS_MAX = 8, NAME_BYTES = 32 };
 static uint8_t s_chain [CHAIN * HASH128_SIZE];
 static stage_t *s_stage;
 
-//  ---- Who has blocks: leading ones, by tier ----
+//  ---- Who has blocks: leading ones, by tier -------------------------------------------------------------------------
 
 typedef struct {
     size_t leading [TIER_REMOTE + 1];    //  Blocks
@@ -42,7 +42,7 @@ static const actor_class_t s_holder_class = {
     .name = "worker", .state_size = 1, .init = s_holder_init, .handlers = s_no_handlers
 };
 
-//  ---- Who asks ----
+//  ---- Who asks ------------------------------------------------------------------------------------------------------
 
 typedef struct {
     char owner [NAME_BYTES];    //  Address

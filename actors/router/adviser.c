@@ -70,7 +70,7 @@ advice_reason (advice_kind_t kind)
     return s_kinds [kind].reason;
 }
 
-//  ---- Whether it is asked ----
+//  ---- Whether it is asked -------------------------------------------------------------------------------------------
 
 static bool
 s_is_paused (const adviser_t *self)
@@ -97,7 +97,7 @@ s_note_failure (adviser_t *self, const error_t *why)
         news ? ", and is not asked for a while" : "", why->text);
 }
 
-//  ---- Asking ----
+//  ---- Asking --------------------------------------------------------------------------------------------------------
 
 static void
 s_forget (question_t *self)
@@ -176,7 +176,7 @@ question_drop (question_t *self)
     s_forget (self);
 }
 
-//  ---- Its answer ----
+//  ---- Its answer ----------------------------------------------------------------------------------------------------
 
 //  The position of a candidate among those asked about, from a position on; the count where it is not there.
 static size_t
@@ -234,7 +234,7 @@ s_on_answer (void *router, void *arg, call_result_t result, const void *reply)
     s_forget (&answered);
 }
 
-//  ---- What comes of it ----
+//  ---- What comes of it ----------------------------------------------------------------------------------------------
 
 //  A score in millionths, within +-9e18: any difference of two fits a cost.
 static int64_t
@@ -304,7 +304,7 @@ adviser_take (adviser_t *self, const advice_t *advice, array_t *candidates)
     return kind;
 }
 
-//  ---- Life ----
+//  ---- Life ----------------------------------------------------------------------------------------------------------
 
 void
 adviser_configure (adviser_t *self, const router_options_t *options)

@@ -11,7 +11,7 @@ static const char ENDPOINT [] = "tcp://m9:7450";
 static const uint64_t DEADLINE_NS = 50 * REALM_MS;
 static const uint64_t PAUSE_NS = 2 * REALM_SECOND;
 
-//  ---- The policy ----
+//  ---- The policy ----------------------------------------------------------------------------------------------------
 
 typedef enum {
     SCORES,
@@ -149,7 +149,7 @@ static const actor_class_t s_policy_class = { .name = "policy",
     .fini = s_policy_fini,
     .handlers = s_policy_handlers };
 
-//  ---- The story's words ----
+//  ---- The story's words ---------------------------------------------------------------------------------------------
 
 static int
 s_build (void **state)
@@ -226,7 +226,7 @@ s_answer_held (way_t way)
     s_policy.held_count = 0;
 }
 
-//  ---- The story ----
+//  ---- The story -----------------------------------------------------------------------------------------------------
 
 static void
 test_the_highest_score_decides (void **state)

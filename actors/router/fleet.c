@@ -119,7 +119,7 @@ s_find (const fleet_t *self, uint64_t source)
     return number ? s_place (self, number)->worker : NULL;
 }
 
-//  ---- Active requests ----
+//  ---- Active requests -----------------------------------------------------------------------------------------------
 
 static void
 s_end_prefill (active_t *active)
@@ -278,7 +278,7 @@ fleet_expire (fleet_t *self, uint64_t now_ns)
     return dropped;
 }
 
-//  ---- Workers ----
+//  ---- Workers -------------------------------------------------------------------------------------------------------
 
 //  And with it what was active there.
 static void
@@ -406,7 +406,7 @@ fleet_report (fleet_t *self, uint64_t source, const worker_load_t *load, uint64_
     worker->ranks [load->rank].reported_ns = now_ns;
 }
 
-//  ---- Candidates ----
+//  ---- Candidates ----------------------------------------------------------------------------------------------------
 
 static bool
 s_serves (const worker_t *worker, const route_t *request)

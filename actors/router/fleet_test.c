@@ -132,7 +132,7 @@ test_beyond_the_bound_the_one_unheard_of_for_longest_goes (void **state)
     fleet_destroy (&fleet);
 }
 
-//  ---- What it was to compute ----
+//  ---- What it was to compute ----------------------------------------------------------------------------------------
 
 static size_t s_ended;
 

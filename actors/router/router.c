@@ -79,7 +79,7 @@ static const metric_desc_t s_forgotten_metric = { .name = "stator_router_session
     .help = "Sessions that count as new when they speak again, because sessions_max others spoke since.",
     .kind = METRIC_COUNTER };
 
-//  ---- Following ----
+//  ---- Following -----------------------------------------------------------------------------------------------------
 
 static void
 s_expect_stored (void *self_, actor_t *actor, const origin_t *origin, const void *event)
@@ -159,7 +159,7 @@ s_on_sweep (void *self_, actor_t *actor, void *arg)
     timer_start (&self->sweep, actor, more ? SWEEP_AGAIN_NS : SWEEP_NS, s_on_sweep, NULL);
 }
 
-//  ---- Deciding ----
+//  ---- Deciding ------------------------------------------------------------------------------------------------------
 
 //  Whether the policy looks at what is being computed.  For one that does not, nothing is.
 static bool
@@ -335,7 +335,7 @@ s_decide (router_t *self, incoming_t *incoming, const route_t *request, const ad
     s_accept (self, incoming, request, array_at (&self->choice.candidates, position), advice ? &kind : NULL);
 }
 
-//  ---- Waiting for the policy outside ----
+//  ---- Waiting for the policy outside --------------------------------------------------------------------------------
 
 static void
 s_unpark (parked_t *parked)
@@ -429,7 +429,7 @@ s_on_progress (void *self, actor_t *actor, incoming_t *incoming, const void *pro
     incoming_reply (incoming, &reply);
 }
 
-//  ---- Life ----
+//  ---- Life ----------------------------------------------------------------------------------------------------------
 
 static void
 s_take_options (router_t *self, const router_options_t *options)

@@ -140,7 +140,7 @@ test_a_new_session_begins_where_others_want_least (void **state)
     fixture_end ();
 }
 
-//  ---- What is being computed, and what is guessed ----
+//  ---- What is being computed, and what is guessed -------------------------------------------------------------------
 
 static buffer_t s_silent_card;
 

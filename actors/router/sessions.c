@@ -50,7 +50,7 @@ sessions_new (size_t limit, uint64_t seed)
     return self;
 }
 
-//  ---- Who is live -------------------------------------------------------------------------------------------------------
+//  ---- Who is live ---------------------------------------------------------------------------------------------------
 
 //  A source is a hash already.  Two ranks of one key would only share a number that advises.
 static uint64_t
@@ -109,7 +109,7 @@ sessions_live_blocks (const sessions_t *self, uint64_t source, uint16_t rank)
     return number ? s_demand (self, number)->blocks : 0;
 }
 
-//  ---- Where they are ----------------------------------------------------------------------------------------------------
+//  ---- Where they are ------------------------------------------------------------------------------------------------
 
 static void
 s_forget (sessions_t *self, place_t *place)

@@ -26,7 +26,7 @@ static const bench_t *const s_benches [] = {
 };
 enum { BENCHES = sizeof s_benches / sizeof *s_benches, NAME_COLUMN = 12, PROGRAM_MAX = 4096 };
 
-//  ---- Cells -------------------------------------------------------------------------------------------------------------
+//  ---- Cells ---------------------------------------------------------------------------------------------------------
 
 void
 bench_cell_begin (bench_cell_t *self, const bench_t *bench, const char *name)
@@ -91,7 +91,7 @@ bench_wants (const bench_run_t *run, const char *cell)
     return wanted && !run->offering;
 }
 
-//  ---- Measuring -----------------------------------------------------------------------------------------------------------
+//  ---- Measuring -----------------------------------------------------------------------------------------------------
 
 static double
 s_read (clockid_t clock)
@@ -140,7 +140,7 @@ bench_await (sem_t *semaphore, unsigned seconds, error_t *error)
     return rc ? error_set (error, STATUS_DEADLINE, "it did not end within %u s", seconds) : STATUS_OK;
 }
 
-//  ---- Folders -------------------------------------------------------------------------------------------------------------
+//  ---- Folders -------------------------------------------------------------------------------------------------------
 
 status_t
 bench_folder_make (char folder [BENCH_FOLDER_MAX], error_t *error)
@@ -167,7 +167,7 @@ bench_folder_remove (const char *folder)
         fts_close (walk);
 }
 
-//  ---- The verb ------------------------------------------------------------------------------------------------------------
+//  ---- The verb ------------------------------------------------------------------------------------------------------
 
 typedef struct {
     bool quick;            //  See bench_run_t

@@ -58,7 +58,7 @@ extern const bench_t bench_route;
 extern const bench_t bench_template;
 extern const bench_t bench_tokenizer;
 
-//  ---- Cells -------------------------------------------------------------------------------------------------------------
+//  ---- Cells ---------------------------------------------------------------------------------------------------------
 
 typedef struct {
     buffer_t text;         //  The line
@@ -82,7 +82,7 @@ void bench_cell_ratio (bench_cell_t *self, double ours, double theirs);
 //  all are.  A word that stands for none makes `stator bench` fail in the end.
 bool bench_wants (const bench_run_t *run, const char *cell);
 
-//  ---- Measuring -----------------------------------------------------------------------------------------------------------
+//  ---- Measuring -----------------------------------------------------------------------------------------------------
 
 //  What one call or message took, in us.
 typedef struct {
@@ -103,7 +103,7 @@ void bench_wait (double seconds);
 //  Waits for another thread to post.  STATUS_DEADLINE where it does not.
 status_t bench_await (sem_t *semaphore, unsigned seconds, error_t *error);
 
-//  ---- Folders -------------------------------------------------------------------------------------------------------------
+//  ---- Folders -------------------------------------------------------------------------------------------------------
 
 enum { BENCH_FOLDER_MAX = 64 };
 

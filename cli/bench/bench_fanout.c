@@ -69,7 +69,7 @@ typedef struct {
     batch_t batch;                         //  The payload
 } message_t;
 
-//  ---- Messages --------------------------------------------------------------------------------------------------------------
+//  ---- Messages ------------------------------------------------------------------------------------------------------
 
 static void
 s_message_init (message_t *self, size_t events, uint64_t incarnation)
@@ -130,7 +130,7 @@ s_send (harness_t *self, message_t *message, uint64_t number)
             self->feed, message->frames [i].data, message->frames [i].size, i + 1 < message->count ? ZMQ_SNDMORE : 0);
 }
 
-//  ---- Followers -------------------------------------------------------------------------------------------------------------
+//  ---- Followers -----------------------------------------------------------------------------------------------------
 
 //  Reads what waits; each message must have the next number.  The first one is where a follower begins.
 static status_t
@@ -183,7 +183,7 @@ s_receive (harness_t *self, long timeout_ms, error_t *error)
     return came;
 }
 
-//  ---- Measuring -------------------------------------------------------------------------------------------------------------
+//  ---- Measuring -----------------------------------------------------------------------------------------------------
 
 static void
 s_open (harness_t *self, const char *in, const char *out, size_t followers)
@@ -324,7 +324,7 @@ s_measure_bare (
     return status;
 }
 
-//  ---- Cells -----------------------------------------------------------------------------------------------------------------
+//  ---- Cells ---------------------------------------------------------------------------------------------------------
 
 static void
 s_print (const char *name, size_t load, const bench_cost_t *ours, const bench_cost_t *bare)

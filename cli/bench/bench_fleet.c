@@ -39,7 +39,7 @@ bench_fleet_close (bench_fleet_t *self)
     bench_folder_remove (self->folder);
 }
 
-//  ---- Waiting ---------------------------------------------------------------------------------------------------------------
+//  ---- Waiting -------------------------------------------------------------------------------------------------------
 
 //  How many actors of a service are there; the broker itself, which is not in its own directory, when it answers.
 static status_t

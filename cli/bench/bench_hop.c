@@ -55,7 +55,7 @@ static const struct {
 };
 enum { LOADS = sizeof s_loads / sizeof *s_loads };
 
-//  ---- The caller ------------------------------------------------------------------------------------------------------------
+//  ---- The caller ----------------------------------------------------------------------------------------------------
 
 //  What it is told, and what it finds out.  It posts `done` last.
 typedef struct {
@@ -157,7 +157,7 @@ static const actor_class_t s_caller_class = { .name = "caller",
     .handlers = s_caller_handlers };
 static const actor_class_t s_callee_class = { .name = "callee", .handlers = s_callee_handlers };
 
-//  ---- Ours ------------------------------------------------------------------------------------------------------------------
+//  ---- Ours ----------------------------------------------------------------------------------------------------------
 
 //  Both actors live here, so one key serves both.
 static status_t
@@ -211,7 +211,7 @@ s_measure_ours (const char *endpoint, const char *folder, task_t *task, error_t 
     return status;
 }
 
-//  ---- Bare ------------------------------------------------------------------------------------------------------------------
+//  ---- Bare ----------------------------------------------------------------------------------------------------------
 
 //  Sizes of the frames of a ping and its answer.
 typedef struct {
@@ -273,7 +273,7 @@ s_measure_bare (
     return status;
 }
 
-//  ---- Cells -----------------------------------------------------------------------------------------------------------------
+//  ---- Cells ---------------------------------------------------------------------------------------------------------
 
 static void
 s_print (const char *name, const bench_cost_t *ours, const bench_cost_t *bare)

@@ -94,7 +94,7 @@ typedef struct {
     char folder [BENCH_FOLDER_MAX];    //  nginx's; empty where there is none
 } contest_t;
 
-//  ---- Measuring -------------------------------------------------------------------------------------------------------------
+//  ---- Measuring -----------------------------------------------------------------------------------------------------
 
 typedef struct {
     double all;         //  Of all processes
@@ -180,7 +180,7 @@ s_measure (server_t *self, const plan_t *plan, size_t round, error_t *error)
     return plan->requests ? s_measure_answers (self, plan, round, error) : s_measure_streams (self, plan, error);
 }
 
-//  ---- Servers ---------------------------------------------------------------------------------------------------------------
+//  ---- Servers -------------------------------------------------------------------------------------------------------
 
 //  The first request of a fleet may come before its frontend knows the worker.
 static status_t
@@ -313,7 +313,7 @@ s_stop (contest_t *self)
         bench_folder_remove (self->folder);
 }
 
-//  ---- Cells -----------------------------------------------------------------------------------------------------------------
+//  ---- Cells ---------------------------------------------------------------------------------------------------------
 
 //  A cell of one figure of cost_t.
 static const struct {

@@ -35,7 +35,7 @@ typedef struct {
     atomic_ullong replayed;      //  Messages that came on demand
 } story_t;
 
-//  ---- The source --------------------------------------------------------------------------------------------------------------
+//  ---- The source ----------------------------------------------------------------------------------------------------
 
 //  Its events are loads of a worker: number n has n prefill tokens.
 typedef struct {
@@ -92,7 +92,7 @@ s_source_fini (void *self_, actor_t *actor)
     timer_stop (&((source_state_t *)self_)->next);
 }
 
-//  ---- Those who follow ----------------------------------------------------------------------------------------------------------
+//  ---- Those who follow ----------------------------------------------------------------------------------------------
 
 typedef struct {
     story_t *story;    //  Of main's thread
@@ -144,7 +144,7 @@ s_follower_init (void *self_, actor_t *actor, const void *options, error_t *erro
     return STATUS_OK;
 }
 
-//  ---- Together ------------------------------------------------------------------------------------------------------------------
+//  ---- Together ------------------------------------------------------------------------------------------------------
 
 static const actor_handler_t s_source_handlers [] = {
     HANDLES_ACTOR (FOLLOWER, s_on_follower),

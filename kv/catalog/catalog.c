@@ -121,7 +121,7 @@ catalog_destroy (catalog_t **self_p)
     *self_p = NULL;
 }
 
-//  ---- Namespaces ------------------------------------------------------------------------------------------------------
+//  ---- Namespaces ----------------------------------------------------------------------------------------------------
 
 //  Adds what a namespace has to the sums, or takes it out.
 static void
@@ -227,7 +227,7 @@ s_short_hashes (catalog_t *self, column_t hashes)
     return out;
 }
 
-//  ---- Events ----------------------------------------------------------------------------------------------------------
+//  ---- Events --------------------------------------------------------------------------------------------------------
 
 static void
 s_expect (catalog_t *self, uint64_t namespace_id, const hash128_t *parent, column_t hashes)
@@ -394,7 +394,7 @@ catalog_forget (catalog_t *self, uint64_t source)
     catalog_end_source (self, entry);
 }
 
-//  ---- What is being computed ------------------------------------------------------------------------------------------
+//  ---- What is being computed ----------------------------------------------------------------------------------------
 
 //  Where the prefill of a ticket is pending, if it still is; NULL where that namespace has gone.
 static namespace_entry_t *
@@ -582,7 +582,7 @@ catalog_is_behind (const catalog_t *self)
     return self->unfinished || self->learnings.count;
 }
 
-//  ---- Questions -------------------------------------------------------------------------------------------------------
+//  ---- Questions -----------------------------------------------------------------------------------------------------
 
 void
 catalog_reach (catalog_t *self, uint64_t source, uint16_t rank, uint64_t other, tier_t nearest)

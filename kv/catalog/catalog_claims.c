@@ -11,7 +11,7 @@
 
 enum { WORD_BITS = 64 };
 
-//  ---- Sources ---------------------------------------------------------------------------------------------------------
+//  ---- Sources -------------------------------------------------------------------------------------------------------
 
 source_entry_t *
 catalog_source_at (const catalog_t *self, uint32_t slot)
@@ -50,7 +50,7 @@ catalog_end_source (catalog_t *self, source_entry_t *entry)
     table_remove (&self->sources, entry->slot);
 }
 
-//  ---- Claims ----------------------------------------------------------------------------------------------------------
+//  ---- Claims --------------------------------------------------------------------------------------------------------
 
 static claim_t *
 s_claim (const catalog_t *self, uint32_t number)
@@ -157,7 +157,7 @@ catalog_digest_in (const namespace_entry_t *space, const claim_t *claim)
     return digest ? hash_u64 (digest ^ hash_u64 (where)) : 0;
 }
 
-//  ---- The end of a claim ----------------------------------------------------------------------------------------------
+//  ---- The end of a claim --------------------------------------------------------------------------------------------
 
 void
 catalog_end_claim (catalog_t *self, claim_t *claim)
@@ -217,7 +217,7 @@ catalog_claims_fini (catalog_t *self)
     table_fini (&self->sources);
 }
 
-//  ---- Check -----------------------------------------------------------------------------------------------------------
+//  ---- Check ---------------------------------------------------------------------------------------------------------
 
 //  Every holder of an index belongs to a claim that knows of it.
 static void

@@ -88,7 +88,7 @@ test_a_worker_of_many_ranks_goes_little_by_little (void **state)
     catalog_check (fixture_catalog);
 }
 
-//  ---- Why -------------------------------------------------------------------------------------------------------------
+//  ---- Why -----------------------------------------------------------------------------------------------------------
 
 static void
 s_assert_explained (uint64_t source, tier_t tier, uint64_t namespace_id, const index_explanation_t *expected)
@@ -134,7 +134,7 @@ test_what_a_source_has_is_explained_tier_by_tier (void **state)
         WORKER, TIER_DEVICE, 1, &(index_explanation_t){ .end = OVERLAP_END_NOBODY, .overlap = 4, .hidden = 3 });
 }
 
-//  ---- What is being computed ------------------------------------------------------------------------------------------
+//  ---- What is being computed ----------------------------------------------------------------------------------------
 
 static void
 test_what_is_computed_is_told_apart_until_it_is_stored (void **state)

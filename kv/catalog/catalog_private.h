@@ -83,7 +83,7 @@ namespace_entry_t *catalog_namespace_at (const catalog_t *self, size_t position)
 //  Takes a holder, and what it has, out of a namespace, if it is there.
 void catalog_forget_holder (catalog_t *self, namespace_entry_t *space, const holder_t *holder);
 
-//  ---- catalog_claims.c ------------------------------------------------------------------------------------------------
+//  ---- catalog_claims.c ----------------------------------------------------------------------------------------------
 
 //  By its slot.
 source_entry_t *catalog_source_at (const catalog_t *self, uint32_t slot);
@@ -127,7 +127,7 @@ bool catalog_leave (catalog_t *self, size_t steps);
 
 void catalog_claims_fini (catalog_t *self);
 
-//  ---- catalog_snapshot.c ----------------------------------------------------------------------------------------------
+//  ---- catalog_snapshot.c --------------------------------------------------------------------------------------------
 
 //  Tell the snapshots of a source that are under way: what it has stored; what it is about to remove; that it was cleared; that
 //  what it has said is forgotten.

@@ -56,7 +56,7 @@ catalog_snapshot_source (const catalog_snapshot_t *self)
     return self->source;
 }
 
-//  ---- What the walk gives ---------------------------------------------------------------------------------------------
+//  ---- What the walk gives -------------------------------------------------------------------------------------------
 
 static void
 s_flush (catalog_snapshot_t *self)
@@ -144,7 +144,7 @@ catalog_snapshot_next (catalog_snapshot_t *self, bool *ended)
     return STATUS_OK;
 }
 
-//  ---- What changes meanwhile ------------------------------------------------------------------------------------------
+//  ---- What changes meanwhile ----------------------------------------------------------------------------------------
 
 //  Blocks that change: hashes of one claim in one namespace.
 typedef struct {

@@ -134,7 +134,7 @@ test_a_namespace_of_few_blocks_takes_little (void **state)
     assert_in_range (fixture_stats ().bytes, 1000 * NAMESPACES, 2000 * NAMESPACES);
 }
 
-//  ---- What is over ----------------------------------------------------------------------------------------------------
+//  ---- What is over --------------------------------------------------------------------------------------------------
 
 //  A worker that has something everywhere is cleared: at once in every answer, and in memory some with each call.
 static void

@@ -70,7 +70,7 @@ s_block (const guess_t *self, uint32_t number)
     return table_at (&self->blocks, number);
 }
 
-//  ---- The chain of use ------------------------------------------------------------------------------------------------
+//  ---- The chain of use ----------------------------------------------------------------------------------------------
 
 static void
 s_unlink (guess_t *self, uint32_t number)
@@ -125,7 +125,7 @@ s_forget_oldest (guess_t *self, size_t count)
     s_leave (self, &leaving);
 }
 
-//  ---- What happened ---------------------------------------------------------------------------------------------------
+//  ---- What happened -------------------------------------------------------------------------------------------------
 
 static void
 s_add (guess_t *self, uint64_t hash, uint64_t now_ns)

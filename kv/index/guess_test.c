@@ -110,7 +110,7 @@ test_a_full_index_is_not_lied_about (void **state)
     index_destroy (&index);
 }
 
-//  ---- Against lists ---------------------------------------------------------------------------------------------------
+//  ---- Against lists -------------------------------------------------------------------------------------------------
 
 //  Blocks are numbers in base PROMPTS, a digit a level: a prompt is the beginning of such a number.
 typedef struct {

@@ -98,7 +98,7 @@ index_shed (index_t *self)
            pile_shed (&self->holder_of);
 }
 
-//  ---- Seats and holders -----------------------------------------------------------------------------------------------
+//  ---- Seats and holders ---------------------------------------------------------------------------------------------
 
 uint32_t
 index_seat_of (const index_t *self, uint32_t holder)
@@ -207,7 +207,7 @@ s_refuse_stranger (index_t *self, uint32_t holder, error_t *error)
     return error_set (error, STATUS_NOT_FOUND, "the index has no holder %u", holder);
 }
 
-//  ---- Blocks ----------------------------------------------------------------------------------------------------------
+//  ---- Blocks --------------------------------------------------------------------------------------------------------
 
 //  Whether any seat is dead and not swept out.
 static inline bool
@@ -279,7 +279,7 @@ s_count_held (index_t *self, uint32_t seat_number, const uint64_t *hashes, size_
     self->memberships += count;
 }
 
-//  ---- Store -----------------------------------------------------------------------------------------------------------
+//  ---- Store ---------------------------------------------------------------------------------------------------------
 
 //  Counts one more reference to a block that the seat has.
 static void
@@ -430,7 +430,7 @@ index_restore (index_t *self, uint32_t holder, uint64_t parent, const uint64_t *
     return status;
 }
 
-//  ---- Remove and clear ------------------------------------------------------------------------------------------------
+//  ---- Remove and clear ----------------------------------------------------------------------------------------------
 
 //  Finds a block to remove: often the one before the last that was.
 static bool
@@ -580,7 +580,7 @@ index_retire (index_t *self, uint32_t holder, error_t *error)
     return STATUS_OK;
 }
 
-//  ---- Sweep -----------------------------------------------------------------------------------------------------------
+//  ---- Sweep ---------------------------------------------------------------------------------------------------------
 
 static uint32_t
 s_dead_member (const index_t *self, set_view_t view)
@@ -654,7 +654,7 @@ index_sweep (index_t *self, size_t steps)
     return true;
 }
 
-//  ---- Answers about the index itself ----------------------------------------------------------------------------------
+//  ---- Answers about the index itself --------------------------------------------------------------------------------
 
 uint32_t
 index_references (const index_t *self, uint32_t holder, uint64_t hash)

@@ -63,7 +63,7 @@ typedef struct {
     uint64_t hits;                 //  Blocks of overlap seen, so that the test cannot pass on nothing
 } world_t;
 
-//  ---- The oracle ------------------------------------------------------------------------------------------------------
+//  ---- The oracle ----------------------------------------------------------------------------------------------------
 
 static void
 s_count_store (const world_t *world, uint32_t *references)
@@ -100,7 +100,7 @@ s_oracle_overlap (const world_t *world, uint32_t slot, const uint32_t *path, siz
     return overlap;
 }
 
-//  ---- The follower ----------------------------------------------------------------------------------------------------
+//  ---- The follower --------------------------------------------------------------------------------------------------
 
 static void
 s_begin_to_follow (world_t *world, uint32_t slot)
@@ -147,7 +147,7 @@ s_follow (world_t *world)
     s_begin_to_follow (world, (uint32_t)random_below (&world->random, HOLDERS));
 }
 
-//  ---- The world -------------------------------------------------------------------------------------------------------
+//  ---- The world -----------------------------------------------------------------------------------------------------
 
 //  The blocks from a root to a random one; returns how many.
 static size_t
@@ -316,7 +316,7 @@ s_ask (world_t *world)
     index_match_fini (&match);
 }
 
-//  ---- Whole states ----------------------------------------------------------------------------------------------------
+//  ---- Whole states --------------------------------------------------------------------------------------------------
 
 static void
 s_assert_references (const world_t *world)

@@ -171,7 +171,7 @@ s_put (lines_t *self, line_t *line, uint32_t number, uint16_t tag)
     return true;
 }
 
-//  ---- Growing ---------------------------------------------------------------------------------------------------------
+//  ---- Growing -------------------------------------------------------------------------------------------------------
 
 //  Moves what has a bit of the hash to another line, which is empty, and closes the holes.
 static void
@@ -226,7 +226,7 @@ s_split (lines_t *self)
         s_divide_further (self, low, high, further, below);
 }
 
-//  ---- Finding ---------------------------------------------------------------------------------------------------------
+//  ---- Finding -------------------------------------------------------------------------------------------------------
 
 //  The slots in use that have a tag, as bits.
 static inline uint32_t
@@ -280,7 +280,7 @@ lines_guess (const lines_t *self, uint64_t hash)
     return slots ? line->numbers [__builtin_ctz (slots)] : 0;
 }
 
-//  ---- Adding and removing ---------------------------------------------------------------------------------------------
+//  ---- Adding and removing -------------------------------------------------------------------------------------------
 
 //  The lines of hashes in a row, being loaded.
 typedef struct {

@@ -68,7 +68,7 @@ reach_destroy (reach_t **self_p)
     *self_p = NULL;
 }
 
-//  ---- Who reaches what ------------------------------------------------------------------------------------------------
+//  ---- Who reaches what ----------------------------------------------------------------------------------------------
 
 static owner_t *
 s_owner (reach_t *self, uint32_t number)
@@ -145,7 +145,7 @@ s_owner_of (const reach_t *self, const holder_t *holder)
     return holder->owner < self->counts_as.count ? *pile_number_at (&self->counts_as, holder->owner) : holder->owner;
 }
 
-//  ---- Overlaps --------------------------------------------------------------------------------------------------------
+//  ---- Overlaps ------------------------------------------------------------------------------------------------------
 
 //  Seats as bits.
 typedef struct {

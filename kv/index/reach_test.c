@@ -113,7 +113,7 @@ s_assert_said (const world_t *world, const reach_overlap_t *expected)
         assert_int_equal (expected->total, 0);
 }
 
-//  ---- Stories ---------------------------------------------------------------------------------------------------------
+//  ---- Stories -------------------------------------------------------------------------------------------------------
 
 //  Nobody would find the second half by asking for the most that one tier has.
 static void
@@ -192,7 +192,7 @@ test_what_is_not_there_yet_is_told_apart (void **state)
     s_end (&world);
 }
 
-//  ---- Against a look at every block -----------------------------------------------------------------------------------
+//  ---- Against a look at every block ---------------------------------------------------------------------------------
 
 //  Where each worker of the random test can have blocks.
 static const struct {

@@ -43,7 +43,7 @@ runs_room (const runs_t *self)
     return runs < blocks ? runs : blocks;
 }
 
-//  ---- Stretches -------------------------------------------------------------------------------------------------------
+//  ---- Stretches -----------------------------------------------------------------------------------------------------
 
 //  Memory for stretches comes in powers of two.
 static size_t
@@ -216,7 +216,7 @@ s_change (runs_t *self, uint32_t number, const change_t *change)
         s_rewrite (self, run, change);
 }
 
-//  ---- Runs ------------------------------------------------------------------------------------------------------------
+//  ---- Runs ----------------------------------------------------------------------------------------------------------
 
 static shelf_t *
 s_shelf (runs_t *self, size_t capacity)

@@ -185,7 +185,7 @@ s_key (set_view_t view)
     return key;
 }
 
-//  ---- Making a set that is one step away, in memory that is kept for it -----------------------------------------------
+//  ---- Making a set that is one step away, in memory that is kept for it ---------------------------------------------
 
 //  From bits: as bits, but for one.
 static void

@@ -20,7 +20,7 @@ typedef struct {
     error_t *error;           //  The caller's
 } loading_t;
 
-//  ---- Hugging Face ----------------------------------------------------------------------------------------------------
+//  ---- Hugging Face --------------------------------------------------------------------------------------------------
 
 //  A token in tokenizer_config.json: its text, or an object with it.
 static void
@@ -73,7 +73,7 @@ s_load_folder (loading_t *self)
     return s_read_config (self);
 }
 
-//  ---- GGUF ------------------------------------------------------------------------------------------------------------
+//  ---- GGUF ----------------------------------------------------------------------------------------------------------
 
 static void
 s_take_numbered (const gguf_t *gguf, const char *key, buffer_t *text)
@@ -109,7 +109,7 @@ s_load_gguf (loading_t *self)
     return STATUS_OK;
 }
 
-//  ---- Variables -------------------------------------------------------------------------------------------------------
+//  ---- Variables -----------------------------------------------------------------------------------------------------
 
 static void
 s_put_missing (json_t *conversation, const char *key, json_t *value)
@@ -168,7 +168,7 @@ s_put_variables (const bundle_t *self, json_t *conversation)
             s_put_missing (conversation, name, json_share (value));
 }
 
-//  ---- The whole -------------------------------------------------------------------------------------------------------
+//  ---- The whole -----------------------------------------------------------------------------------------------------
 
 static status_t
 s_read_engine (loading_t *self)
@@ -303,7 +303,7 @@ bundle_fingerprint (const span_t files [BUNDLE_FILES])
     return hash;
 }
 
-//  ---- Rendering -------------------------------------------------------------------------------------------------------
+//  ---- Rendering -----------------------------------------------------------------------------------------------------
 
 //  What the model has instead, where no conversation without tools can be rendered.
 static status_t

@@ -71,7 +71,7 @@ s_check_render (house_t *self, const char *conversation, const char *expected)
 
 #define HELLO "{\"messages\":[{\"role\":\"user\",\"content\":\"hi\"}]"
 
-//  ---- Where the template comes from -----------------------------------------------------------------------------------
+//  ---- Where the template comes from ---------------------------------------------------------------------------------
 
 static void
 test_a_folder_says_its_template_and_its_tokens (void **state)
@@ -162,7 +162,7 @@ test_templates_come_from_the_first_place_that_has_any (void **state)
     s_close (&house);
 }
 
-//  ---- What it does with conversations ---------------------------------------------------------------------------------
+//  ---- What it does with conversations -------------------------------------------------------------------------------
 
 static void
 test_a_template_that_is_used_is_tried_when_it_is_loaded (void **state)
@@ -243,7 +243,7 @@ test_a_gguf_file_brings_its_templates (void **state)
     buffer_fini (&file);
 }
 
-//  ---- What the engine does beside -------------------------------------------------------------------------------------
+//  ---- What the engine does beside -----------------------------------------------------------------------------------
 
 static void
 test_the_engines_variables_give_way_to_the_conversations (void **state)
@@ -278,7 +278,7 @@ test_what_begins_every_prompt_is_there_once (void **state)
     s_close (&house);
 }
 
-//  ---- Answers ---------------------------------------------------------------------------------------------------------
+//  ---- Answers -------------------------------------------------------------------------------------------------------
 
 //  A word of the vocabulary is no marker.
 static void
@@ -300,7 +300,7 @@ test_only_added_tokens_speak_for_a_format (void **state)
     s_close (&house);
 }
 
-//  ---- What is refused -------------------------------------------------------------------------------------------------
+//  ---- What is refused -----------------------------------------------------------------------------------------------
 
 static void
 s_check_refused (const house_t *files, const char *expected)

@@ -44,7 +44,7 @@ templates_compile (bundle_template_t *template, const json_t *variables, error_t
     return STATUS_OK;
 }
 
-//  ---- Where they come from --------------------------------------------------------------------------------------------
+//  ---- Where they come from ------------------------------------------------------------------------------------------
 
 //  Of two templates with one name the last counts; an empty one is none.
 static void

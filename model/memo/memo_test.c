@@ -18,7 +18,7 @@ s_namespace (const char *salt, uint32_t block_size)
     return ns;
 }
 
-//  ---- A memo and what it must equal -----------------------------------------------------------------------------------
+//  ---- A memo and what it must equal ---------------------------------------------------------------------------------
 
 typedef struct {
     tokenizer_t *cold;    //  The oracle's
@@ -81,7 +81,7 @@ s_check (house_t *self, const namespace_t *ns, const char *prompt)
         fail_msg ("\"%s\"", prompt);
 }
 
-//  ---- The story of a conversation -------------------------------------------------------------------------------------
+//  ---- The story of a conversation -----------------------------------------------------------------------------------
 
 static void
 test_a_turn_costs_what_is_new_in_it (void **state)
@@ -135,7 +135,7 @@ test_namespaces_share_nothing (void **state)
     s_close (&house);
 }
 
-//  ---- Collisions ------------------------------------------------------------------------------------------------------
+//  ---- Collisions ----------------------------------------------------------------------------------------------------
 
 //  XXH3 multiplies 16 bytes at a time after mixing them with constants; where the first 8 are the constant, the product is
 //  0 whatever the others are.  With the seed unknown nobody can do that, and where chance does, the bytes are compared.
@@ -157,7 +157,7 @@ test_stretches_of_one_hash_are_told_apart (void **state)
     s_close (&house);
 }
 
-//  ---- Bounds ----------------------------------------------------------------------------------------------------------
+//  ---- Bounds --------------------------------------------------------------------------------------------------------
 
 static void
 s_say (buffer_t *prompt, const char *who, uint64_t number)
@@ -260,7 +260,7 @@ test_a_prompt_that_cannot_be_encoded_fails_as_it_would_without (void **state)
     buffer_fini (&prompt);
 }
 
-//  ---- Any prompts -----------------------------------------------------------------------------------------------------
+//  ---- Any prompts ---------------------------------------------------------------------------------------------------
 
 static const char *const s_parts [] = { "<s>", "<end>", "<t>", "<r>", "wd", "<", "s>", " ", "\n", "a", "ab", "wd<t>",
     "\xcc\x81", "\xff", "a question of some length ", "and its answer, longer still, abab<end>" };

@@ -9,7 +9,7 @@
 //  How far back an opener may stand.
 enum { PREFILL_MAX = 1 << 16 };
 
-//  ---- Format ----------------------------------------------------------------------------------------------------------
+//  ---- Format --------------------------------------------------------------------------------------------------------
 
 static bool
 s_contains (span_t text, const char *word)
@@ -94,7 +94,7 @@ parser_choose (span_t template_source, parser_has_token_t has_token, void *conte
     return choice;
 }
 
-//  ---- Start -----------------------------------------------------------------------------------------------------------
+//  ---- Start ---------------------------------------------------------------------------------------------------------
 
 //  Where the last occurrence of a word begins; SIZE_MAX: nowhere.
 static size_t

@@ -38,7 +38,7 @@ s_scalar (const yaml_node_t *node, span_t *text)
     return true;
 }
 
-//  ---- Members ---------------------------------------------------------------------------------------------------------
+//  ---- Members -------------------------------------------------------------------------------------------------------
 
 typedef struct member member_t;
 typedef status_t (read_fn) (loading_t *self, const member_t *member, const yaml_node_t *node);
@@ -227,7 +227,7 @@ s_find_member (span_t name)
     return NULL;
 }
 
-//  ---- The whole -------------------------------------------------------------------------------------------------------
+//  ---- The whole -----------------------------------------------------------------------------------------------------
 
 //  What each machine cannot do without.
 static status_t

@@ -166,7 +166,7 @@ test_reasoning_is_chosen_by_itself (void **state)
     assert_null (parser_choose (SPAN ("<think><tool_call>"), NULL, NULL).reasoning);
 }
 
-//  ---- Start -----------------------------------------------------------------------------------------------------------
+//  ---- Start ---------------------------------------------------------------------------------------------------------
 
 //  A rendered prompt leaves reasoning open where it ends in an opener.
 static bool

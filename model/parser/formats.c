@@ -34,7 +34,7 @@
 #define NS "]<]minimax[>["
 #define MINIMAX_TAGS INVOKE_TAGS (""), .section_start = "<minimax:tool_call>", .section_end = "</minimax:tool_call>"
 
-//  ---- Further ways to write calls that a family's row reads, too ----------------------------------------------------------
+//  ---- Further ways to write calls that a family's row reads, too ----------------------------------------------------
 
 #define BAR "\xef\xbd\x9c"
 #define LOW "\xe2\x96\x81"
@@ -118,7 +118,7 @@ static const parser_format_t s_default_python = {
     .machine = PARSER_JSON, .section_start = "<|python_tag|>", .call_start = "{"
 };
 
-//  ---- The table -------------------------------------------------------------------------------------------------------
+//  ---- The table -----------------------------------------------------------------------------------------------------
 
 static const parser_format_t s_formats [] = {
     { .name = "beam",
@@ -624,7 +624,7 @@ parser_formats (size_t *count)
     return s_formats;
 }
 
-//  ---- By name -----------------------------------------------------------------------------------------------------------
+//  ---- By name -------------------------------------------------------------------------------------------------------
 
 static uint8_t
 s_fold (uint8_t byte)

@@ -220,7 +220,7 @@ harmony_finish (parser_t *self)
         self->counts.dropped += header.size;
 }
 
-//  ---- Bodies in JSON ----------------------------------------------------------------------------------------------------
+//  ---- Bodies in JSON ------------------------------------------------------------------------------------------------
 
 //  What follows a complete object is no part of it.
 void

@@ -36,7 +36,7 @@ literal_end_at (literal_t *self, const char *a, const char *b)
     self->stops [1] = b ? (uint8_t)*b : 0;
 }
 
-//  ---- Levels ----------------------------------------------------------------------------------------------------------
+//  ---- Levels --------------------------------------------------------------------------------------------------------
 
 static bool
 s_in_object (const literal_t *self)
@@ -102,7 +102,7 @@ s_pop (literal_t *self, buffer_t *out)
     return true;
 }
 
-//  ---- Words -----------------------------------------------------------------------------------------------------------
+//  ---- Words ---------------------------------------------------------------------------------------------------------
 
 static void
 s_put_string (span_t text, buffer_t *out)
@@ -347,7 +347,7 @@ s_add_to_word (literal_t *self, span_t text, buffer_t *out)
     return size;
 }
 
-//  ---- Strings ---------------------------------------------------------------------------------------------------------
+//  ---- Strings -------------------------------------------------------------------------------------------------------
 
 static void
 s_open_string (literal_t *self, uint8_t quote, buffer_t *out)
@@ -636,7 +636,7 @@ s_string (literal_t *self, span_t text, bool last, buffer_t *out)
     return 1;
 }
 
-//  ---- Between strings -------------------------------------------------------------------------------------------------
+//  ---- Between strings -----------------------------------------------------------------------------------------------
 
 //  One byte outside strings.  False where nothing can be made of it.
 static bool

@@ -128,7 +128,7 @@ struct parser {
     bool value_string;       //  TAGS: it is a string, delivered as it comes
 };
 
-//  ---- parser.c --------------------------------------------------------------------------------------------------------
+//  ---- parser.c ------------------------------------------------------------------------------------------------------
 
 //  The call has a name.  False where it is not believed: then nothing was delivered.
 bool machine_begin_call (parser_t *self, span_t name, span_t id);
@@ -181,7 +181,7 @@ void machine_close_object (parser_t *self);
 //  Bytes at the start that names of tools have.
 size_t machine_name_size (span_t text);
 
-//  ---- section.c -------------------------------------------------------------------------------------------------------
+//  ---- section.c -----------------------------------------------------------------------------------------------------
 
 enum { SECTION_TAGS = 6 };
 
@@ -197,7 +197,7 @@ void section_enter (parser_t *self, const mark_t *mark);
 //  Goes on between calls.
 size_t section_step (parser_t *self, span_t text, bool last);
 
-//  ---- marks.c ---------------------------------------------------------------------------------------------------------
+//  ---- marks.c -------------------------------------------------------------------------------------------------------
 
 //  Fills in the marks of a parser's format and options.
 void marks_learn (parser_t *self);
@@ -205,7 +205,7 @@ void marks_learn (parser_t *self);
 //  Where text up to a mark ends.  *match: what is behind; with the *mark, but NULL where the text ends before one may begin.
 size_t marks_find (parser_t *self, span_t text, bool last, text_match_t *match, const mark_t **mark);
 
-//  ---- tail.c ----------------------------------------------------------------------------------------------------------
+//  ---- tail.c --------------------------------------------------------------------------------------------------------
 
 //  Notes which bytes begin closers, and entities.
 void tail_learn (parser_t *self);
@@ -217,7 +217,7 @@ size_t tail_size (const parser_t *self, span_t text, bool *ends);
 //  Whether a byte, behind what is held, waits for the end of the answer.  Inside a string or a value.
 bool tail_of_byte (const parser_t *self, uint8_t byte);
 
-//  ---- One machine a file ------------------------------------------------------------------------------------------------
+//  ---- One machine a file --------------------------------------------------------------------------------------------
 
 typedef struct {
     void (*begin) (parser_t *self);                             //  Behind CALL_START

@@ -131,7 +131,7 @@ s_name (parser_t *self, span_t text, bool last)
     return machine_keep (self, text, stops, 5, NAME_MAX_BYTES);
 }
 
-//  ---- Between arguments -------------------------------------------------------------------------------------------------
+//  ---- Between arguments ---------------------------------------------------------------------------------------------
 
 static void
 s_end_call (parser_t *self)
@@ -189,7 +189,7 @@ s_object (parser_t *self, span_t text, bool last)
     return 0;
 }
 
-//  ---- Keys ------------------------------------------------------------------------------------------------------------
+//  ---- Keys ----------------------------------------------------------------------------------------------------------
 
 //  What stands between key and value may say the type.
 static bool
@@ -293,7 +293,7 @@ s_key (parser_t *self, span_t text, bool last)
     return strlen (end);
 }
 
-//  ---- Values ----------------------------------------------------------------------------------------------------------
+//  ---- Values --------------------------------------------------------------------------------------------------------
 
 //  Where a value may stand in CDATA, entities in one that does not are what they are in XML.
 static bool

@@ -7,7 +7,7 @@
 #include "base/bug.h"
 #include "model/parser/machine.h"
 
-//  ---- All of them -------------------------------------------------------------------------------------------------------
+//  ---- All of them ---------------------------------------------------------------------------------------------------
 
 //  Whether a call may begin without a section's mark.
 static bool
@@ -122,7 +122,7 @@ marks_learn (parser_t *self)
     tail_learn (self);
 }
 
-//  ---- At a place --------------------------------------------------------------------------------------------------------
+//  ---- At a place ----------------------------------------------------------------------------------------------------
 
 static bool
 s_is_start_of_calls (const parser_t *self, const mark_t *mark)
@@ -200,7 +200,7 @@ s_find_mark (const parser_t *self, span_t text, bool last, const mark_t **found)
     return result;
 }
 
-//  ---- In a text ---------------------------------------------------------------------------------------------------------
+//  ---- In a text -----------------------------------------------------------------------------------------------------
 
 //  Where the next mark may begin.
 static size_t

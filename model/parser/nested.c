@@ -77,7 +77,7 @@ s_next_part (const parser_format_t *row, span_t text, part_t *part)
     return true;
 }
 
-//  ---- Rendering -------------------------------------------------------------------------------------------------------
+//  ---- Rendering -----------------------------------------------------------------------------------------------------
 
 static void s_render (const parser_format_t *row, span_t text, schema_t schema, uint32_t depth, buffer_t *out);
 

@@ -8,7 +8,7 @@
 
 enum { COMMA_MAX = 64 };    //  Bytes of a comma and of blanks that wait for a value
 
-//  ---- What machines call ------------------------------------------------------------------------------------------------
+//  ---- What machines call --------------------------------------------------------------------------------------------
 
 //  Delivers text of the present channel.
 static void
@@ -206,7 +206,7 @@ machine_close_object (parser_t *self)
         machine_flush (self);
 }
 
-//  ---- Text ------------------------------------------------------------------------------------------------------------
+//  ---- Text ----------------------------------------------------------------------------------------------------------
 
 static void
 s_on_mark (parser_t *self, const mark_t *mark)
@@ -293,7 +293,7 @@ s_step_text (parser_t *self, span_t text, bool last)
     return newline + mark->text.size;
 }
 
-//  ---- Driver ----------------------------------------------------------------------------------------------------------
+//  ---- Driver --------------------------------------------------------------------------------------------------------
 
 enum { RUN_PIECE_MAX = 64 };    //  Bytes of a piece beyond which a step is worth it
 
@@ -552,7 +552,7 @@ parser_finish (parser_t *self, bool cut)
     self->awaited.size = 0;
 }
 
-//  ---- Life ------------------------------------------------------------------------------------------------------------
+//  ---- Life ----------------------------------------------------------------------------------------------------------
 
 parser_t *
 parser_new (const parser_format_t *format, const parser_options_t *options, const parser_sink_t *sink)

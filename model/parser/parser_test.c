@@ -8,7 +8,7 @@
 
 #define FOLDER "tests/data/streams/"
 
-//  ---- Golden rows -------------------------------------------------------------------------------------------------------
+//  ---- Golden rows ---------------------------------------------------------------------------------------------------
 
 //  Calls of a row in the form that s_normal_calls gives ours.
 static void
@@ -123,7 +123,7 @@ test_streams_of_engines_are_read (void **state)
     assert_int_equal (s_for_each_row (FOLDER "dynamo/captured.jsonl", s_run_captured), 20);
 }
 
-//  ---- One text ----------------------------------------------------------------------------------------------------------
+//  ---- One text ------------------------------------------------------------------------------------------------------
 
 typedef struct {
     const char *format;       //  Name of the format
@@ -710,7 +710,7 @@ test_without_tools_calls_are_text (void **state)
     RUN (examples);
 }
 
-//  ---- Types of arguments ------------------------------------------------------------------------------------------------
+//  ---- Types of arguments --------------------------------------------------------------------------------------------
 
 //  A value in tags has the type that the schema says, and is a string where it cannot have it.
 static void

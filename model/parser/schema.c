@@ -149,7 +149,7 @@ schema_types (schema_t self)
     return s_types (self.root, self.schema, 0);
 }
 
-//  ---- Places ----------------------------------------------------------------------------------------------------------
+//  ---- Places --------------------------------------------------------------------------------------------------------
 
 typedef const json_t *(place_fn)(const json_t *schema, span_t name);
 
@@ -221,7 +221,7 @@ schema_of_arguments (const json_t *tool)
     return (schema_t){ parameters, parameters };
 }
 
-//  ---- Values ----------------------------------------------------------------------------------------------------------
+//  ---- Values --------------------------------------------------------------------------------------------------------
 
 //  JSON of this kind may stand where these types are permitted; where they leave no string, any JSON is better than one.
 static bool

@@ -4,7 +4,7 @@
 
 #include "model/parser/machine.h"
 
-//  ---- In and out ------------------------------------------------------------------------------------------------------
+//  ---- In and out ----------------------------------------------------------------------------------------------------
 
 void
 machine_section_tags (const parser_format_t *row, const char *tags [SECTION_TAGS])
@@ -47,7 +47,7 @@ section_enter (parser_t *self, const mark_t *mark)
         s_enter_call (self);
 }
 
-//  ---- What stands there -----------------------------------------------------------------------------------------------
+//  ---- What stands there ---------------------------------------------------------------------------------------------
 
 //  Whether a row may go on behind this text: its section began there, or one of its calls.
 static bool

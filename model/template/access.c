@@ -3,7 +3,7 @@
 #include "model/template/render.h"
 #include "model/template/unicode.h"
 
-//  ---- Attributes and items ----
+//  ---- Attributes and items ------------------------------------------------------------------------------------------
 
 //  The character before, at or behind the present one of a text.
 static value_t

@@ -4,7 +4,7 @@
 
 #define COUNT_MAX (INT64_C (1) << 62)    //  No text or row is longer, and sums with their lengths stay in 64 bits
 
-//  ---- Parameters ----
+//  ---- Parameters ----------------------------------------------------------------------------------------------------
 
 typedef struct {
     span_t name;      //  Or a sign: / * **
@@ -119,7 +119,7 @@ args_check (render_t *render, const char *name, const char *parameters, const ar
     return !value_heap_failed (&render->heap);
 }
 
-//  ---- Access ----
+//  ---- Access --------------------------------------------------------------------------------------------------------
 
 const value_t *
 args_get (const args_t *self, size_t position, const char *name)

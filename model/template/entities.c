@@ -8,7 +8,7 @@
 //  No name without a semicolon is longer than SHORT_MAX.
 enum { NAME_MAX_POINTS = 32, SHORT_MAX = 6, REPLACEMENT = 0xfffd };
 
-//  ---- By name ---------------------------------------------------------------------------------------------------------
+//  ---- By name -------------------------------------------------------------------------------------------------------
 
 //  The characters of a name, found between the newline before it and the tab behind it.  Empty where there is none.
 static span_t
@@ -52,7 +52,7 @@ s_read_name (span_t text, buffer_t *out)
     return 0;
 }
 
-//  ---- By number -------------------------------------------------------------------------------------------------------
+//  ---- By number -----------------------------------------------------------------------------------------------------
 
 //  What the standard makes of the numbers 80 to 9F: those of Windows-1252.
 static const uint16_t s_windows [] = { 0x20ac, 0x81, 0x201a, 0x192, 0x201e, 0x2026, 0x2020, 0x2021, 0x2c6, 0x2030,

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-//  ---- Small things ----
+//  ---- Small things --------------------------------------------------------------------------------------------------
 
 bool
 render_enter (render_t *self)
@@ -33,7 +33,7 @@ builtin_find (const builtin_t *table, span_t name)
     return NULL;
 }
 
-//  ---- Names ----
+//  ---- Names ---------------------------------------------------------------------------------------------------------
 
 enum { VARIABLES_A_STEP = 16, ARGUMENTS_KEPT = 4 };
 
@@ -179,7 +179,7 @@ s_concat (render_t *self, const node_t *node)
     return value_take_buffer (&self->heap, &text);
 }
 
-//  ---- Calls ----
+//  ---- Calls ---------------------------------------------------------------------------------------------------------
 
 value_t
 render_builtin (render_t *self, const builtin_t *builtin, value_t object, const args_t *args)

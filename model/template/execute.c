@@ -4,7 +4,7 @@
 
 #include "model/template/template.h"
 
-//  ---- Assigning ----
+//  ---- Assigning -----------------------------------------------------------------------------------------------------
 
 static void
 s_assign (render_t *self, const node_t *target, value_t value)
@@ -36,7 +36,7 @@ s_assign (render_t *self, const node_t *target, value_t value)
         s_assign (self, target->items.items [i], items [i]);
 }
 
-//  ---- Captured output ----
+//  ---- Captured output -----------------------------------------------------------------------------------------------
 
 //  Runs a body with its output in a text of its own.
 static value_t
@@ -94,7 +94,7 @@ s_apply_filters (render_t *self, const node_t *filters, value_t input)
     return result;
 }
 
-//  ---- Loops ----
+//  ---- Loops ---------------------------------------------------------------------------------------------------------
 
 //  The items that pass the loop's own `if`.
 static value_t
@@ -230,7 +230,7 @@ s_execute_loop (render_t *self, const node_t *node, value_t iterable, uint32_t d
     s_leave_loop (self, loop);
 }
 
-//  ---- Macros ----
+//  ---- Macros --------------------------------------------------------------------------------------------------------
 
 //  A macro may look into the scope later, at its loop, too.
 static void
@@ -394,7 +394,7 @@ render_call (render_t *self, value_t function, const args_t *args)
     return s_call_macro (self, function.as.function, args);
 }
 
-//  ---- Statements ----
+//  ---- Statements ----------------------------------------------------------------------------------------------------
 
 //  The scope of a captured body: what it sets stays inside.
 static value_t

@@ -10,7 +10,7 @@
 #include "model/template/filters.h"
 #include "model/template/unicode.h"
 
-//  ---- Text ----
+//  ---- Text ----------------------------------------------------------------------------------------------------------
 
 //  The text a filter makes of another stays safe, as markupsafe's methods give Markup.
 static value_t
@@ -391,7 +391,7 @@ s_urlencode (render_t *render, value_t self, const args_t *args)
     return value_take_buffer (&render->heap, &out);
 }
 
-//  ---- Numbers ----
+//  ---- Numbers -------------------------------------------------------------------------------------------------------
 
 static value_t
 s_abs (render_t *render, value_t self, const args_t *args)
@@ -632,7 +632,7 @@ s_format (render_t *render, value_t self, const args_t *args)
     return s_as_safe (self, format_percent (render, s_text_of (render, self), args));
 }
 
-//  ---- Anything ----
+//  ---- Anything ------------------------------------------------------------------------------------------------------
 
 static value_t
 s_default (render_t *render, value_t self, const args_t *args)

@@ -7,7 +7,7 @@
 
 enum { WRAP_WIDTH = 79, PPRINT_WIDTH = 80 };
 
-//  ---- Pieces of a paragraph -------------------------------------------------------------------------------------------
+//  ---- Pieces of a paragraph -----------------------------------------------------------------------------------------
 //
 //  A line may end behind every piece: a run of blanks, a word, the part of a word up to a hyphen between letters, a dash
 //  between words.
@@ -97,7 +97,7 @@ s_is_empty (const pieces_t *self, size_t from, size_t to)
     return from == to;
 }
 
-//  ---- Wrapping --------------------------------------------------------------------------------------------------------
+//  ---- Wrapping ------------------------------------------------------------------------------------------------------
 
 typedef struct {
     render_t *render;    //  For steps and errors
@@ -216,7 +216,7 @@ filters_wordwrap (render_t *render, value_t self, const args_t *args)
     return value_take_buffer (&render->heap, &wrap.out);
 }
 
-//  ---- Values in lines -------------------------------------------------------------------------------------------------
+//  ---- Values in lines -----------------------------------------------------------------------------------------------
 
 //  The same value with its dicts in the order of their keys, which pprint shows.
 static value_t

@@ -10,7 +10,7 @@
 
 enum { LABEL_MAX = 63, ACE_MAX = 59, PORT_MAX = 5, OCTET_MAX = 3, GROUP_MAX = 4, GROUPS_MAX = 6, BYTES_A_STEP = 16 };
 
-//  ---- Characters ------------------------------------------------------------------------------------------------------
+//  ---- Characters ----------------------------------------------------------------------------------------------------
 
 typedef bool (is_fn) (uint32_t point);
 
@@ -106,7 +106,7 @@ s_take_scheme (span_t *text)
     return web;
 }
 
-//  ---- Addresses -------------------------------------------------------------------------------------------------------
+//  ---- Addresses -----------------------------------------------------------------------------------------------------
 
 //  Takes what ends in a dot from the front, again and again; how many.  SIZE_MAX where one of them is no label.
 static size_t
@@ -215,7 +215,7 @@ s_is_mail_address (span_t text)
            s_consists (span_slice (host, dot, host.size), s_is_word, 1, SIZE_MAX);
 }
 
-//  ---- Links -----------------------------------------------------------------------------------------------------------
+//  ---- Links ---------------------------------------------------------------------------------------------------------
 
 typedef struct {
     render_t *render;        //  For errors
@@ -293,7 +293,7 @@ s_print_address (links_t *self, span_t word)
         s_print_schemed (self, word);
 }
 
-//  ---- Words -----------------------------------------------------------------------------------------------------------
+//  ---- Words ---------------------------------------------------------------------------------------------------------
 
 //  Bytes of a bracket at the front of a text that may stand before an address.
 static size_t
@@ -375,7 +375,7 @@ s_print_words (links_t *self, span_t text)
     }
 }
 
-//  ---- Arguments -------------------------------------------------------------------------------------------------------
+//  ---- Arguments -----------------------------------------------------------------------------------------------------
 
 static value_t
 s_escape (render_t *render, value_t value)

@@ -11,7 +11,7 @@
 
 enum { ENTITY_STEPS = 100 };    //  Of looking for the names that a reference may begin with
 
-//  ---- Sizes -----------------------------------------------------------------------------------------------------------
+//  ---- Sizes ---------------------------------------------------------------------------------------------------------
 
 static value_t
 s_filesizeformat (render_t *render, value_t self, const args_t *args)
@@ -51,7 +51,7 @@ s_filesizeformat (render_t *render, value_t self, const args_t *args)
     return value_take_buffer (&render->heap, &out);
 }
 
-//  ---- HTML ------------------------------------------------------------------------------------------------------------
+//  ---- HTML ----------------------------------------------------------------------------------------------------------
 
 static bool
 s_breaks_name (span_t name)
@@ -145,7 +145,7 @@ s_striptags (render_t *render, value_t self, const args_t *args)
     return value_heap_failed (&render->heap) ? text : s_unescape (render, text.as.text);
 }
 
-//  ---- Values ----------------------------------------------------------------------------------------------------------
+//  ---- Values --------------------------------------------------------------------------------------------------------
 
 static value_t
 s_random (render_t *render, value_t self, const args_t *args)

@@ -37,7 +37,7 @@ s_add (render_t *render, value_t list, value_t item)
         value_list_add (&render->heap, list.as.list, item);
 }
 
-//  ---- Ends ----
+//  ---- Ends ----------------------------------------------------------------------------------------------------------
 
 static value_t
 s_first (render_t *render, value_t self, const args_t *args)
@@ -65,7 +65,7 @@ s_last (render_t *render, value_t self, const args_t *args)
     return last;
 }
 
-//  ---- Whole rows ----
+//  ---- Whole rows ----------------------------------------------------------------------------------------------------
 
 static value_t
 s_list (render_t *render, value_t self, const args_t *args)
@@ -161,7 +161,7 @@ s_sum (render_t *render, value_t self, const args_t *args)
     return total;
 }
 
-//  ---- Sorting: a stable insertion by halves, texts without case unless asked ----
+//  ---- Sorting: a stable insertion by halves, texts without case unless asked ----------------------------------------
 
 typedef struct {
     value_t key;     //  What is compared
@@ -386,7 +386,7 @@ s_groupby (render_t *render, value_t self, const args_t *args)
     return list;
 }
 
-//  ---- Choosing and changing each ----
+//  ---- Choosing and changing each ------------------------------------------------------------------------------------
 
 static args_t
 s_rest (const args_t *args, size_t used)
@@ -475,7 +475,7 @@ s_map (render_t *render, value_t self, const args_t *args)
     return list;
 }
 
-//  ---- Cutting ----
+//  ---- Cutting -------------------------------------------------------------------------------------------------------
 
 static value_t
 s_batch (render_t *render, value_t self, const args_t *args)

@@ -59,7 +59,7 @@ s_fits (render_t *render, const spec_t *spec)
     return value_step (&render->heap, (uint64_t)(spec->width / FILLED_A_STEP));
 }
 
-//  ---- Printing by a specification ----
+//  ---- Printing by a specification -----------------------------------------------------------------------------------
 
 //  Sign, prefix and body with the filling where it belongs.
 static void
@@ -237,7 +237,7 @@ s_print_value (render_t *render, buffer_t *out, const spec_t *spec, value_t valu
             &render->heap, "TypeError: unsupported format string passed to %s.__format__", value_type_name (value));
 }
 
-//  ---- str.format ----
+//  ---- str.format ----------------------------------------------------------------------------------------------------
 
 //  What a row of fields is filled from.
 typedef struct {
@@ -421,7 +421,7 @@ format_fields (render_t *render, value_t self, const args_t *args)
     return value_take_buffer (&render->heap, &out);
 }
 
-//  ---- % ----
+//  ---- % -------------------------------------------------------------------------------------------------------------
 
 //  The next value; None with the error set where there is none.
 static value_t

@@ -96,7 +96,7 @@ s_strftime_now (render_t *render, value_t self, const args_t *args)
     return render_strftime (render, format->as.text);
 }
 
-//  ---- joiner and cycler: functions that remember, in a list they are bound to ----
+//  ---- joiner and cycler: functions that remember, in a list they are bound to ---------------------------------------
 
 static value_t
 s_join_next (render_t *render, value_t self, const args_t *args)

@@ -42,7 +42,7 @@ s_is_blank (uint8_t byte)
     return byte == ' ' || byte == '\t' || byte == '\n' || byte == '\r' || byte == '\f' || byte == '\v';
 }
 
-//  ---- Text ----
+//  ---- Text ----------------------------------------------------------------------------------------------------------
 
 static void
 s_skip_whitespace (lexer_t *self)
@@ -201,7 +201,7 @@ s_next_outside (lexer_t *self, token_t *token, error_t *error)
     }
 }
 
-//  ---- Inside a tag ----
+//  ---- Inside a tag --------------------------------------------------------------------------------------------------
 
 static bool
 s_is_name_byte (uint8_t byte)

@@ -7,7 +7,7 @@
 
 #include "model/template/filters.h"
 
-//  ---- Lists ----
+//  ---- Lists ---------------------------------------------------------------------------------------------------------
 
 static value_t
 s_append (render_t *render, value_t self, const args_t *args)
@@ -159,7 +159,7 @@ s_list_copy (render_t *render, value_t self, const args_t *args)
     return render_filter (render, SPAN ("list"), self, &(args_t){ 0 });
 }
 
-//  ---- Dicts ----
+//  ---- Dicts ---------------------------------------------------------------------------------------------------------
 
 static value_t *
 s_lookup (render_t *render, value_t self, value_t key)
@@ -281,7 +281,7 @@ s_dict_copy (render_t *render, value_t self, const args_t *args)
     return copy;
 }
 
-//  ---- Views ----
+//  ---- Views ---------------------------------------------------------------------------------------------------------
 
 static value_t
 s_isdisjoint (render_t *render, value_t self, const args_t *args)
@@ -294,7 +294,7 @@ s_isdisjoint (render_t *render, value_t self, const args_t *args)
     return value_bool (apart);
 }
 
-//  ---- Loops ----
+//  ---- Loops ---------------------------------------------------------------------------------------------------------
 
 static value_t
 s_cycle (render_t *render, value_t self, const args_t *args)
@@ -316,7 +316,7 @@ s_changed (render_t *render, value_t self, const args_t *args)
     return value_bool (changed);
 }
 
-//  ---- Tables ----
+//  ---- Tables --------------------------------------------------------------------------------------------------------
 
 const builtin_t methods_of_list [] = {
     { "append", "/ object", s_append },

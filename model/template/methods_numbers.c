@@ -7,7 +7,7 @@
 
 enum { MANTISSA_BITS = 52, EXPONENT_MASK = 0x7ff, EXPONENT_BIAS = 1075 };
 
-//  ---- Numbers ---------------------------------------------------------------------------------------------------------
+//  ---- Numbers -------------------------------------------------------------------------------------------------------
 
 static int64_t
 s_whole (value_t self)
@@ -137,7 +137,7 @@ s_no_bytes (render_t *render, value_t self, const args_t *args)
     return value_fail (&render->heap, "numbers are not made of bytes or texts like this here");
 }
 
-//  ---- Ranges ----------------------------------------------------------------------------------------------------------
+//  ---- Ranges --------------------------------------------------------------------------------------------------------
 
 static value_t
 s_start (render_t *render, value_t self, const args_t *args)
@@ -157,7 +157,7 @@ s_step (render_t *render, value_t self, const args_t *args)
     return value_int (((const value_view_t *)self.as.list)->step);
 }
 
-//  ---- Tables ----------------------------------------------------------------------------------------------------------
+//  ---- Tables --------------------------------------------------------------------------------------------------------
 
 const builtin_t methods_of_int [] = {
     { "as_integer_ratio", "", s_whole_ratio },

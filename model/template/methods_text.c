@@ -5,7 +5,7 @@
 #include "model/template/filters.h"
 #include "model/template/unicode.h"
 
-//  ---- Arguments ----
+//  ---- Arguments -----------------------------------------------------------------------------------------------------
 
 //  A text that must be given; empty with the error set where it is none.
 static span_t
@@ -50,7 +50,7 @@ s_window (value_t self, const args_t *args, span_t *window, int64_t *before)
     return true;
 }
 
-//  ---- Cutting ----
+//  ---- Cutting -------------------------------------------------------------------------------------------------------
 
 static value_t
 s_strip (render_t *render, value_t self, const args_t *args, bool left, bool right)
@@ -261,7 +261,7 @@ s_splitlines (render_t *render, value_t self, const args_t *args)
     return list;
 }
 
-//  ---- Looking ----
+//  ---- Looking -------------------------------------------------------------------------------------------------------
 
 static bool
 s_ends_with (span_t text, span_t part)
@@ -382,7 +382,7 @@ s_count (render_t *render, value_t self, const args_t *args)
     return value_int (count);
 }
 
-//  ---- Changing ----
+//  ---- Changing ------------------------------------------------------------------------------------------------------
 
 static value_t
 s_replace (render_t *render, value_t self, const args_t *args)
@@ -529,7 +529,7 @@ s_expandtabs (render_t *render, value_t self, const args_t *args)
     return value_take_buffer (&render->heap, &out);
 }
 
-//  ---- Asking ----
+//  ---- Asking --------------------------------------------------------------------------------------------------------
 
 static value_t
 s_all (value_t self, bool (*is) (uint32_t point))
@@ -701,7 +701,7 @@ const builtin_t methods_of_text [] = {
     { NULL, NULL, NULL },
 };
 
-//  ---- Safe texts ----
+//  ---- Safe texts ----------------------------------------------------------------------------------------------------
 
 static value_t
 s_escape (render_t *render, value_t value)

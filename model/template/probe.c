@@ -38,7 +38,7 @@ typedef struct {
     const json_t *variables;       //  Of every rendering
 } probe_t;
 
-//  ---- Rendering -------------------------------------------------------------------------------------------------------
+//  ---- Rendering -----------------------------------------------------------------------------------------------------
 
 static void
 s_append_variables (const json_t *variables, buffer_t *text)
@@ -83,7 +83,7 @@ s_place (span_t prompt, const char *word)
     return found.data ? (size_t)(found.data - prompt.data) : SIZE_MAX;
 }
 
-//  ---- Fates -----------------------------------------------------------------------------------------------------------
+//  ---- Fates ---------------------------------------------------------------------------------------------------------
 
 //  MARK between BEFORE and AFTER, as far as these are there.
 static fate_t
@@ -192,7 +192,7 @@ s_wants_text (const probe_t *self, const template_findings_t *findings)
     return findings->text_arguments == FATE_KEPT && (findings->call_arguments != FATE_KEPT || python);
 }
 
-//  ---- Tools -----------------------------------------------------------------------------------------------------------
+//  ---- Tools ---------------------------------------------------------------------------------------------------------
 
 static void
 s_try_tools (const probe_t *self, template_findings_t *findings)
@@ -216,7 +216,7 @@ s_try_tools (const probe_t *self, template_findings_t *findings)
     buffer_fini (&prompt);
 }
 
-//  ---- Reasoning -------------------------------------------------------------------------------------------------------
+//  ---- Reasoning -----------------------------------------------------------------------------------------------------
 
 #define THINKS(field, rest) "{\"role\":\"assistant\",\"" field "\":\"" MARK "\"," rest "}"
 #define IN_HISTORY(field) MESSAGES (USER (BEFORE) "," THINKS (field, "\"content\":\"zsaidz\"") "," USER (AFTER))
@@ -248,7 +248,7 @@ s_try_reasoning (const probe_t *self, template_findings_t *findings)
     }
 }
 
-//  ---- How an answer begins ----------------------------------------------------------------------------------------------
+//  ---- How an answer begins ------------------------------------------------------------------------------------------
 
 //  What add_generation_prompt changes at the end of a prompt.
 static void
@@ -326,7 +326,7 @@ template_findings_fini (template_findings_t *self)
     buffer_fini (&self->tail_after_tool);
 }
 
-//  ---- As words ----------------------------------------------------------------------------------------------------------
+//  ---- As words ------------------------------------------------------------------------------------------------------
 
 static const char *
 s_fate_name (fate_t fate)

@@ -89,7 +89,7 @@ struct value_loop {
 //  The item before, at (0) or behind the present one, where there is one.
 value_t render_loop_item (const value_loop_t *loop, int offset);
 
-//  ---- Evaluating and executing ----
+//  ---- Evaluating and executing --------------------------------------------------------------------------------------
 
 value_t evaluate (render_t *self, const node_t *node);
 void execute (render_t *self, const nodes_t *body);
@@ -146,7 +146,7 @@ void render_leave (render_t *self);
 //  The value is undefined and may not be used so: sets the error.
 value_t render_undefined_error (render_t *self, value_t value);
 
-//  ---- Arguments ----
+//  ---- Arguments -----------------------------------------------------------------------------------------------------
 
 //  Whether the arguments fit the parameters of what is called `name`; else sets the error.  Parameters are words: a name is
 //  one, with ? it may be absent, with # it is a whole number, with : that or None; those behind / are named by position
@@ -166,7 +166,7 @@ span_t args_text (const args_t *self, size_t position, const char *name, span_t 
 //  The texts among the keys of a dict as keywords.
 args_t render_named (render_t *self, const value_dict_t *dict);
 
-//  ---- Tables ----
+//  ---- Tables --------------------------------------------------------------------------------------------------------
 
 extern const builtin_t globals_table [];
 

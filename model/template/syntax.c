@@ -6,7 +6,7 @@
 
 enum { DEPTH_MAX = 100, ARGUMENTS_MAX = 1000 };
 
-//  ---- What both files use ----
+//  ---- What both files use -------------------------------------------------------------------------------------------
 
 node_t *
 syntax_fail (syntax_t *self, const char *format, ...)
@@ -131,7 +131,7 @@ syntax_name (syntax_t *self)
     return name;
 }
 
-//  ---- Statements ----
+//  ---- Statements ----------------------------------------------------------------------------------------------------
 
 typedef node_t *(statement_fn)(syntax_t *self);
 

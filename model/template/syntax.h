@@ -24,7 +24,7 @@ typedef struct {
 //  Parses a whole template into its statements.  Borrows source, arena and error.
 status_t syntax_parse (syntax_t *self, span_t source, arena_t *arena, nodes_t *body, error_t *error);
 
-//  ---- Between parser.c (statements) and syntax_expression.c ----
+//  ---- Between parser.c (statements) and syntax_expression.c ---------------------------------------------------------
 
 node_t *syntax_node (syntax_t *self, node_kind_t kind);
 void syntax_add (syntax_t *self, nodes_t *nodes, node_t *node);

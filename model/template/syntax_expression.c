@@ -42,7 +42,7 @@ s_pair (syntax_t *self, node_kind_t kind, op_t op, node_t *a, node_t *b)
     return node;
 }
 
-//  ---- Literals and names ----
+//  ---- Literals and names --------------------------------------------------------------------------------------------
 
 static node_t *
 s_literal (syntax_t *self, value_t value)
@@ -181,7 +181,7 @@ s_primary (syntax_t *self)
     return syntax_fail (self, "an expression is missing");
 }
 
-//  ---- What follows a value ----
+//  ---- What follows a value ------------------------------------------------------------------------------------------
 
 static node_t *
 s_attribute (syntax_t *self, node_t *value)
@@ -425,7 +425,7 @@ syntax_filters (syntax_t *self, node_t *value)
     return value;
 }
 
-//  ---- Operators, the loosest last ----
+//  ---- Operators, the loosest last -----------------------------------------------------------------------------------
 
 static node_t *
 s_unary (syntax_t *self, bool filters)
@@ -629,7 +629,7 @@ syntax_expression_no_choice (syntax_t *self)
     return s_tuple (self, s_or, true);
 }
 
-//  ---- Targets ----
+//  ---- Targets -------------------------------------------------------------------------------------------------------
 
 span_t
 syntax_target_name (syntax_t *self)

@@ -119,7 +119,7 @@ test_every_published_template_renders_as_jinja_does (void **state)
     buffer_fini (&text);
 }
 
-//  ---- The language ----
+//  ---- The language --------------------------------------------------------------------------------------------------
 
 static void
 s_check_language_row (const json_t *row, const json_t *context)
@@ -164,7 +164,7 @@ test_the_language_is_jinjas (void **state)
     buffer_fini (&text);
 }
 
-//  ---- Seams ----
+//  ---- Seams ---------------------------------------------------------------------------------------------------------
 
 //  Renders with seams and writes a bar where they are.
 static void
@@ -340,7 +340,7 @@ test_a_growing_conversation_keeps_its_seams (void **state)
     buffer_fini (&source);
 }
 
-//  ---- Long conversations ----
+//  ---- Long conversations --------------------------------------------------------------------------------------------
 
 //  So many messages with a little text each, and one text of so many bytes.
 static json_t *
@@ -412,7 +412,7 @@ test_bounds_grow_with_the_conversation (void **state)
     json_destroy (&large);
 }
 
-//  ---- Templates that mean harm ----
+//  ---- Templates that mean harm --------------------------------------------------------------------------------------
 
 static status_t
 s_render (const char *source, const char *context_text, buffer_t *out, error_t *error)

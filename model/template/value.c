@@ -120,7 +120,7 @@ value_write (value_heap_t *self, span_t text, buffer_t *out)
         buffer_append (out, text);
 }
 
-//  ---- Making ----
+//  ---- Making --------------------------------------------------------------------------------------------------------
 
 value_t
 value_undefined (value_heap_t *self, const char *format, ...)
@@ -471,7 +471,7 @@ value_from_json (value_heap_t *self, const json_t *json)
     return value_none ();
 }
 
-//  ---- Asking ----
+//  ---- Asking --------------------------------------------------------------------------------------------------------
 
 bool
 value_is_number (value_t value)

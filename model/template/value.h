@@ -139,7 +139,7 @@ bool value_move (value_heap_t *self, size_t count);
 //  Appends a text, for its steps; nothing where they are spent, or where the heap could not hold what was appended before.
 void value_write (value_heap_t *self, span_t text, buffer_t *out);
 
-//  ---- Making ----
+//  ---- Making --------------------------------------------------------------------------------------------------------
 
 value_t value_undefined (value_heap_t *self, const char *format, ...) __attribute__ ((format (printf, 2, 3)));
 
@@ -200,7 +200,7 @@ value_t *value_dict_get_text (value_heap_t *self, const value_dict_t *dict, span
 //  A JSON tree as values; whole numbers and fractions stay apart.
 value_t value_from_json (value_heap_t *self, const json_t *json);
 
-//  ---- Asking ----
+//  ---- Asking --------------------------------------------------------------------------------------------------------
 
 bool value_is_number (value_t value);      //  INT, FLOAT or BOOL: what may be computed with
 bool value_is_numeric (value_t value);     //  The same and BIG
@@ -247,7 +247,7 @@ span_t value_text_range (span_t text, size_t from, size_t to);
 //  iterator is empty afterwards.  False with the error set for what cannot be walked.
 bool value_items (value_heap_t *self, value_t value, value_t **items, size_t *count);
 
-//  ---- Text ----
+//  ---- Text ----------------------------------------------------------------------------------------------------------
 
 //  str(): appends.
 void value_print (value_heap_t *self, value_t value, buffer_t *out);

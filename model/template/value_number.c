@@ -31,7 +31,7 @@ value_whole_part (value_heap_t *self, double real)
     return value_whole (self, span_of (digits, (size_t)snprintf (digits, sizeof digits, "%.0f", real)));
 }
 
-//  ---- Order ----
+//  ---- Order ---------------------------------------------------------------------------------------------------------
 
 static int64_t
 s_integer (value_t value)

@@ -48,7 +48,7 @@ added_put (added_t *self, added_token_t token, error_t *error)
     return STATUS_OK;
 }
 
-//  ---- The trie --------------------------------------------------------------------------------------------------------
+//  ---- The trie ------------------------------------------------------------------------------------------------------
 
 static node_t *
 s_node (const trie_t *trie, uint32_t number)
@@ -137,7 +137,7 @@ s_unmark_inner (added_t *self, const trie_t *trie, span_t content)
     }
 }
 
-//  ---- What touches a token --------------------------------------------------------------------------------------------
+//  ---- What touches a token ------------------------------------------------------------------------------------------
 
 //  The code point that ends before `at`, which is not 0. start: where it begins.
 static uint32_t
@@ -220,7 +220,7 @@ added_seal (added_t *self, bool has_normalizer)
     }
 }
 
-//  ---- Finding ---------------------------------------------------------------------------------------------------------
+//  ---- Finding -------------------------------------------------------------------------------------------------------
 
 //  Whether what follows the only first byte can be of a token.
 static inline bool

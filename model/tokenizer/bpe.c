@@ -56,7 +56,7 @@ bpe_fini (bpe_t *self)
     buffer_fini (&self->affixed);
 }
 
-//  ---- Symbols ---------------------------------------------------------------------------------------------------------
+//  ---- Symbols -------------------------------------------------------------------------------------------------------
 
 static void
 s_add (bpe_t *self, uint32_t id, size_t start, size_t end)
@@ -162,7 +162,7 @@ s_add_bytes (bpe_t *self, span_t piece)
     array_cut (&self->symbols, count);
 }
 
-//  ---- Merging ---------------------------------------------------------------------------------------------------------
+//  ---- Merging -------------------------------------------------------------------------------------------------------
 
 //  Looks up what a symbol and its next become.
 static inline void
@@ -194,7 +194,7 @@ s_pair_all (const bpe_t *self, span_t piece, symbol_t *symbols, size_t count)
     }
 }
 
-//  ---- Few symbols -----------------------------------------------------------------------------------------------------
+//  ---- Few symbols ---------------------------------------------------------------------------------------------------
 
 //  What has rules and few symbols is merged without a queue: rank and place of each pair are one number, the lowest of which is
 //  found by looking at all, some at once; the two that a merge makes are compared with that when their rules have come. There is
@@ -354,7 +354,7 @@ s_few_append (const few_t *fews, size_t count, array_t *ids, size_t *ends)
     array_cut (ids, before + (size_t)(out - start));
 }
 
-//  ---- Characters ------------------------------------------------------------------------------------------------------
+//  ---- Characters ----------------------------------------------------------------------------------------------------
 
 //  Puts what the character at `at` surely becomes, or its bytes. Returns how many symbols. size: its bytes; 0: it is not whole.
 static inline size_t
@@ -372,7 +372,7 @@ s_few_character (const bpe_t *self, span_t piece, size_t at, size_t size, uint32
     return count;
 }
 
-//  ---- Side by side ----------------------------------------------------------------------------------------------------
+//  ---- Side by side --------------------------------------------------------------------------------------------------
 
 //  Two bytes have a table of their own, small enough to stay near.
 static void
@@ -427,7 +427,7 @@ s_few_symbols (bpe_t *self, array_t *ids)
     s_few_append (&few, 1, ids, &end);
 }
 
-//  ---- Many symbols ----------------------------------------------------------------------------------------------------
+//  ---- Many symbols --------------------------------------------------------------------------------------------------
 
 //  The heap holds rank and position of every pair there was; one that is no more is recognised when it comes up.
 static void
@@ -527,7 +527,7 @@ s_merge_many (bpe_t *self, span_t piece)
     array_cut (&self->symbols, count);
 }
 
-//  ---- A piece ---------------------------------------------------------------------------------------------------------
+//  ---- A piece -------------------------------------------------------------------------------------------------------
 
 //  With scores, what no merge has made a token goes by its bytes.
 static void

@@ -327,7 +327,7 @@ test_halves_are_not_known_where_a_byte_stands_behind_a_rule (void **state)
     }
 }
 
-//  ---- Beyond the ends -------------------------------------------------------------------------------------------------
+//  ---- Beyond the ends -----------------------------------------------------------------------------------------------
 
 enum { FEW_LETTERS = 14, TWOS = FEW_LETTERS * FEW_LETTERS, THREES = TWOS * FEW_LETTERS };
 

@@ -80,7 +80,7 @@ cache_fini (cache_t *self)
     *self = (cache_t){ 0 };
 }
 
-//  ---- The ring --------------------------------------------------------------------------------------------------------
+//  ---- The ring ------------------------------------------------------------------------------------------------------
 
 //  A record: one word of kind, size and number of tokens, the tokens, the bytes. It does not go round the end.
 static uint32_t

@@ -79,7 +79,7 @@ categories_later (size_t row)
     return row < sizeof s_later / sizeof *s_later ? &s_later [row] : NULL;
 }
 
-//  ---- Older versions --------------------------------------------------------------------------------------------------
+//  ---- Older versions ------------------------------------------------------------------------------------------------
 
 #define YOUNG(first, last) LATER (first, last, CN)
 

@@ -30,7 +30,7 @@ s_end_token (row_t *row)
     array_append (&row->ends, &row->bytes.size, 1);
 }
 
-//  ---- Steps -----------------------------------------------------------------------------------------------------------
+//  ---- Steps ---------------------------------------------------------------------------------------------------------
 
 //  Bytes in a row are one token, or, where they are no text, as many characters that say so.
 static void

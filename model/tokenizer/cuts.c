@@ -38,7 +38,7 @@ typedef struct {
     uint64_t reaches [CUTS_WORDS];        //  Blanks behind which a line end follows in the same run
 } window_t;
 
-//  ---- Classes ---------------------------------------------------------------------------------------------------------
+//  ---- Classes -------------------------------------------------------------------------------------------------------
 
 //  The lowest bits.
 static inline uint64_t
@@ -140,7 +140,7 @@ s_class_all (window_t *self)
     self->blocks [number] = (classes_t){ 0 };
 }
 
-//  ---- Beginnings ------------------------------------------------------------------------------------------------------
+//  ---- Beginnings ----------------------------------------------------------------------------------------------------
 
 //  What a block must know of the one before it.
 typedef struct {
@@ -241,7 +241,7 @@ s_begin (const words_t *words, const classes_t *block, uint64_t reaches, uint64_
     return (sign | letter | number | blank) & exists;
 }
 
-//  ---- A window --------------------------------------------------------------------------------------------------------
+//  ---- A window ------------------------------------------------------------------------------------------------------
 
 static inline void
 s_set (uint64_t *bits, size_t place)
@@ -320,7 +320,7 @@ s_cut_behind (uint64_t *bits, size_t last)
     memset (bits + last / 64 + 1, 0, (CUTS_WORDS - last / 64) * sizeof *bits);
 }
 
-//  ---- One by one ------------------------------------------------------------------------------------------------------
+//  ---- One by one ----------------------------------------------------------------------------------------------------
 
 //  Whether the character whose last byte is this one is no blank.
 static inline bool
@@ -353,7 +353,7 @@ s_cut_on (cuts_t *self, const words_t *words, span_t text, size_t stop)
     }
 }
 
-//  ---- Cuts ------------------------------------------------------------------------------------------------------------
+//  ---- Cuts ----------------------------------------------------------------------------------------------------------
 
 static bool
 s_has_bits (const words_t *words)
@@ -394,7 +394,7 @@ cuts_piece (const cuts_t *self, size_t at)
     return self->start + 64 * word + (size_t)__builtin_ctzll (bits);
 }
 
-//  ---- Stretches -------------------------------------------------------------------------------------------------------
+//  ---- Stretches -----------------------------------------------------------------------------------------------------
 
 //  64 bits from a place on.
 static inline uint64_t

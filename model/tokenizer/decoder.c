@@ -151,7 +151,7 @@ decoder_step (const decoding_t *step, span_t text, bool begins, bool ends, buffe
     }
 }
 
-//  ---- All steps -------------------------------------------------------------------------------------------------------
+//  ---- All steps -----------------------------------------------------------------------------------------------------
 
 //  Whether a step leaves what a text begins with to others, and ends in what they say.
 static bool

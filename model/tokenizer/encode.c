@@ -37,7 +37,7 @@ encode_token (tokenizer_t *self, uint32_t id, array_t *ids)
     self->staged [self->staged_count++] = id;
 }
 
-//  ---- Looks -----------------------------------------------------------------------------------------------------------
+//  ---- Looks ---------------------------------------------------------------------------------------------------------
 
 //  A piece of a text, or some of one byte each. What it became is looked for some pieces later, when the memory has come.
 typedef struct {
@@ -121,7 +121,7 @@ s_remember (tokenizer_t *self, const look_t *look, const uint32_t *ids, size_t c
         cache_put (&self->cache, CACHE_PIECE, look->bytes, look->hash, ids, count);
 }
 
-//  ---- New pieces ------------------------------------------------------------------------------------------------------
+//  ---- New pieces ----------------------------------------------------------------------------------------------------
 
 //  Bytes of the first word of a name: the next one begins where a capital letter follows a small one.
 static size_t
@@ -257,7 +257,7 @@ s_encode_short (tokenizer_t *self, span_t piece, cache_key_t key, array_t *ids, 
     return status;
 }
 
-//  ---- Pieces ----------------------------------------------------------------------------------------------------------
+//  ---- Pieces --------------------------------------------------------------------------------------------------------
 
 static void
 s_stage (tokenizer_t *self, const uint32_t *known, uint32_t count)
@@ -478,7 +478,7 @@ s_encode_pieces (
     return status;
 }
 
-//  ---- Stretches -------------------------------------------------------------------------------------------------------
+//  ---- Stretches -----------------------------------------------------------------------------------------------------
 
 //  A stretch of a text. Some are looked for at once: the memory where they may stand comes meanwhile.
 typedef struct {
@@ -599,7 +599,7 @@ s_encode_words (tokenizer_t *self, span_t text, array_t *ids, error_t *error)
     return status;
 }
 
-//  ---- Texts -----------------------------------------------------------------------------------------------------------
+//  ---- Texts ---------------------------------------------------------------------------------------------------------
 
 //  Normalised text without added tokens.
 status_t

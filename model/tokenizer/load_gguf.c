@@ -40,7 +40,7 @@ typedef struct {
     error_t *error;                //  The caller's
 } loading_t;
 
-//  ---- Kinds of tokens -------------------------------------------------------------------------------------------------
+//  ---- Kinds of tokens -----------------------------------------------------------------------------------------------
 
 //  Files mark many of these as normal text; they end turns or files, and are found as what they are.
 static const char *const s_controls [] = {
@@ -158,7 +158,7 @@ s_kind (const loading_t *self, uint32_t id, span_t text)
     return kind;
 }
 
-//  ---- Tokens ----------------------------------------------------------------------------------------------------------
+//  ---- Tokens --------------------------------------------------------------------------------------------------------
 
 //  What a token says: itself where it is found as such, else what its text stands for.
 static void
@@ -243,7 +243,7 @@ s_score (const loading_t *self, uint32_t id)
     return self->whole_scores ? (float)gguf_i32_at (self->scores, id) : gguf_f32_at (self->scores, id);
 }
 
-//  ---- Scores and merges -----------------------------------------------------------------------------------------------
+//  ---- Scores and merges ---------------------------------------------------------------------------------------------
 
 typedef struct {
     float score;    //  Of a token
@@ -308,7 +308,7 @@ s_load_merges (loading_t *self, const gguf_entry_t *merges)
     array_fini (&rules);
 }
 
-//  ---- Steps -----------------------------------------------------------------------------------------------------------
+//  ---- Steps ---------------------------------------------------------------------------------------------------------
 
 static status_t
 s_add_expression (loading_t *self, const char *string)
@@ -371,7 +371,7 @@ s_name_around (loading_t *self, uint64_t bos, uint64_t eos)
     self->tokenizer->eos = eos < self->tokens->count ? (uint32_t)eos : TOKEN_NONE;
 }
 
-//  ---- Models ----------------------------------------------------------------------------------------------------------
+//  ---- Models --------------------------------------------------------------------------------------------------------
 
 static status_t
 s_load_scored (loading_t *self)
@@ -547,7 +547,7 @@ s_load_words (loading_t *self)
     return STATUS_OK;
 }
 
-//  ---- RWKV and PLaMo 2 ------------------------------------------------------------------------------------------------
+//  ---- RWKV and PLaMo 2 ----------------------------------------------------------------------------------------------
 
 static int
 s_hex (uint8_t digit)

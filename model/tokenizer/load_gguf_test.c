@@ -13,7 +13,7 @@
 #include "model/tokenizer/alphabet.h"
 #include "model/tokenizer/tokenizer.h"
 
-//  ---- Files -----------------------------------------------------------------------------------------------------------
+//  ---- Files ---------------------------------------------------------------------------------------------------------
 
 typedef struct {
     buffer_t file;          //  What is written
@@ -105,7 +105,7 @@ s_assert_ids (tokenizer_t *tokenizer, const char *text, const char *expected)
     array_fini (&ids);
 }
 
-//  ---- Expressions -----------------------------------------------------------------------------------------------------
+//  ---- Expressions ---------------------------------------------------------------------------------------------------
 
 //  Every part of the text is a token, merged from its start: tokens show where the text is cut.
 static void
@@ -214,7 +214,7 @@ test_text_is_cut_where_llama_cpp_cuts_it (void **state)
     }
 }
 
-//  ---- RWKV, PLaMo 2, and rare files -----------------------------------------------------------------------------------
+//  ---- RWKV, PLaMo 2, and rare files ---------------------------------------------------------------------------------
 
 //  A byte as Python writes it.
 static void

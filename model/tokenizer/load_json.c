@@ -69,7 +69,7 @@ typedef struct {
     error_t *error;            //  The caller's
 } loading_t;
 
-//  ---- Small parts -----------------------------------------------------------------------------------------------------
+//  ---- Small parts ---------------------------------------------------------------------------------------------------
 
 //  Notes the parts that are members of an object.
 static status_t
@@ -166,7 +166,7 @@ s_load_step (loading_t *self, part_t part)
     return status;
 }
 
-//  ---- Vocabulary ------------------------------------------------------------------------------------------------------
+//  ---- Vocabulary ----------------------------------------------------------------------------------------------------
 
 //  The number of a token as the file writes it; TOKEN_NONE where the model has none.
 static uint32_t
@@ -255,7 +255,7 @@ s_scan_scores (loading_t *self, scan_t *scan)
     }
 }
 
-//  ---- Rules -----------------------------------------------------------------------------------------------------------
+//  ---- Rules ---------------------------------------------------------------------------------------------------------
 
 //  Both sides as one token: what continues a word has its prefix no more.
 static span_t
@@ -349,7 +349,7 @@ s_scan_part (loading_t *self, part_t part, void (*read) (loading_t *self, scan_t
     return scan.status;
 }
 
-//  ---- The model -------------------------------------------------------------------------------------------------------
+//  ---- The model -----------------------------------------------------------------------------------------------------
 
 static status_t
 s_load_unigram (loading_t *self)
@@ -504,7 +504,7 @@ s_load_model (loading_t *self)
     return status;
 }
 
-//  ---- Added tokens ----------------------------------------------------------------------------------------------------
+//  ---- Added tokens --------------------------------------------------------------------------------------------------
 
 //  Numbers are given as Hugging Face's library gives them, whatever the file says: a token of the model keeps its own, any other
 //  has the next one, counted from how many tokens the model has. Of a token that comes twice, or of two tokens with one number,

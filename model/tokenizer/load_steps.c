@@ -91,7 +91,7 @@ s_mark (const json_t *json, span_t *mark, error_t *error)
                : error_set (error, STATUS_INVALID, "the replacement of a Metaspace is not one character");
 }
 
-//  ---- Normalizers -----------------------------------------------------------------------------------------------------
+//  ---- Normalizers ---------------------------------------------------------------------------------------------------
 
 static status_t
 s_normalize (loading_t *loading, normalize_t kind)
@@ -202,7 +202,7 @@ load_normalizer (const json_t *json, normalizer_t *normalizer, error_t *error)
     return s_load (&loading, json, 0);
 }
 
-//  ---- Pre-tokenizers --------------------------------------------------------------------------------------------------
+//  ---- Pre-tokenizers ------------------------------------------------------------------------------------------------
 
 static status_t
 s_behaviour (const json_t *json, split_t otherwise, split_t *split, error_t *error)
@@ -398,7 +398,7 @@ load_pre_tokenizer (const json_t *json, bool takes_bytes, splitter_t *splitter, 
     return status || !*byte_level ? status : s_end_in_bytes (splitter, error);
 }
 
-//  ---- Decoders --------------------------------------------------------------------------------------------------------
+//  ---- Decoders ------------------------------------------------------------------------------------------------------
 
 static status_t
 s_decode (loading_t *loading, decoding_t step)
@@ -538,7 +538,7 @@ load_decoder (const json_t *json, decoder_t *decoder, error_t *error)
     return status;
 }
 
-//  ---- Post-processors -------------------------------------------------------------------------------------------------
+//  ---- Post-processors -----------------------------------------------------------------------------------------------
 
 static status_t
 s_add_id (loading_t *loading, const json_t *json, array_t *ids)

@@ -53,7 +53,7 @@ s_same_pair (const merges_t *self, uint32_t a, uint32_t b)
            merges_rule (self, a)->right == merges_rule (self, b)->right;
 }
 
-//  ---- Buckets ---------------------------------------------------------------------------------------------------------
+//  ---- Buckets -------------------------------------------------------------------------------------------------------
 
 //  Rules by the bucket of their hash.
 typedef struct {
@@ -97,7 +97,7 @@ s_contents_of (const merges_t *self, const buckets_t *buckets, size_t bucket, ui
     return count;
 }
 
-//  ---- Slots -----------------------------------------------------------------------------------------------------------
+//  ---- Slots ---------------------------------------------------------------------------------------------------------
 
 //  Puts the rules of a bucket where its factor says. Returns whether there was room; if not, none is there.
 static bool

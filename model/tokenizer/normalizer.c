@@ -48,7 +48,7 @@ normalizer_is_empty (const normalizer_t *self)
     return self->steps.count == 0;
 }
 
-//  ---- Unicode's forms -------------------------------------------------------------------------------------------------
+//  ---- Unicode's forms -----------------------------------------------------------------------------------------------
 
 static bool
 s_is_ascii (span_t text)
@@ -346,7 +346,7 @@ normalizer_add (normalizer_t *self, normalization_t step, error_t *error)
     return STATUS_OK;
 }
 
-//  ---- Characters ------------------------------------------------------------------------------------------------------
+//  ---- Characters ----------------------------------------------------------------------------------------------------
 
 //  Lower case is that of Unicode 17. What the library may not know of it lies so far behind upper case.
 static const struct {
@@ -466,7 +466,7 @@ s_strip_right (span_t text)
     return span_slice (text, 0, end);
 }
 
-//  ---- Replacing -------------------------------------------------------------------------------------------------------
+//  ---- Replacing -----------------------------------------------------------------------------------------------------
 
 static status_t
 s_find (const normalization_t *step, span_t text, size_t from, size_t *start, size_t *end, error_t *error)
@@ -504,7 +504,7 @@ s_replace (const normalization_t *step, span_t text, size_t limit, buffer_t *out
     return STATUS_OK;
 }
 
-//  ---- Steps -----------------------------------------------------------------------------------------------------------
+//  ---- Steps ---------------------------------------------------------------------------------------------------------
 
 //  Whether a step can leave the text as it is, as far as a glance tells.
 static bool

@@ -55,7 +55,7 @@ s_first_mark (const parts_t *self, span_t piece)
     return piece.size;
 }
 
-//  ---- Characters of byte-level vocabularies ---------------------------------------------------------------------------
+//  ---- Characters of byte-level vocabularies -------------------------------------------------------------------------
 
 static void
 s_set_bit (uint64_t *bits, uint64_t bit)
@@ -159,7 +159,7 @@ parts_first (const parts_t *self, span_t piece)
     return self->enabled ? s_first_mark (self, piece) : piece.size;
 }
 
-//  ---- Many places at once ---------------------------------------------------------------------------------------------
+//  ---- Many places at once -------------------------------------------------------------------------------------------
 
 //  The character before `at`, which is not 0, or the one that `at` is in.
 static uint32_t

@@ -35,7 +35,7 @@ s_copy (ruby_t *self, size_t size)
     self->at += taken.size;
 }
 
-//  ---- Escapes ---------------------------------------------------------------------------------------------------------
+//  ---- Escapes -------------------------------------------------------------------------------------------------------
 
 //  Where what stands in a class cannot be one of its members, it is an alternative to them: `nested`, which is NULL outside of
 //  classes.
@@ -154,7 +154,7 @@ s_escape (ruby_t *self, buffer_t *nested)
         s_copy (self, 2);
 }
 
-//  ---- Classes ---------------------------------------------------------------------------------------------------------
+//  ---- Classes -------------------------------------------------------------------------------------------------------
 
 static void s_class (ruby_t *self, unsigned depth);
 
@@ -257,7 +257,7 @@ s_class (ruby_t *self, unsigned depth)
     self->out = out;
 }
 
-//  ---- Everything else -------------------------------------------------------------------------------------------------
+//  ---- Everything else -----------------------------------------------------------------------------------------------
 
 //  {n,m}: its size with braces; 0 where it is none.
 static size_t

@@ -97,7 +97,7 @@ scan_element (scan_t *self, bool *first)
     return s_next (self, first, '[', ']');
 }
 
-//  ---- Strings ---------------------------------------------------------------------------------------------------------
+//  ---- Strings -------------------------------------------------------------------------------------------------------
 
 //  How many bytes of a string come before its end, an escape, or what must not stand in one.
 static size_t
@@ -205,7 +205,7 @@ scan_strings (scan_t *self)
     return !self->status;
 }
 
-//  ---- Other values ----------------------------------------------------------------------------------------------------
+//  ---- Other values --------------------------------------------------------------------------------------------------
 
 static inline bool
 s_is_bracket (uint8_t byte)

@@ -71,7 +71,7 @@ splitter_writes_bytes (const splitter_t *self)
     return last == ALPHABET_FROM_BYTES;
 }
 
-//  ---- Changing the text -----------------------------------------------------------------------------------------------
+//  ---- Changing the text ---------------------------------------------------------------------------------------------
 
 //  Swaps in what a step has made of all pieces.
 static void
@@ -141,7 +141,7 @@ s_rewrite (const step_t *step, alphabet_t alphabet, bool is_first, pieces_t *pie
     *text = buffer_span (&pieces->text);
 }
 
-//  ---- Cutting ---------------------------------------------------------------------------------------------------------
+//  ---- Cutting -------------------------------------------------------------------------------------------------------
 
 //  Pieces of one piece, as they come.
 typedef struct {

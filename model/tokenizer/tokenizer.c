@@ -10,7 +10,7 @@
 #include "model/tokenizer/encode.h"
 #include "model/tokenizer/letters.h"
 
-//  ---- Added tokens ----------------------------------------------------------------------------------------------------
+//  ---- Added tokens --------------------------------------------------------------------------------------------------
 
 typedef struct {
     tokenizer_t *tokenizer;     //  Whose
@@ -138,7 +138,7 @@ tokenizer_encode (tokenizer_t *self, span_t text, tokenizer_flags_t flags, array
     return status;
 }
 
-//  ---- Seams -----------------------------------------------------------------------------------------------------------
+//  ---- Seams ---------------------------------------------------------------------------------------------------------
 
 typedef struct {
     const tokenizer_t *tokenizer;    //  Whose
@@ -190,7 +190,7 @@ tokenizer_seams (const tokenizer_t *self, span_t text, tokenizer_flags_t flags, 
     }
 }
 
-//  ---- Tokens ----------------------------------------------------------------------------------------------------------
+//  ---- Tokens --------------------------------------------------------------------------------------------------------
 
 static uint8_t
 s_marks (const tokenizer_t *self, uint32_t id)

@@ -75,7 +75,7 @@ uint32_t tokenizer_eos (const tokenizer_t *self);
 //  at most some hundred bytes a byte of the longest piece, which BPE_SYMBOLS_MAX and UNIGRAM_PIECE_MAX bound.
 uint64_t tokenizer_memory (const tokenizer_t *self);
 
-//  ---- Streaming -------------------------------------------------------------------------------------------------------
+//  ---- Streaming -----------------------------------------------------------------------------------------------------
 
 //  A text that comes token by token. Where what a token says depends on all others, it comes when they are there: at the end.
 typedef struct {

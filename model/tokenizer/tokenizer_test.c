@@ -5,7 +5,7 @@
 #include "base/utf8.h"
 #include "model/tokenizer/tokenizer_fixture.h"
 
-//  ---- Making tokenizers -----------------------------------------------------------------------------------------------
+//  ---- Making tokenizers ---------------------------------------------------------------------------------------------
 
 //  One piece, whatever the text is.
 static tokenizer_t *
@@ -34,7 +34,7 @@ s_assert_ids (tokenizer_t *tokenizer, const char *text, const uint32_t *expected
     array_fini (&ids);
 }
 
-//  ---- Random texts ----------------------------------------------------------------------------------------------------
+//  ---- Random texts --------------------------------------------------------------------------------------------------
 
 static void
 s_append_random_text (random_t *random, buffer_t *text, const char *const *parts, size_t count)
@@ -50,7 +50,7 @@ s_append_random_bytes (random_t *random, buffer_t *bytes)
         buffer_append_byte (bytes, (uint8_t)random_u64 (random));
 }
 
-//  ---- Round trips -----------------------------------------------------------------------------------------------------
+//  ---- Round trips ---------------------------------------------------------------------------------------------------
 
 static void
 test_random_bytes_come_back (void **state)
@@ -110,7 +110,7 @@ test_a_stream_never_says_half_a_character (void **state)
     tokenizer_destroy (&tokenizer);
 }
 
-//  ---- Rules -----------------------------------------------------------------------------------------------------------
+//  ---- Rules ---------------------------------------------------------------------------------------------------------
 
 //  Applies the rules as they are told: the lowest that fits anywhere, at its leftmost place, until none does.
 static void
@@ -207,7 +207,7 @@ test_a_piece_beyond_all_measure_is_refused_and_nothing_is_left (void **state)
     tokenizer_destroy (&tokenizer);
 }
 
-//  ---- Caches ----------------------------------------------------------------------------------------------------------
+//  ---- Caches --------------------------------------------------------------------------------------------------------
 
 #define WIDE "\xf0\x9f\xa6\x99\xf0\x9f\xa6\x99\xe4\xb8\xad\xe4\xb8\xad\xf0\x9f\xa6\x99\xf0\x9f\xa6\x99"
 
@@ -378,7 +378,7 @@ test_a_token_pushed_out_is_still_that_token (void **state)
     tokenizer_destroy (&tokenizer);
 }
 
-//  ---- Added tokens ----------------------------------------------------------------------------------------------------
+//  ---- Added tokens --------------------------------------------------------------------------------------------------
 
 #define CHAT                                                                                                        \
     ADDED (270, "<s>", SPECIAL)                                                                                     \
@@ -476,7 +476,7 @@ test_a_text_cut_at_every_seam_is_the_whole (void **state)
     tokenizer_destroy (&tokenizer);
 }
 
-//  ---- Facts -----------------------------------------------------------------------------------------------------------
+//  ---- Facts ---------------------------------------------------------------------------------------------------------
 
 //  A GGUF file names the tokens around a text; a tokenizer.json without a post-processor has none. What one holds is more
 //  than its caches, and no more than a few times its vocabulary beyond them.
@@ -502,7 +502,7 @@ test_what_begins_and_ends_a_text_and_what_is_held (void **state)
     buffer_fini (&file);
 }
 
-//  ---- What is refused -------------------------------------------------------------------------------------------------
+//  ---- What is refused -----------------------------------------------------------------------------------------------
 
 static void
 s_assert_refused (const char *file, status_t status, const char *sentence)

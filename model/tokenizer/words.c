@@ -112,7 +112,7 @@ words_at (size_t number, const char *const **expressions)
     return &s_grammars [number];
 }
 
-//  ---- Characters ------------------------------------------------------------------------------------------------------
+//  ---- Characters ----------------------------------------------------------------------------------------------------
 
 //  DeepSeek cuts numbers out first, then runs of a range of characters, not all of which are letters. Its last expression cuts each
 //  run of one of these sides, and sees no more of the text.
@@ -164,7 +164,7 @@ s_run_without (span_t text, size_t at, unsigned bits)
     return at;
 }
 
-//  ---- The parts of a grammar ------------------------------------------------------------------------------------------
+//  ---- The parts of a grammar ----------------------------------------------------------------------------------------
 
 //  The small letter that stands at `at`, in any case where `any`; 0 where none does. size: its bytes. LATIN SMALL LETTER LONG S is
 //  an s in another case.
@@ -271,7 +271,7 @@ s_cased_word (const words_t *self, span_t text, size_t at, unsigned kind, size_t
     return self->contractions ? words_contraction (text, end, true) : end;
 }
 
-//  ---- Words of ASCII --------------------------------------------------------------------------------------------------
+//  ---- Words of ASCII ------------------------------------------------------------------------------------------------
 
 //  Nearly all pieces are a few letters with at most one character before them. Sixteen bytes are looked at at once.
 enum { RUN = 16, QUICK = RUN + 1 };    //  Bytes that are read from a place, and from the one before it
@@ -338,7 +338,7 @@ s_quick_word (const words_t *self, span_t text, size_t at, uint8_t byte)
     return s_leads (self, byte, kind) ? s_short_run (self, text, at + 1) : 0;
 }
 
-//  ---- Everything else of ASCII ----------------------------------------------------------------------------------------
+//  ---- Everything else of ASCII --------------------------------------------------------------------------------------
 
 //  The kind of the character at `at`, where that is ASCII and in the text; false else.
 static inline bool
@@ -410,7 +410,7 @@ s_quick_other (const words_t *self, span_t text, size_t at)
     return s_quick_signs (self, text, at);
 }
 
-//  ---- Grammars --------------------------------------------------------------------------------------------------------
+//  ---- Grammars ------------------------------------------------------------------------------------------------------
 
 static size_t
 s_next_cased (const words_t *self, span_t text, size_t at)
@@ -545,7 +545,7 @@ words_next (const words_t *self, span_t text, size_t at)
     return end ? end : s_next_slowly (self, text, at);
 }
 
-//  ---- Stretches --------------------------------------------------------------------------------------------------------
+//  ---- Stretches -----------------------------------------------------------------------------------------------------
 
 //  Line ends reach as far as blanks hold more of them, so behind the last comes something that is no blank. Where
 //  line ends have no rule of their own they must be the last of the blanks.

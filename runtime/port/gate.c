@@ -33,7 +33,7 @@ typedef struct {
     size_t count;                             //  How many; those beyond FRAMES_MAX are counted only
 } question_t;
 
-//  ---- The thread: question and answer (ZAP) -----------------------------------------------------------------------------
+//  ---- The thread: question and answer (ZAP) -------------------------------------------------------------------------
 
 //  Negative at the end of the context, and never before: where nobody answers, libzmq lets everybody in.
 static int
@@ -112,7 +112,7 @@ s_run (void *arg)
     return NULL;
 }
 
-//  ---- The keyring ---------------------------------------------------------------------------------------------------------
+//  ---- The keyring ---------------------------------------------------------------------------------------------------
 
 //  Signals are for other threads.
 static void
@@ -172,7 +172,7 @@ gate_find (gate_t *self, const char *public_key, socket_sender_t *sender)
     pthread_rwlock_unlock (&self->lock);
 }
 
-//  ---- Sockets ---------------------------------------------------------------------------------------------------------------
+//  ---- Sockets -------------------------------------------------------------------------------------------------------
 
 static void
 s_set_text (void *socket, int option, const char *text)

@@ -102,7 +102,7 @@ s_fetch (pull_t *self, const char *url, fetch_options_t options)
     fixture_run (self->fixture);
 }
 
-//  ---- Against our own server --------------------------------------------------------------------------------------------
+//  ---- Against our own server ----------------------------------------------------------------------------------------
 
 typedef struct {
     server_t server;      //  On its own thread
@@ -248,7 +248,7 @@ test_a_paused_fetch_holds_the_server_back_and_goes_on (void **state)
     s_pair_destroy (pair);
 }
 
-//  ---- Cancelling --------------------------------------------------------------------------------------------------------
+//  ---- Cancelling ----------------------------------------------------------------------------------------------------
 
 static void
 test_a_cancel_in_a_callback_is_the_last_that_is_heard (void **state)
@@ -312,7 +312,7 @@ test_the_next_fetch_may_start_inside_the_end_of_the_last (void **state)
     s_pair_destroy (pair);
 }
 
-//  ---- Limits ------------------------------------------------------------------------------------------------------------
+//  ---- Limits --------------------------------------------------------------------------------------------------------
 
 static void
 test_silence_and_slowness_meet_their_deadlines (void **state)
@@ -421,7 +421,7 @@ test_many_fetches_at_once_all_end_once (void **state)
     s_pair_destroy (pair);
 }
 
-//  ---- Against servers that do it wrong ----------------------------------------------------------------------------------
+//  ---- Against servers that do it wrong ------------------------------------------------------------------------------
 
 typedef struct {
     int listener;         //  Bound socket

@@ -231,7 +231,7 @@ s_refuse (http_connection_t *self, int status, const char *reason)
     s_close_after_output (self);
 }
 
-//  ---- Reading: one step a state, until there is nothing to do ---------------------------------------------------------
+//  ---- Reading: one step a state, until there is nothing to do -------------------------------------------------------
 
 static span_t
 s_front (http_connection_t *self)
@@ -462,7 +462,7 @@ s_on_deadline (evutil_socket_t fd, short what, void *arg)
         s_drop (self);
 }
 
-//  ---- What listener and exchange say ----------------------------------------------------------------------------------
+//  ---- What listener and exchange say --------------------------------------------------------------------------------
 
 void
 http_connection_new (port_listener_t *listener, struct bufferevent *stream, const char *peer)

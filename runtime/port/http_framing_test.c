@@ -3,7 +3,7 @@
 #include "runtime/port/http_fixture.h"
 #include "runtime/port/loop.h"
 
-//  ---- Attacks on the framing: each is sent as it stands, followed by what it tries to smuggle -------------------------
+//  ---- Attacks on the framing: each is sent as it stands, followed by what it tries to smuggle -----------------------
 
 #define SMUGGLED "GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n"
 #define POST "POST /echo HTTP/1.1\r\nHost: x\r\n"
@@ -121,7 +121,7 @@ test_the_same_attacks_byte_by_byte (void **state)
     assert_string_equal (server.seen, "");
 }
 
-//  ---- What is right is understood ---------------------------------------------------------------------------------------
+//  ---- What is right is understood -----------------------------------------------------------------------------------
 
 #define LAST "Connection: close\r\n"
 
@@ -175,7 +175,7 @@ test_head_has_the_length_but_not_the_body (void **state)
     server_stop (&server);
 }
 
-//  ---- Limits and deadlines ----------------------------------------------------------------------------------------------
+//  ---- Limits and deadlines ------------------------------------------------------------------------------------------
 
 static void
 test_a_head_over_the_limit_is_refused_however_it_comes (void **state)

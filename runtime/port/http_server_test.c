@@ -83,7 +83,7 @@ test_a_stream_is_chunked_or_ends_with_the_connection (void **state)
     server_stop (&server);
 }
 
-//  ---- Rounds ----
+//  ---- Rounds --------------------------------------------------------------------------------------------------------
 
 //  A server and its client on one thread: while the client reads, the server's loop stands still.
 typedef struct {
@@ -176,7 +176,7 @@ test_an_aborted_stream_is_seen_to_be_cut (void **state)
     server_stop (&server);
 }
 
-//  ---- Clients that leave ------------------------------------------------------------------------------------------------
+//  ---- Clients that leave --------------------------------------------------------------------------------------------
 
 typedef void (leave_fn) (int fd);
 
@@ -221,7 +221,7 @@ test_a_client_that_leaves_is_noticed_at_once (void **state)
     server_stop (&server);
 }
 
-//  ---- Slow readers ------------------------------------------------------------------------------------------------------
+//  ---- Slow readers --------------------------------------------------------------------------------------------------
 
 enum { SLOW_READ = 10000 };
 
@@ -290,7 +290,7 @@ test_a_client_that_still_reads_is_not_idle (void **state)
     server_stop (&server);
 }
 
-//  ---- Many --------------------------------------------------------------------------------------------------------------
+//  ---- Many ----------------------------------------------------------------------------------------------------------
 
 enum { CROWD = 2000 };
 
@@ -403,7 +403,7 @@ test_a_client_without_a_descriptor_is_turned_away (void **state)
     server_stop (&server);
 }
 
-//  ---- Addresses and the end ---------------------------------------------------------------------------------------------
+//  ---- Addresses and the end -----------------------------------------------------------------------------------------
 
 static void
 s_refuse_all (void *arg, port_exchange_t *exchange, const http_request_t *request)

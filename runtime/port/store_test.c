@@ -21,7 +21,7 @@ s_open (fixture_t *fixture)
     return store;
 }
 
-//  ---- Against an oracle -------------------------------------------------------------------------------------------------
+//  ---- Against an oracle ---------------------------------------------------------------------------------------------
 
 enum { KEYS = 60, OPERATIONS = 6000 };
 
@@ -166,7 +166,7 @@ test_keys_that_are_none_are_refused (void **state)
     fixture_fini (&fixture);
 }
 
-//  ---- A writer that is killed -------------------------------------------------------------------------------------------
+//  ---- A writer that is killed ---------------------------------------------------------------------------------------
 
 enum { BATCH = 20, KILLS = 8 };
 
@@ -253,7 +253,7 @@ test_a_killed_writer_loses_nothing_it_acknowledged (void **state)
     fixture_fini (&fixture);
 }
 
-//  ---- Files that are not ours, or not whole, or not to be had -----------------------------------------------------------
+//  ---- Files that are not ours, or not whole, or not to be had -------------------------------------------------------
 
 static void
 s_expect_refusal (fixture_t *fixture, store_options_t options, status_t status, const char *sentence)

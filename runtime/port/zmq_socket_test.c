@@ -15,7 +15,7 @@
 #include "base/random.h"
 #include "runtime/port/reserve.h"
 
-//  ---- Two actors in two threads, bursts of random sizes, and a timer on the same socket ---------------------------------
+//  ---- Two actors in two threads, bursts of random sizes, and a timer on the same socket -----------------------------
 //  (libzmq tells a sender what was read in steps of half a queue, so half of it is what may safely be in flight.)
 
 enum { MESSAGES = 100000, IN_FLIGHT_MAX = 450, BURST_MAX = 300, TICK_NS = 100000 };
@@ -153,7 +153,7 @@ test_bursts_and_a_timer_do_not_stall_over_ipc (void **state)
     s_exchange (endpoint);
 }
 
-//  ---- Single sockets on the test's own thread ---------------------------------------------------------------------------
+//  ---- Single sockets on the test's own thread -----------------------------------------------------------------------
 
 typedef struct {
     fixture_t *fixture;          //  Whose port is stopped when `wanted` have come
@@ -471,7 +471,7 @@ test_a_socket_closed_by_its_own_callback_hears_nothing_more (void **state)
     fixture_fini (&fixture);
 }
 
-//  ---- A flood -----------------------------------------------------------------------------------------------------------
+//  ---- A flood -------------------------------------------------------------------------------------------------------
 
 enum { FLOOD = 1000, FLOOD_SIZE = 4096 };
 
@@ -534,7 +534,7 @@ test_a_flood_is_taken_in_shares (void **state)
     assert_in_range (s_flood (FLOOD_SIZE), 1, 2 * (64 << 10) / FLOOD_SIZE);
 }
 
-//  ---- Endpoints that cannot be bound ------------------------------------------------------------------------------------
+//  ---- Endpoints that cannot be bound --------------------------------------------------------------------------------
 
 static void
 s_expect_refusal (fixture_t *fixture, const char *endpoint, status_t status, const char *sentence)

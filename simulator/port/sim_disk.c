@@ -31,7 +31,7 @@ s_check_not_crashed (const sim_port_t *self, error_t *error)
     return self->crashed ? error_set (error, STATUS_IO, "the process has crashed") : STATUS_OK;
 }
 
-//  ---- Stores ----
+//  ---- Stores --------------------------------------------------------------------------------------------------------
 
 port_store_t *
 sim_store_open (port_t *port_, const store_options_t *options, error_t *error)
@@ -88,7 +88,7 @@ sim_store_close (port_store_t *self)
     memory_free (self);
 }
 
-//  ---- Files ----
+//  ---- Files ---------------------------------------------------------------------------------------------------------
 
 status_t
 sim_file_read (port_t *port_, const char *path, size_t size_max, buffer_t *out, error_t *error)
@@ -151,7 +151,7 @@ sim_file_close (port_file_t *self)
     memory_free (self);
 }
 
-//  ---- Regions ----
+//  ---- Regions -------------------------------------------------------------------------------------------------------
 
 port_region_t *
 sim_region_open (port_t *port_, const char *name, size_t size, bool create, error_t *error)

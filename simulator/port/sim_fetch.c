@@ -48,7 +48,7 @@ sim_headers_encode (buffer_t *out, const http_header_t *headers, size_t count)
     }
 }
 
-//  ---- The end ----
+//  ---- The end -------------------------------------------------------------------------------------------------------
 
 static void
 s_free (port_fetch_t *self)
@@ -80,7 +80,7 @@ s_end (port_fetch_t *self, status_t status, const char *sentence)
     sim_leave (port);
 }
 
-//  ---- What arrives ----
+//  ---- What arrives --------------------------------------------------------------------------------------------------
 
 static void
 s_report_taken (port_fetch_t *self, size_t size)
@@ -150,7 +150,7 @@ s_on_drain (realm_event_t *event)
     parcel_release (first.parcel);
 }
 
-//  ---- Limits ----
+//  ---- Limits --------------------------------------------------------------------------------------------------------
 
 static uint64_t
 s_earliest (uint64_t a, uint64_t b)
@@ -190,7 +190,7 @@ s_on_clock (realm_event_t *event)
         s_wind_clock (self);
 }
 
-//  ---- The circuit ----
+//  ---- The circuit ---------------------------------------------------------------------------------------------------
 
 static void
 s_on_up (void *arg)
@@ -228,7 +228,7 @@ s_on_down (void *arg)
 
 static const circuit_watch_t s_watch = { s_on_up, s_on_parcel, s_on_down };
 
-//  ---- For the user ----
+//  ---- For the user --------------------------------------------------------------------------------------------------
 
 typedef struct {
     char endpoint [URL_PART_MAX];    //  tcp://HOST:PORT

@@ -28,7 +28,7 @@ sim_port_of (port_t *port)
     return (sim_port_t *)port;
 }
 
-//  ---- Turns ----
+//  ---- Turns ---------------------------------------------------------------------------------------------------------
 
 void
 sim_enter (sim_port_t *self)
@@ -86,7 +86,7 @@ sim_schedule_after (sim_port_t *self, realm_event_t *event, uint64_t delay_ns)
         realm_schedule (self->realm, event, realm_now (self->realm) + delay_ns);
 }
 
-//  ---- Time, randomness, log ----
+//  ---- Time, randomness, log -----------------------------------------------------------------------------------------
 
 static uint64_t
 s_now_ns (port_t *port)
@@ -152,7 +152,7 @@ s_figures (port_t *port, port_figures_t *figures)
     return true;
 }
 
-//  ---- Jobs ----
+//  ---- Jobs ----------------------------------------------------------------------------------------------------------
 
 static void
 s_finish_job (job_t *job)
@@ -187,7 +187,7 @@ s_job_start (port_t *port, job_fn *run, job_done_fn *done, void *arg, void *data
     sim_schedule_after (self, &job->event, JOB_LEAST_NS + random_exponential (&self->job_random, JOB_MEAN_NS));
 }
 
-//  ---- Life ----
+//  ---- Life ----------------------------------------------------------------------------------------------------------
 
 static const port_table_t s_table = {
     .now_ns = s_now_ns,
@@ -324,7 +324,7 @@ sim_port_destroy (port_t **self_p)
     s_free (self);
 }
 
-//  ---- For the parts ----
+//  ---- For the parts -------------------------------------------------------------------------------------------------
 
 char *
 sim_path (const sim_port_t *self, const char *path)

@@ -111,7 +111,7 @@ s_tear_down (void **state)
     return 0;
 }
 
-//  ---- Sockets ----
+//  ---- Sockets -------------------------------------------------------------------------------------------------------
 
 static void
 s_on_message (void *arg, const span_t *frames, size_t count)
@@ -363,7 +363,7 @@ test_publishing_loses_and_reorders_when_told_to (void **state)
     assert_int_equal (strlen (s_nodes [1].heard) / 2, 100 - figures->published_lost);
 }
 
-//  ---- Processes ----
+//  ---- Processes -----------------------------------------------------------------------------------------------------
 
 static void
 s_on_exit (void *arg, int code)
@@ -407,7 +407,7 @@ test_a_program_that_is_not_there_cannot_be_started (void **state)
     assert_int_equal (error.status, STATUS_NOT_FOUND);
 }
 
-//  ---- Stores and files ----
+//  ---- Stores and files ----------------------------------------------------------------------------------------------
 
 static void
 s_open_store (int node)
@@ -520,7 +520,7 @@ test_clocks_jump_only_for_people (void **state)
     assert_int_equal (port->table->wall_ns (port), wall_ns - REALM_HOUR);
 }
 
-//  ---- HTTP ----
+//  ---- HTTP ----------------------------------------------------------------------------------------------------------
 
 static port_exchange_t *s_exchange;
 static bool s_gone, s_writable;
@@ -645,7 +645,7 @@ test_the_client_hears_of_a_server_that_broke_off (void **state)
     TABLE (0)->listener_close (listener);
 }
 
-//  ---- Determinism ----
+//  ---- Determinism ---------------------------------------------------------------------------------------------------
 
 static void
 s_answer_always (int node)

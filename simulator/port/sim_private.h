@@ -48,7 +48,7 @@ char *sim_path (const sim_port_t *self, const char *path);
 //  STATUS_UNREACHABLE once the process is dead.
 status_t sim_check_alive (const sim_port_t *self, error_t *error);
 
-//  ---- Sockets (sim_socket.c) ----
+//  ---- Sockets (sim_socket.c) ----------------------------------------------------------------------------------------
 port_socket_t *sim_socket_open (port_t *self, const socket_options_t *options, error_t *error);
 status_t sim_socket_bind (port_socket_t *socket, const char *endpoint, error_t *error);
 status_t sim_socket_connect (port_socket_t *socket, const char *endpoint, error_t *error);
@@ -65,7 +65,7 @@ uint64_t sim_socket_refused (const port_socket_t *socket);
 uint64_t sim_socket_overflows (const port_socket_t *socket);
 void sim_socket_close (port_socket_t *socket);
 
-//  ---- HTTP server (sim_server.c) ----
+//  ---- HTTP server (sim_server.c) ------------------------------------------------------------------------------------
 port_listener_t *sim_listen (port_t *self, const char *address, const listener_options_t *options, error_t *error);
 const char *sim_listener_address (const port_listener_t *listener);
 void sim_listener_figures (const port_listener_t *listener, listener_figures_t *figures);
@@ -82,7 +82,7 @@ void sim_exchange_expect (const port_exchange_t *exchange, unsigned step);
 void sim_exchange_end (port_exchange_t *exchange);
 void sim_exchange_abort (port_exchange_t *exchange);
 
-//  ---- HTTP client (sim_fetch.c) ----
+//  ---- HTTP client (sim_fetch.c) -------------------------------------------------------------------------------------
 port_fetch_t *sim_fetch (port_t *self, const fetch_options_t *options, error_t *error);
 void sim_fetch_pause (port_fetch_t *fetch, bool paused);
 void sim_fetch_cancel (port_fetch_t *fetch);
@@ -93,13 +93,13 @@ enum { HTTP_REQUEST = 1, HTTP_HEAD, HTTP_DATA, HTTP_END, HTTP_TAKEN };
 //  Appends "name: value\n" for each header.
 void sim_headers_encode (buffer_t *out, const http_header_t *headers, size_t count);
 
-//  ---- Processes (sim_process.c) ----
+//  ---- Processes (sim_process.c) -------------------------------------------------------------------------------------
 port_process_t *sim_process_start (port_t *self, const process_options_t *options, error_t *error);
 int64_t sim_process_id (const port_process_t *process);
 void sim_process_signal (port_process_t *process, process_signal_t signal);
 void sim_process_close (port_process_t *process);
 
-//  ---- Stores, files and regions (sim_disk.c) ----
+//  ---- Stores, files and regions (sim_disk.c) ------------------------------------------------------------------------
 port_store_t *sim_store_open (port_t *self, const store_options_t *options, error_t *error);
 span_t sim_store_get (port_store_t *store, span_t key);
 status_t sim_store_put (port_store_t *store, span_t key, span_t value, error_t *error);

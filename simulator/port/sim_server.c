@@ -52,7 +52,7 @@ s_note (const port_exchange_t *self, uint32_t kind, parcel_t *parcel)
     realm_note (port->realm, NOTE_HTTP, port->number, parcel_hash (parcel) + kind);
 }
 
-//  ---- Responses ----
+//  ---- Responses -----------------------------------------------------------------------------------------------------
 
 static void
 s_send (port_exchange_t *self, uint32_t kind, const span_t *frames, size_t count)
@@ -110,7 +110,7 @@ s_free (port_exchange_t *self)
     memory_free (self);
 }
 
-//  ---- Requests ----
+//  ---- Requests ------------------------------------------------------------------------------------------------------
 
 static void
 s_parse_headers (port_exchange_t *self, span_t lines)
@@ -176,7 +176,7 @@ s_on_request (port_exchange_t *self, parcel_t *parcel)
     sim_leave (port);
 }
 
-//  ---- The client's side of it ----
+//  ---- The client's side of it ---------------------------------------------------------------------------------------
 
 static void
 s_tell_gone (port_exchange_t *self)
@@ -286,7 +286,7 @@ s_on_accept (void *arg, circuit_t *circuit)
     circuit_take (circuit, &s_watch, self);
 }
 
-//  ---- For the user ----
+//  ---- For the user --------------------------------------------------------------------------------------------------
 
 void
 sim_exchange_watch (port_exchange_t *self, const exchange_watch_t *watch)
@@ -361,7 +361,7 @@ sim_exchange_abort (port_exchange_t *self)
     s_free (self);
 }
 
-//  ---- Listeners ----
+//  ---- Listeners -----------------------------------------------------------------------------------------------------
 
 static void
 s_default (uint64_t *value, uint64_t otherwise)

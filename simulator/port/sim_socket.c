@@ -70,7 +70,7 @@ struct port_socket {
     parcel_t *received;              //  That message; NULL: none is
 };
 
-//  ---- Messages in ----
+//  ---- Messages in ---------------------------------------------------------------------------------------------------
 
 //  frames: with room for one more in front.  The socket may be gone afterwards.
 static void
@@ -120,7 +120,7 @@ s_receive (port_socket_t *self, const peer_t *peer, parcel_t *parcel)
         s_hand_over_parcel (self, peer, frames, count, parcel);
 }
 
-//  ---- Subscriptions ----
+//  ---- Subscriptions -------------------------------------------------------------------------------------------------
 
 static subscription_t *
 s_find_subscription (const array_t *subscriptions, span_t prefix)
@@ -213,7 +213,7 @@ s_peer_unsubscribes (peer_t *peer, parcel_t *prefix)
         s_tell_publisher (peer->socket, false, prefix);
 }
 
-//  ---- Links: what we dialled ----
+//  ---- Links: what we dialled ----------------------------------------------------------------------------------------
 
 static void s_dial (link_t *self);
 
@@ -333,7 +333,7 @@ s_link_send (link_t *self, const span_t *frames, size_t count)
     return STATUS_OK;
 }
 
-//  ---- Peers: who dialled us ----
+//  ---- Peers: who dialled us -----------------------------------------------------------------------------------------
 
 static void
 s_peer_free (peer_t *self)
@@ -424,7 +424,7 @@ s_on_accept (void *arg, circuit_t *circuit)
     circuit_take (circuit, &s_peer_watch, peer);
 }
 
-//  ---- Sending ----
+//  ---- Sending -------------------------------------------------------------------------------------------------------
 
 static status_t
 s_send_to_peer (port_socket_t *self, const span_t *frames, size_t count)
@@ -548,7 +548,7 @@ sim_socket_unsubscribe (port_socket_t *self, span_t prefix)
     parcel_release (parcel);
 }
 
-//  ---- Life ----
+//  ---- Life ----------------------------------------------------------------------------------------------------------
 
 port_socket_t *
 sim_socket_open (port_t *port, const socket_options_t *options, error_t *error)

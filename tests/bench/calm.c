@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-//  ---- Blocks and crowds ----
+//  ---- Blocks and crowds ---------------------------------------------------------------------------------------------
 
 uint64_t
 calm_name (uint64_t number)
@@ -67,7 +67,7 @@ calm_let_come (world_t *self, crowd_t crowd, step_fn *come)
         come (self);
 }
 
-//  ---- Holdings ----
+//  ---- Holdings ------------------------------------------------------------------------------------------------------
 
 static void
 s_ignore_run (void *arg, hash128_t parent, const hash128_t *hashes, size_t count)
@@ -105,7 +105,7 @@ s_shed_holdings (world_t *self)
     holdings_shed (self->holdings);
 }
 
-//  ---- What is measured ----
+//  ---- What is measured ----------------------------------------------------------------------------------------------
 
 static const case_t s_holdings_cases [] = {
     { "holdings_clear", s_let_hold, s_clear_holdings, 1 },

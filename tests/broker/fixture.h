@@ -24,7 +24,7 @@
 
 enum { NUMBERS = 256, RING = 1 << 20 };
 
-//  ---- A source: every few milliseconds one number comes or goes ----
+//  ---- A source: every few milliseconds one number comes or goes -----------------------------------------------------
 
 typedef struct {
     actor_t *actor;          //  Itself
@@ -105,7 +105,7 @@ static const actor_class_t s_source_class = { .name = "source",
     .fini = s_source_fini,
     .handlers = s_source_handlers };
 
-//  ---- A follower of one source ----
+//  ---- A follower of one source --------------------------------------------------------------------------------------
 
 typedef struct {
     bool has [NUMBERS];    //  The mirror
@@ -167,7 +167,7 @@ static const actor_class_t s_follower_class = {
     .name = "follower", .state_size = sizeof (follower_state_t), .handlers = s_follower_handlers
 };
 
-//  ---- Keys: each machine has one, and so has a stranger ----
+//  ---- Keys: each machine has one, and so has a stranger -------------------------------------------------------------
 
 static const char *const s_all [] = { "*", NULL };
 static const char *const s_of_bus [] = { "broker.*", "*.ping", "*.replay", "*.take_snapshot", NULL };
@@ -178,7 +178,7 @@ static const guard_role_t s_roles [] = { { "source", s_sources, s_of_bus }, { "f
 static const guard_t s_guard = { s_roles, 3 };
 enum { ROLE_SOURCE = 1, ROLE_FOLLOWER = 2, ROLE_BROKER = 4 };
 
-//  ---- The stage ----
+//  ---- The stage -----------------------------------------------------------------------------------------------------
 
 static const char *const bus_addresses [] = { "broker/0", "source/0", "follower/0" };
 static const char *const bus_machines [] = { "m0", "left", "right" };

@@ -17,7 +17,7 @@
 #include "simulator/network.h"
 #include "simulator/stage.h"
 
-//  ---- A source that counts, and a follower that checks ----
+//  ---- A source that counts, and a follower that checks --------------------------------------------------------------
 
 typedef struct {
     actor_t *actor;        //  Itself
@@ -82,7 +82,7 @@ static const actor_class_t s_follower_class = {
     .name = "follower", .state_size = sizeof (follower_t), .handlers = s_follower_handlers
 };
 
-//  ---- One that asks the counter for ever ----
+//  ---- One that asks the counter for ever ----------------------------------------------------------------------------
 
 typedef struct {
     actor_t *actor;         //  Itself

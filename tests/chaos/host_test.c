@@ -26,7 +26,7 @@ static char s_log [TEXT_MAX];    //  What the host said
 static bool s_plain_crashes;     //  Each new actor ends after a second
 static bool s_plain_is_mute;     //  Each new actor never registers
 
-//  ---- Programs ----------------------------------------------------------------------------------------------------------
+//  ---- Programs ------------------------------------------------------------------------------------------------------
 
 //  An actor in a process of its own.
 typedef struct {
@@ -121,7 +121,7 @@ s_start_plain (realm_process_t *process, void **state, error_t *error)
     return s_move_in (process, &s_plain_class, "ipc:///run/plain", NULL, state, error);
 }
 
-//  ---- The host ----------------------------------------------------------------------------------------------------------
+//  ---- The host ------------------------------------------------------------------------------------------------------
 
 static const char *const s_argv [PROGRAMS][2] = { { "broker" }, { "plain" }, { "idle" } };
 static const char *const s_plain_actors [] = { "plain/0", NULL };
@@ -206,7 +206,7 @@ s_run_ms (uint64_t ms)
     realm_run (s_realm, realm_now (s_realm) + ms * REALM_MS);
 }
 
-//  ---- Asking it -----------------------------------------------------------------------------------------------------------
+//  ---- Asking it -----------------------------------------------------------------------------------------------------
 
 //  The answer of list_processes, "broker=running plain=waiting ..."; restarts follow as "+1" where there were any.
 static char s_answer [1024];

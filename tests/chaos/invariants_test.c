@@ -54,7 +54,7 @@ static const actor_class_t s_follower_class = {
 static stage_t *s_stage;
 static uint64_t s_violations;
 
-//  ---- The view ----
+//  ---- The view ------------------------------------------------------------------------------------------------------
 
 static actor_t *
 s_actor_at (const realm_process_t *process, size_t position)
@@ -94,7 +94,7 @@ s_check (bool quiet)
     return figures;
 }
 
-//  ---- The stage ----
+//  ---- The stage -----------------------------------------------------------------------------------------------------
 
 static int
 s_set_up (void **state)

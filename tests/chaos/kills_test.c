@@ -25,7 +25,7 @@ enum { WORKERS = 3, SEEDS = 6, STREAMING = 4, MAX_TOKENS = 64 };
 
 #define MODEL "mock"
 
-//  ---- An engine that can get stuck ----------------------------------------------------------------------------------------
+//  ---- An engine that can get stuck ----------------------------------------------------------------------------------
 
 //  A mock whose reports nobody hears once it is stuck: its health is fine, but no token moves.  What it was asked for then
 //  stays unheard when it goes on.
@@ -165,7 +165,7 @@ static const engine_class_t s_engine = {
     .name = "mock", .open = s_open, .close = s_close, .start = s_start, .cancel = s_cancel, .load = s_load
 };
 
-//  ---- The fleet -----------------------------------------------------------------------------------------------------------
+//  ---- The fleet -----------------------------------------------------------------------------------------------------
 
 static arena_t s_memory;
 static broker_options_t s_broker;
@@ -331,7 +331,7 @@ s_end (void)
     return moved;
 }
 
-//  ---- Strikes -------------------------------------------------------------------------------------------------------------
+//  ---- Strikes -------------------------------------------------------------------------------------------------------
 
 //  Kills some at once, and starts them again after a while that depends on the seed.
 static void

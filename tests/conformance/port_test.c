@@ -13,7 +13,7 @@
 #include "base/memory.h"
 #include "tests/conformance/scene.h"
 
-//  ---- Alarms and turns --------------------------------------------------------------------------------------------------
+//  ---- Alarms and turns ----------------------------------------------------------------------------------------------
 
 static void
 s_on_second_alarm (void *arg)
@@ -84,7 +84,7 @@ test_the_end_of_a_turn_comes_once_behind_the_handler (void **state)
     scene_play (s_turns, "handler end ");
 }
 
-//  ---- Sockets ---------------------------------------------------------------------------------------------------------
+//  ---- Sockets -------------------------------------------------------------------------------------------------------
 
 static port_socket_t *
 s_open (scene_t *scene, socket_kind_t kind, socket_message_fn *on_message)
@@ -290,7 +290,7 @@ test_a_taken_endpoint_is_an_error_that_names_it (void **state)
     scene_play (s_taken_endpoint, "exists named invalid ");
 }
 
-//  ---- Jobs ----------------------------------------------------------------------------------------------------------------
+//  ---- Jobs ----------------------------------------------------------------------------------------------------------
 
 static void
 s_double (void *data)
@@ -322,7 +322,7 @@ test_a_job_is_done_after_the_handler_that_started_it (void **state)
     scene_play (s_jobs, "started done ");
 }
 
-//  ---- Stores and files ----------------------------------------------------------------------------------------------------
+//  ---- Stores and files ----------------------------------------------------------------------------------------------
 
 static port_store_t *
 s_open_store (scene_t *scene, const char *format)

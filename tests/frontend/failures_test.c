@@ -5,7 +5,7 @@
 #include "actors/router/router.h"
 #include "tests/frontend/fixture.h"
 
-//  ---- Workers that fail -------------------------------------------------------------------------------------------------
+//  ---- Workers that fail ---------------------------------------------------------------------------------------------
 
 //  Whoever goes on gets the tokens that are there; the client sees one text, without gap or repeat.
 static void
@@ -184,7 +184,7 @@ test_workers_that_die_in_a_row_do_not_use_up_the_attempts (void **state)
     fixture_end ();
 }
 
-//  ---- What is not tried elsewhere ---------------------------------------------------------------------------------------
+//  ---- What is not tried elsewhere -----------------------------------------------------------------------------------
 
 //  A fleet in which everything fails is asked little more often than there are requests.
 static void
@@ -297,7 +297,7 @@ test_what_is_drawn_without_a_seed_can_be_kept_from_moving (void **state)
     }
 }
 
-//  ---- Routers that stand still ------------------------------------------------------------------------------------------
+//  ---- Routers that stand still --------------------------------------------------------------------------------------
 
 static void
 s_freeze (const char *address, bool frozen)
@@ -398,7 +398,7 @@ test_what_a_router_serves_again_is_not_ended_there (void **state)
     }
 }
 
-//  ---- Clients that leave, or read slowly --------------------------------------------------------------------------------
+//  ---- Clients that leave, or read slowly ----------------------------------------------------------------------------
 
 static void
 test_a_client_that_leaves_is_heard_by_the_worker (void **state)
@@ -472,7 +472,7 @@ test_a_slow_reader_holds_back_the_owner_of_its_session (void **state)
     }
 }
 
-//  ---- The end ---------------------------------------------------------------------------------------------------------
+//  ---- The end -------------------------------------------------------------------------------------------------------
 
 static void
 test_draining_finishes_streams_and_takes_no_more (void **state)

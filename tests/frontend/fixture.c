@@ -8,7 +8,7 @@
 #include "schemas/worker.h"
 #include "tests/stage_broker.h"
 
-//  ---- A worker that follows a script ----------------------------------------------------------------------------------
+//  ---- A worker that follows a script --------------------------------------------------------------------------------
 
 //  The token at position i of any answer is a byte of this, so that a hole or a repeat shows.
 static const char s_text [] = "the quick brown fox jumps over the lazy dog. ";
@@ -141,7 +141,7 @@ s_on_generate (void *self_, actor_t *actor, incoming_t *incoming, const void *me
     s_schedule (run);
 }
 
-//  ---- Its engine: one that reads the files, or says three tokens, whatever the text -------------------------------------
+//  ---- Its engine: one that reads the files, or says three tokens, whatever the text ---------------------------------
 
 const span_t *fixture_files;
 bool fixture_withholds;
@@ -245,7 +245,7 @@ static const actor_class_t s_worker_class = { .name = "worker",
     .fini = s_worker_fini,
     .handlers = s_worker_handlers };
 
-//  ---- A harness that asks over HTTP, and listens for what requests came to ----------------------------------------------
+//  ---- A harness that asks over HTTP, and listens for what requests came to ------------------------------------------
 
 chat_t fixture_chats [FIXTURE_CHATS];
 ended_t fixture_ended;
@@ -298,7 +298,7 @@ static const actor_class_t s_harness_class = {
     .name = "harness", .state_size = 1, .fini = s_harness_fini, .handlers = s_harness_handlers
 };
 
-//  ---- The stage -------------------------------------------------------------------------------------------------------
+//  ---- The stage -----------------------------------------------------------------------------------------------------
 
 static const router_options_t s_router_options = { .mode = 0,
     .overlap_weight = 1000000,

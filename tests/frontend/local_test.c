@@ -88,7 +88,7 @@ s_ask (const char *body)
     return chat;
 }
 
-//  ---- Made here -------------------------------------------------------------------------------------------------------
+//  ---- Made here -----------------------------------------------------------------------------------------------------
 
 static void
 test_prompts_are_made_here_once_they_were_compared (void **state)
@@ -232,7 +232,7 @@ test_a_conversation_that_nobody_waits_for_goes_aside (void **state)
     fixture_end ();
 }
 
-//  ---- Answers ---------------------------------------------------------------------------------------------------------
+//  ---- Answers -------------------------------------------------------------------------------------------------------
 
 #define TOOLS "\"tools\":[{\"type\":\"function\",\"function\":{\"name\":\"f\",\"parameters\":{}}}],"
 
@@ -313,7 +313,7 @@ test_a_limit_cuts_a_call (void **state)
     fixture_end ();
 }
 
-//  ---- The engine's word counts ----------------------------------------------------------------------------------------
+//  ---- The engine's word counts --------------------------------------------------------------------------------------
 
 static void
 test_an_engine_that_differs_makes_the_prompts (void **state)
@@ -433,7 +433,7 @@ test_what_is_not_made_here_is_the_engines (void **state)
     fixture_end ();
 }
 
-//  ---- Files -----------------------------------------------------------------------------------------------------------
+//  ---- Files ---------------------------------------------------------------------------------------------------------
 
 static void
 test_files_that_cannot_be_used_are_the_engines_business (void **state)

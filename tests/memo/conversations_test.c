@@ -72,7 +72,7 @@ s_note_paths (void)
     buffer_fini (&rows);
 }
 
-//  ---- Tokenizers with the templates' markers --------------------------------------------------------------------------
+//  ---- Tokenizers with the templates' markers ------------------------------------------------------------------------
 
 //  The size of a marker at the start of a text: <...> or [LETTERS], without blanks, quotes or braces.  0: none.
 static size_t
@@ -158,7 +158,7 @@ s_close (model_t *self)
     buffer_fini (&self->prompt);
 }
 
-//  ---- Conversations ---------------------------------------------------------------------------------------------------
+//  ---- Conversations -------------------------------------------------------------------------------------------------
 
 //  Which part of a conversation, and what became of it.
 typedef struct {

@@ -32,7 +32,7 @@ typedef struct {
     buffer_t calls;                   //  Name and rendered arguments, a line each
 } round_t;
 
-//  ---- Values ----------------------------------------------------------------------------------------------------------
+//  ---- Values --------------------------------------------------------------------------------------------------------
 
 //  Strings hold what formats are made of, as far as the notation can tell it from its own marks.
 static void
@@ -107,7 +107,7 @@ s_draw_arguments (round_t *self)
     return arguments;
 }
 
-//  ---- Writing ---------------------------------------------------------------------------------------------------------
+//  ---- Writing -------------------------------------------------------------------------------------------------------
 
 //  In Python's notation, or with a quote of the format's own.
 static void
@@ -323,7 +323,7 @@ s_write_text (round_t *self)
     buffer_fini (&text);
 }
 
-//  ---- Rounds ----------------------------------------------------------------------------------------------------------
+//  ---- Rounds --------------------------------------------------------------------------------------------------------
 
 static void
 s_draw (round_t *self)

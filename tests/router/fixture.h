@@ -34,7 +34,7 @@ static router_options_t fixture_options = { .mode = 0,
 
 static stage_t *fixture_stage;
 
-//  ---- A worker that holds the first `blocks` blocks of the chain ----
+//  ---- A worker that holds the first `blocks` blocks of the chain ----------------------------------------------------
 
 typedef struct {
     size_t blocks;    //  Held
@@ -83,7 +83,7 @@ static const actor_class_t fixture_holder_class = { .name = "worker",
     .init = fixture_holder_init,
     .handlers = fixture_holder_handlers };
 
-//  ---- Who asks, and listens for decision records ----
+//  ---- Who asks, and listens for decision records --------------------------------------------------------------------
 
 typedef struct {
     call_t calls [ASKS_MAX];    //  Under way
@@ -147,7 +147,7 @@ static const actor_class_t fixture_asker_class = {
     .name = "asker", .state_size = sizeof (asker_t), .fini = fixture_asker_fini, .handlers = fixture_asker_handlers
 };
 
-//  ---- The stage: broker, indexer, two such workers, the asker ----
+//  ---- The stage: broker, indexer, two such workers, the asker -------------------------------------------------------
 
 static buffer_t fixture_card;
 static const size_t fixture_held_a = 4;

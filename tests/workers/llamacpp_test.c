@@ -366,7 +366,7 @@ test_an_answer_beyond_the_memory_that_is_left_is_refused (void **state)
     stage_end ();
 }
 
-//  ---- Questions that take long ------------------------------------------------------------------------------------------
+//  ---- Questions that take long --------------------------------------------------------------------------------------
 
 enum { LONG = 200000 };    //  Bytes that are worked on aside
 
@@ -474,7 +474,7 @@ test_a_question_beyond_the_memory_that_is_left_is_refused (void **state)
     stage_end ();
 }
 
-//  ---- What the model brings -------------------------------------------------------------------------------------------
+//  ---- What the model brings -----------------------------------------------------------------------------------------
 
 //  The server's file, where the worker sees it; the server is looked at anew.
 static void

@@ -44,7 +44,7 @@ static char s_warning [1024];
 static column_t s_bytes;
 static buffer_t s_text;
 
-//  ---- What the client sees ----------------------------------------------------------------------------------------------
+//  ---- What the client sees ------------------------------------------------------------------------------------------
 
 static void
 s_on_stored (void *self, actor_t *actor, const origin_t *origin, const void *message)
@@ -114,7 +114,7 @@ static const actor_handler_t s_client_handlers [] = {
 
 static const actor_class_t s_client_class = { .name = "client", .state_size = 1, .handlers = s_client_handlers };
 
-//  ---- Processes ---------------------------------------------------------------------------------------------------------
+//  ---- Processes -----------------------------------------------------------------------------------------------------
 
 static status_t
 s_make (home_t *home, const actor_class_t *class, realm_process_t *process, const char *endpoint, const void *options,
@@ -270,7 +270,7 @@ stage_restart_client (void)
     stage_run_ms (2000);
 }
 
-//  ---- Asking ------------------------------------------------------------------------------------------------------------
+//  ---- Asking --------------------------------------------------------------------------------------------------------
 
 static uint64_t
 s_on_item (void *self, void *arg, uint64_t position, const void *message)
@@ -398,7 +398,7 @@ stage_call (question_t *question, const message_type_t *type, const void *reques
     assert_true (question->ended);
 }
 
-//  ---- Files -----------------------------------------------------------------------------------------------------------
+//  ---- Files ---------------------------------------------------------------------------------------------------------
 
 static uint64_t
 s_on_part (void *self, void *arg, uint64_t position, const void *message)
@@ -444,7 +444,7 @@ stage_fetch_fini (fetching_t *fetching)
         buffer_fini (&fetching->files [i]);
 }
 
-//  ---- Snapshots ---------------------------------------------------------------------------------------------------------
+//  ---- Snapshots -----------------------------------------------------------------------------------------------------
 
 static uint64_t
 s_on_snapshot_part (void *self, void *arg, uint64_t position, const void *message)

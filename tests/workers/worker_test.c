@@ -13,7 +13,7 @@
 #include "runtime/timer.h"
 #include "tests/workers/stage.h"
 
-//  ---- An engine without a will of its own ---------------------------------------------------------------------------------
+//  ---- An engine without a will of its own ---------------------------------------------------------------------------
 
 enum { RUNS_MAX = 4, MANY = 100000, TOKEN_NS = 10000, CLEAR_NS = 300000 };
 
@@ -175,7 +175,7 @@ s_begin (void)
     stage_begin (1, &(worker_setup_t){ .engine = &s_puppet });
 }
 
-//  ---- Tests ---------------------------------------------------------------------------------------------------------------
+//  ---- Tests ---------------------------------------------------------------------------------------------------------
 
 static void
 test_what_the_engine_is_asked (void **state)

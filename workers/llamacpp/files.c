@@ -88,7 +88,7 @@ llamacpp_files_get (const engine_t *self, span_t files [BUNDLE_FILES])
     files [BUNDLE_ENGINE] = buffer_span (&self->habits);
 }
 
-//  ---- Reading -----------------------------------------------------------------------------------------------------------
+//  ---- Reading -------------------------------------------------------------------------------------------------------
 
 static void
 s_take_nothing (engine_t *self, files_done_fn *done, const error_t *why)

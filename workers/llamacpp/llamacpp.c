@@ -5,7 +5,7 @@
 #include "base/memory.h"
 #include "workers/llamacpp/llamacpp_private.h"
 
-//  ---- Opening and closing -----------------------------------------------------------------------------------------------
+//  ---- Opening and closing -------------------------------------------------------------------------------------------
 
 static void
 s_keep_url (engine_t *self, const char *url)
@@ -72,7 +72,7 @@ s_close (engine_t *self)
     memory_free (self);
 }
 
-//  ---- Requests ----------------------------------------------------------------------------------------------------------
+//  ---- Requests ------------------------------------------------------------------------------------------------------
 
 static engine_run_t *
 s_start (engine_t *self, const engine_request_t *request, void *arg, error_t *error)

@@ -71,7 +71,7 @@ struct engine_run {
     buffer_t stop_string;        //  Of the end
 };
 
-//  ---- run.c ---------------------------------------------------------------------------------------------------------------
+//  ---- run.c ---------------------------------------------------------------------------------------------------------
 
 //  A run that waits for a slot.  The request's parts are borrowed until it is over.  Gives it.
 engine_run_t *run_new (engine_t *engine, const engine_request_t *request, void *arg);
@@ -85,7 +85,7 @@ void run_start_waiting (engine_t *engine);
 //  Fails every run.
 void run_fail_all (engine_t *engine, status_t status, const char *why);
 
-//  ---- questions.c ---------------------------------------------------------------------------------------------------------
+//  ---- questions.c ---------------------------------------------------------------------------------------------------
 
 //  As the engine's class has them: render and tokenize.
 void questions_render (engine_t *engine, span_t conversation, keeper_t keeper, engine_answer_fn *done, void *arg);
@@ -94,7 +94,7 @@ void questions_tokenize (engine_t *engine, span_t text, keeper_t keeper, engine_
 //  Once the server is not listened to any more: nobody is told.
 void questions_drop (engine_t *engine);
 
-//  ---- files.c -------------------------------------------------------------------------------------------------------------
+//  ---- files.c -------------------------------------------------------------------------------------------------------
 
 //  Reads what the model brings, and says whether it is to be had, perhaps before this returns.
 void llamacpp_files_read (engine_t *engine, files_done_fn *done);
@@ -105,7 +105,7 @@ void llamacpp_files_drop (engine_t *engine);
 //  What was read last.
 void llamacpp_files_get (const engine_t *engine, span_t files [BUNDLE_FILES]);
 
-//  ---- probe.c -------------------------------------------------------------------------------------------------------------
+//  ---- probe.c -------------------------------------------------------------------------------------------------------
 
 //  Looks at once, and from then on at every interval; nothing where a look is under way.
 void probe_now (engine_t *engine);

@@ -85,7 +85,7 @@ s_become_ready (engine_t *self, bool has_files)
     s_later (self);
 }
 
-//  ---- The questions, in order -------------------------------------------------------------------------------------------
+//  ---- The questions, in order ---------------------------------------------------------------------------------------
 
 static void
 s_on_begin (void *arg, status_t status, const char *why, int code, buffer_t *body)

@@ -97,7 +97,7 @@ s_charge (question_t *self, uint64_t bytes)
     return true;
 }
 
-//  ---- Working -----------------------------------------------------------------------------------------------------------
+//  ---- Working -------------------------------------------------------------------------------------------------------
 
 static void
 s_on_job (void *data)
@@ -132,7 +132,7 @@ s_work (question_t *self, size_t size, question_step_fn *work, question_step_fn 
     port->table->job_start (port, s_on_job, s_on_job_done, NULL, self);
 }
 
-//  ---- The answer --------------------------------------------------------------------------------------------------------
+//  ---- The answer ----------------------------------------------------------------------------------------------------
 
 //  Templates refuse by raising an error of their own, which comes as an internal one.
 static status_t
@@ -195,7 +195,7 @@ s_on_answer (void *arg, status_t status, const char *why, int code, buffer_t *bo
         s_work (self, self->text.size, s_read, s_end);
 }
 
-//  ---- The question ------------------------------------------------------------------------------------------------------
+//  ---- The question --------------------------------------------------------------------------------------------------
 
 static void
 s_ask (question_t *self, const char *path, span_t body, keeper_t *keeper)

@@ -77,7 +77,7 @@ run_fail_all (engine_t *engine, status_t status, const char *why)
         }
 }
 
-//  ---- Telling -----------------------------------------------------------------------------------------------------------
+//  ---- Telling -------------------------------------------------------------------------------------------------------
 
 //  The tokens of this piece.  False: the run is gone.
 static bool
@@ -106,7 +106,7 @@ s_fail (engine_run_t *self, status_t status, const error_t *error)
     self->end = (engine_end_t){ .status = status };
 }
 
-//  ---- Reading -----------------------------------------------------------------------------------------------------------
+//  ---- Reading -------------------------------------------------------------------------------------------------------
 
 //  Tokens that end the answer are ours to look for.
 static bool
@@ -274,7 +274,7 @@ s_on_end (void *arg, status_t status, const error_t *why)
     s_end (self);
 }
 
-//  ---- Starting ----------------------------------------------------------------------------------------------------------
+//  ---- Starting ------------------------------------------------------------------------------------------------------
 
 static void
 s_on_refusal (void *state, actor_t *actor, void *arg)

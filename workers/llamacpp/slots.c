@@ -84,7 +84,7 @@ slots_choose (const slots_t *self, column_t prompt)
     return best == SLOT_NONE ? oldest : best;
 }
 
-//  ---- Blocks ------------------------------------------------------------------------------------------------------------
+//  ---- Blocks --------------------------------------------------------------------------------------------------------
 
 //  Names what is computed up to `tokens` and tells of the blocks that became whole.
 static void
@@ -122,7 +122,7 @@ s_shrink (slots_t *self, slot_t *slot, size_t tokens)
     slot->computed = tokens;
 }
 
-//  ---- A request ---------------------------------------------------------------------------------------------------------
+//  ---- A request -----------------------------------------------------------------------------------------------------
 
 size_t
 slots_begin (slots_t *self, uint32_t number, column_t prompt)

@@ -5,7 +5,7 @@
 #include "base/json.h"
 #include "base/json_writer.h"
 
-//  ---- Writing -----------------------------------------------------------------------------------------------------------
+//  ---- Writing -------------------------------------------------------------------------------------------------------
 
 static void
 s_write_tokens (json_writer_t *json, column_t tokens)
@@ -113,7 +113,7 @@ wire_write_tokenize (buffer_t *out, span_t text, bool begin)
     json_write_end_object (&json);
 }
 
-//  ---- Errors ------------------------------------------------------------------------------------------------------------
+//  ---- Errors --------------------------------------------------------------------------------------------------------
 
 static status_t
 s_read_error (const json_t *object, int code, error_t *error)
@@ -145,7 +145,7 @@ wire_read_error (int code, span_t body, error_t *error)
     return status;
 }
 
-//  ---- Chunks ------------------------------------------------------------------------------------------------------------
+//  ---- Chunks --------------------------------------------------------------------------------------------------------
 
 void
 wire_chunk_init (wire_chunk_t *self)
@@ -258,7 +258,7 @@ wire_read_chunk (wire_chunk_t *self, span_t data, error_t *error)
     return status;
 }
 
-//  ---- Short answers -----------------------------------------------------------------------------------------------------
+//  ---- Short answers -------------------------------------------------------------------------------------------------
 
 static status_t
 s_parse (span_t body, json_t **json, error_t *error)
@@ -309,7 +309,7 @@ wire_read_tokens (span_t body, buffer_t *out, error_t *error)
     return s_read_list (list, out, error);
 }
 
-//  ---- Facts -------------------------------------------------------------------------------------------------------------
+//  ---- Facts ---------------------------------------------------------------------------------------------------------
 
 void
 wire_facts_fini (wire_facts_t *self)

@@ -63,7 +63,7 @@ struct engine {
     buffer_t text;               //  Scratch
 };
 
-//  ---- Time --------------------------------------------------------------------------------------------------------------
+//  ---- Time ----------------------------------------------------------------------------------------------------------
 
 static uint64_t
 s_scaled (const engine_t *self, uint64_t ns)
@@ -176,7 +176,7 @@ s_catch_up (engine_t *self)
     timing_advance (&self->timing, next < now ? next : now);
 }
 
-//  ---- Work --------------------------------------------------------------------------------------------------------------
+//  ---- Work ----------------------------------------------------------------------------------------------------------
 
 //  Copies what the cache goes by of the names that are new.
 static void
@@ -244,7 +244,7 @@ s_end_step (engine_t *self)
         s_produce (self, LIST_ENTRY (link, engine_run_t, link), (uint64_t)self->options.burst);
 }
 
-//  ---- Telling -----------------------------------------------------------------------------------------------------------
+//  ---- Telling -------------------------------------------------------------------------------------------------------
 
 //  The run is gone.
 static void
@@ -339,7 +339,7 @@ s_on_timer (void *state, actor_t *actor, void *arg)
     s_set_timer (self);
 }
 
-//  ---- The table ---------------------------------------------------------------------------------------------------------
+//  ---- The table -----------------------------------------------------------------------------------------------------
 
 //  Tells the full names of blocks that the cache stored, or the short ones of those that went.
 static void
