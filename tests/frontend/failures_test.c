@@ -358,9 +358,9 @@ s_active (const char *address)
     buffer_t text = { 0 };
     actor_t *router = stage_find (fixture_stage, address);
     router_class.describe (actor_state (router), router, &text);
-    const char *workers = strstr (buffer_string (&text), "workers, ");
-    assert_non_null (workers);
-    size_t active = strtoul (workers + strlen ("workers, "), NULL, 10);
+    const char *active_text = strstr (buffer_string (&text), "active: ");
+    assert_non_null (active_text);
+    size_t active = strtoul (active_text + strlen ("active: "), NULL, 10);
     buffer_fini (&text);
     return active;
 }
