@@ -3,6 +3,7 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/json_writer.h"
 #include "cli/certificate.h"
@@ -61,8 +62,9 @@ typedef struct {
 
 //  ---- Which folder --------------------------------------------------------------------------------------------------
 
+//  `makes`: it need not be there yet.
 static status_t
-s_find_folder (key_run_t *self, error_t *error)
+s_find_folder (key_run_t *self, bool makes, error_t *error)
 {
     const key_flags_t *flags = self->flags;
     folders_t folders;
@@ -75,10 +77,13 @@ s_find_folder (key_run_t *self, error_t *error)
     if (*flags->keys_dir)
         self->fleet->security.keys_dir = flags->keys_dir;
     status_t status = folders_find (&folders, cluster, error);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK && makes)
         status = folders_make (&folders, error);
     if (status == STATUS_OK)
         trust_folder (self->fleet, folders.state, self->folder, sizeof self->folder);
+    if (status == STATUS_OK && !makes && access (self->folder, F_OK) != 0)
+        status = error_set (
+            error, STATUS_NOT_FOUND, "there is no folder of keys %s: `stator key new` makes it", self->folder);
     return status;
 }
 
@@ -184,8 +189,9 @@ s_list (const key_run_t *self, error_t *error)
 static const struct {
     const char *name;                                           //  As typed
     size_t words;                                               //  Behind it
+    bool makes;                                                 //  The folder of keys, where there is none
     status_t (*run) (const key_run_t *self, error_t *error);    //  Does it
-} s_verbs [] = { { "new", 1, s_new }, { "list", 0, s_list }, { "revoke", 1, s_revoke } };
+} s_verbs [] = { { "new", 1, true, s_new }, { "list", 0, false, s_list }, { "revoke", 1, false, s_revoke } };
 
 static result_t
 s_run (const invocation_t *invocation)
@@ -199,7 +205,7 @@ s_run (const invocation_t *invocation)
         command_complain (invocation->command, "say `new NAME --roles ROLES`, `list` or `revoke NAME`");
         return RESULT_USAGE;
     }
-    status_t status = s_find_folder (&run, &error);
+    status_t status = s_find_folder (&run, s_verbs [verb].makes, &error);
     if (status == STATUS_OK)
         status = s_verbs [verb].run (&run, &error);
     if (status != STATUS_OK)

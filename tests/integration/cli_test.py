@@ -80,6 +80,17 @@ class MistakesTest(unittest.TestCase):
                 code, _, said = stator(*words, text="")
                 self.assertEqual(code, 2, (words, said))
 
+    def test_only_a_new_key_makes_a_folder(self):
+        with tempfile.TemporaryDirectory() as folder:
+            none = pathlib.Path(folder) / "none"
+            for words in ("list",), ("revoke", "gpu-1"):
+                code, _, said = stator("key", *words, "--state-dir", none)
+                self.assertEqual(code, 2)
+                self.assertIn(f"there is no folder of keys {none}/keys: `stator key new` makes it", said)
+                self.assertFalse(none.exists())
+            self.assertEqual(stator("key", "new", "gpu-1", "--roles", "host", "--state-dir", none)[0], 0)
+            self.assertIn("gpu-1", stator("key", "list", "--state-dir", none)[1])
+
     def test_a_slip_in_a_word_out_of_a_closed_set_is_understood(self):
         with tempfile.TemporaryDirectory() as folder:
             keys = ("--keys-dir", folder, "--state-dir", folder)
