@@ -1,9 +1,9 @@
 #include "model/parser/literal.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #include "base/json_writer.h"
+#include "model/parser/number.h"
 #include "model/parser/text.h"
 
 #define REST SIZE_MAX
@@ -11,8 +11,8 @@
 
 enum { QUOTE_OWN = 1, QUOTE_NONE = 2 };
 
-//  Bytes behind a quote that are looked at to see whether it ends a string.
-enum { FOLLOW_MAX = 64 };
+//  Bytes behind a quote that are looked at to see whether it ends a string; of JSON that wait for what follows a first element.
+enum { FOLLOW_MAX = 64, UNDECIDED_MAX = 4096 };
 
 void
 literal_init (literal_t *self, const char *quote, bool arguments)
@@ -74,6 +74,35 @@ s_settle (literal_t *self, buffer_t *out)
     self->keyed = false;
 }
 
+static void s_word_value (span_t word, bool python, buffer_t *out);
+
+//  Beyond a bound the first element of a level is a key.
+static void
+s_bound (literal_t *self, const buffer_t *out)
+{
+    self->undecided = out->size - self->brace <= UNDECIDED_MAX;
+}
+
+//  A key that got no value, at the start of its level, is the first element of a set.  Not inlined: sets are rare.
+__attribute__ ((noinline)) static void
+s_decide (literal_t *self, buffer_t *out)
+{
+    s_bound (self, out);
+    if (self->undecided && self->keyed) {
+        out->data [self->brace] = '[';
+        self->objects &= ~(1ull << (self->depth - 1));
+        self->keyed = false;
+    }
+    size_t size = out->size - self->brace - 3;
+    if (self->undecided && self->bare && !s_in_object (self) && size <= LITERAL_WORD_MAX) {
+        char word [LITERAL_WORD_MAX];
+        memcpy (word, out->data + self->brace + 2, size);
+        out->size = self->brace + 1;
+        s_word_value (span_of (word, size), true, out);
+    }
+    self->undecided = self->bare = false;
+}
+
 static bool
 s_push (literal_t *self, bool object, buffer_t *out)
 {
@@ -86,6 +115,9 @@ s_push (literal_t *self, bool object, buffer_t *out)
     self->depth++;
     self->started = self->keyed = false;
     self->in_key = object;
+    self->undecided = object && !self->quote;
+    self->bare = false;
+    self->brace = out->size - 1;
     return true;
 }
 
@@ -94,6 +126,8 @@ s_pop (literal_t *self, buffer_t *out)
 {
     if (!self->depth)
         return false;
+    if (self->undecided)
+        s_decide (self, out);
     s_settle (self, out);
     buffer_append_byte (out, s_in_object (self) ? '}' : ']');
     self->depth--;
@@ -122,93 +156,6 @@ s_is_number (span_t word)
     return plain || span_to_double (word, &real);
 }
 
-static uint32_t
-s_digit_value (uint8_t digit)
-{
-    return (uint32_t)(digit <= '9' ? digit - '0' : (digit | 0x20) - 'a' + 10);
-}
-
-static bool
-s_is_digit (uint8_t byte, uint8_t base)
-{
-    if (base <= 10)
-        return byte >= '0' && byte < '0' + base;
-    return (byte >= '0' && byte <= '9') || ((byte | 0x20) >= 'a' && (byte | 0x20) <= 'f');
-}
-
-//  Digits at the start of a word from `at` on, with single underscores between them, without which they are appended.  Returns
-//  where they end.
-static size_t
-s_take_digits (span_t word, size_t at, uint8_t base, buffer_t *digits)
-{
-    for (bool digit = false; at < word.size; at++) {
-        if (s_is_digit (word.data [at], base))
-            buffer_append_byte (digits, word.data [at]);
-        else if (!digit || word.data [at] != '_' || at + 1 == word.size || !s_is_digit (word.data [at + 1], base))
-            break;
-        digit = word.data [at] != '_';
-    }
-    return at;
-}
-
-//  0x1f, 0o17, 0b11 as a plain one.
-static bool
-s_put_based (span_t word, buffer_t *digits, buffer_t *out)
-{
-    uint8_t letter = word.size > 2 && word.data [0] == '0' ? word.data [1] | 0x20 : 0;
-    uint8_t base = letter == 'x' ? 16 : letter == 'o' ? 8 : letter == 'b' ? 2 : 0;
-    if (!base || s_take_digits (word, 2, base, digits) < word.size || digits->size > 15)
-        return false;
-    uint64_t value = 0;
-    for (size_t i = 0; i < digits->size; i++)
-        value = value * base + s_digit_value (digits->data [i]);
-    buffer_print (out, "%" PRIu64, value);
-    return digits->size > 0;
-}
-
-//  1_000, 007, .5, 5. and 1_0e5 as JSON writes them.
-static bool
-s_put_decimal (span_t word, buffer_t *digits, buffer_t *out)
-{
-    size_t at = s_take_digits (word, 0, 10, digits), whole = digits->size, zeros = 0;
-    bool point = at < word.size && word.data [at] == '.';
-    at = point ? s_take_digits (word, at + 1, 10, digits) : at;
-    span_t exponent = span_slice (word, at, word.size);
-    bool sign = exponent.size > 1 && (exponent.data [1] == '-' || exponent.data [1] == '+');
-    if (!digits->size || (exponent.size && (exponent.data [0] | 0x20) != 'e'))
-        return false;
-    for (size_t i = 1 + sign; i < exponent.size; i++)
-        if (!s_is_digit (exponent.data [i], 10))
-            return false;
-    if (exponent.size == 1u + sign)
-        return false;
-    while (zeros + 1 < whole && digits->data [zeros] == '0')
-        zeros++;
-    buffer_append (out, whole ? span_slice (buffer_span (digits), zeros, whole - zeros) : SPAN ("0"));
-    buffer_append_string (out, point ? "." : "");
-    buffer_append (out, span_slice (buffer_span (digits), whole, digits->size));
-    buffer_append_string (out, point && digits->size == whole ? "0" : "");
-    buffer_append (out, exponent);
-    return true;
-}
-
-//  A number that Python writes in another way than JSON.  False: it is none.
-static bool
-s_put_number (span_t word, buffer_t *out)
-{
-    bool minus = word.data [0] == '-', sign = minus || word.data [0] == '+';
-    buffer_t digits = { 0 }, number = { 0 };
-    word = span_slice (word, sign, word.size);
-    bool is = s_put_based (word, &digits, &number);
-    buffer_clear (&digits);
-    is = is || s_put_decimal (word, &digits, &number);
-    if (is)
-        buffer_print (out, "%s%.*s", minus ? "-" : "", SPAN_ARG (buffer_span (&number)));
-    buffer_fini (&digits);
-    buffer_fini (&number);
-    return is;
-}
-
 static void
 s_word_value (span_t word, bool python, buffer_t *out)
 {
@@ -223,7 +170,7 @@ s_word_value (span_t word, bool python, buffer_t *out)
         buffer_append (out, word);
         return;
     }
-    if (!python || word.data [0] > '9' || !s_put_number (word, out))
+    if (!python || word.data [0] > '9' || !number_from_python (word, out))
         s_put_string (word, out);
 }
 
@@ -244,8 +191,10 @@ s_put_word (literal_t *self, span_t word, buffer_t *out)
         word = span_trim (word);
     if (!self->in_key)
         s_word_value (word, !self->quote, out);
-    else
+    else {
+        self->bare = self->undecided && span_find_byte (word, '\\') == word.size;
         s_put_string (self->quote ? s_unquote (word) : word, out);
+    }
     s_ended (self);
 }
 
@@ -384,7 +333,7 @@ s_end_digits (literal_t *self, buffer_t *out)
 {
     uint32_t code = 0;
     for (uint8_t i = 0; i < self->digits_size; i++)
-        code = code * self->digits_base + s_digit_value ((uint8_t)self->digits [i]);
+        code = code * self->digits_base + number_digit_value ((uint8_t)self->digits [i]);
     s_put_character (code, out);
     self->digits_want = 0;
 }
@@ -418,7 +367,7 @@ s_escaped (literal_t *self, uint8_t byte, buffer_t *out)
         }
     if (byte == 'x' || byte == 'u' || byte == 'U')
         s_begin_digits (self, byte == 'x' ? 2 : byte == 'u' ? 4 : 8, 16);
-    else if (s_is_digit (byte, 8)) {
+    else if (number_is_digit (byte, 8)) {
         s_begin_digits (self, 3, 8);
         self->digits [self->digits_size++] = (char)byte;
     } else
@@ -429,7 +378,7 @@ s_escaped (literal_t *self, uint8_t byte, buffer_t *out)
 static bool
 s_digit (literal_t *self, uint8_t byte, buffer_t *out)
 {
-    bool is_digit = s_is_digit (byte, self->digits_base);
+    bool is_digit = number_is_digit (byte, self->digits_base);
     if (is_digit)
         self->digits [self->digits_size++] = (char)byte;
     if (!is_digit || self->digits_size == self->digits_want)
@@ -484,7 +433,7 @@ s_match_argument (span_t text, uint8_t sign, bool last)
 {
     size_t name = 0;
     text = span_slice (text, 0, FOLLOW_MAX);
-    while (name < text.size && (s_is_digit (text.data [name], 10) || s_is_letter (text.data [name])))
+    while (name < text.size && (number_is_digit (text.data [name], 10) || s_is_letter (text.data [name])))
         name++;
     size_t at = name + text_blanks (span_slice (text, name, text.size));
     if (at + 1 >= text.size && text.size < FOLLOW_MAX && !last)
@@ -661,10 +610,13 @@ s_structure (literal_t *self, uint8_t byte, buffer_t *out)
     case '}':
         return s_pop (self, out);
     case ',':
+        if (self->undecided)
+            s_decide (self, out);
         s_settle (self, out);
         self->in_key = s_in_object (self);
         return self->depth > 0;
     case ':':
+        self->undecided = false;
         if (self->quote && self->in_key)
             s_put_word (self, (span_t){ 0 }, out);
         return true;
@@ -743,6 +695,8 @@ literal_feed (literal_t *self, span_t text, bool last, buffer_t *out, bool *brok
             break;
         at += taken == AGAIN ? 0 : taken;
     }
+    if (self->undecided)
+        s_bound (self, out);
     *broken = !taken;
     return at;
 }

@@ -1,8 +1,8 @@
 //  literal - a value in Python's notation, or Gemma's, written as JSON
 //
-//  a=1, b='x' inside f(...) becomes "a": 1, "b": "x"; True, None, tuples, both quotes, alone or as three, their escapes, strings
-//  side by side and numbers (0x1f, 1_000, .5, and 007 as 7) as Python has them.  A quote inside a string is part of it where none
-//  can end: 'sed 's/a/b/' f'.
+//  a=1, b='x' inside f(...) becomes "a": 1, "b": "x"; True, None, tuples, sets, both quotes, alone or as three, their escapes,
+//  strings side by side and numbers (0x1f, 1_000, .5, and 007 as 7) as Python has them.  A quote inside a string is part of it
+//  where none can end: 'sed 's/a/b/' f'.
 //  Gemma's {k:<|"|>v<|"|>} has a quote of its own, between which nothing is an escape, and bare keys up to ':' and bare values up
 //  to ',' or a closing bracket, in which blanks and other quotes mean nothing.  A word of more than LITERAL_WORD_MAX bytes is a
 //  string.  Incremental; whatever comes in, what comes out is JSON.
@@ -24,6 +24,9 @@ typedef struct {
     bool started;                    //  Something stands before the next element of the level
     bool in_key;                     //  A key comes next, or is being read
     bool keyed;                      //  A key came, its value has not
+    bool undecided;                  //  It is the first of its level, which is a set where no value comes
+    bool bare;                       //  The same: it was a word
+    size_t brace;                    //  Where the level's bracket stands in what was written
     uint8_t open_quote;              //  The string being read ends so; 1: at `quote`; 2: as a word does; 0: no string
     bool begun;                      //  It has a byte
     bool tripled;                    //  Three quotes end it
@@ -49,6 +52,13 @@ size_t literal_feed (literal_t *self, span_t text, bool last, buffer_t *out, boo
 
 //  Whether a string is open that a quote ends.
 bool literal_in_string (const literal_t *self);
+
+//  Whether what was written may still change, and must not be passed on.
+static inline bool
+literal_is_undecided (const literal_t *self)
+{
+    return self->undecided;
+}
 
 //  In the middle of a string: the byte that may end it.  Until that comes, JSON has the string's bytes as they are, but for
 //  those that it writes with a backslash.  0: not in the middle of one.

@@ -62,6 +62,8 @@ s_step (parser_t *self, span_t text, bool last)
     bool done = self->literal.done;
     if (broken)
         literal_close (&self->literal, &self->out);
+    if (literal_is_undecided (&self->literal) && !done && !broken)
+        return taken ? taken : MACHINE_WAIT;
     machine_flush (self);
     if (literal_string_end (&self->literal))
         machine_run (self, RUN_STRING, literal_string_end (&self->literal));

@@ -77,6 +77,24 @@ test_numbers_of_python (void **state)
     }
 }
 
+//  A set is a list; what has a colon is none.
+static void
+test_sets_of_python (void **state)
+{
+    static const example_t examples [] = {
+        { "pythonic", "[f(a={'x', 'y'}, b={1, 0x2, True}, c={'z'}, d={}, e={'k': {'s', 't'}})]", "",
+            "f(){\"a\": [\"x\", \"y\"], \"b\": [1, 2, true], \"c\": [\"z\"], \"d\": {}, \"e\": {\"k\": [\"s\", "
+            "\"t\"]}}\n" },
+        { "pythonic", "[f(a=[{'q\\'\xc3\xa9\"', x}, {'k': 1, 'l': 2}, {-07}, {'a'}, {'b': {3}}])]", "",
+            "f(){\"a\": [[\"q'\xc3\xa9\\\"\", \"x\"], {\"k\": 1, \"l\": 2}, [-7], [\"a\"], {\"b\": [3]}]}\n" },
+        { "pythonic", "[f(a={'k", "", "f(){\"a\": {\"k\": null}}\n" },
+        { "pythonic", "[f(a={'k', 1", "", "f(){\"a\": [\"k\", 1]}\n" },
+        { "pythonic", "[f(a={'k' 'l': 1, 2: 3}, b={'x' 'y'})]", "",
+            "f(){\"a\": {\"kl\": 1, \"2\": 3}, \"b\": [\"xy\"]}\n" },
+    };
+    CHECK_ALL (examples);
+}
+
 //  Nothing escapes Gemma's own quote: it ends a string where one can end.
 static void
 test_own_quotes_in_strings (void **state)
@@ -161,6 +179,7 @@ main (void)
     const struct CMUnitTest tests [] = {
         cmocka_unit_test (test_strings_of_python),
         cmocka_unit_test (test_numbers_of_python),
+        cmocka_unit_test (test_sets_of_python),
         cmocka_unit_test (test_own_quotes_in_strings),
         cmocka_unit_test (test_names_in_tags_are_quoted_or_not),
         cmocka_unit_test (test_entities_in_values),
