@@ -64,7 +64,9 @@ typedef void (socket_dropped_fn) (void *arg, span_t first);
 
 //  Messages wait in a queue that counts them and not their bytes, one for each peer.  So whoever sends large ones faster than
 //  they are handled could fill the memory.  A socket that has been behind for a second, and for 256 MiB, sheds every
-//  message above 4 KiB until nothing waits: what it takes then is what came in a second, and short messages.
+//  message above 4 KiB until nothing waits: what it takes then is what came in a second, and short messages.  That is for
+//  sockets to which anybody may send: what a link or a follower gets was asked for, and is bounded by credit or can be asked for
+//  again, so that a peer that is merely faster than its reader loses nothing.
 typedef socket_message_fn socket_shed_fn;
 
 //  What comes to an XPUB is subscriptions: whoever sends one of more than 4 KiB is hung up on.
@@ -75,7 +77,7 @@ typedef struct {
     uint64_t message_max;      //  Bytes, both ways, the peer of a ROUTER aside; 0: SOCKET_MESSAGE_MAX
     socket_message_fn *on_message;    //  Called for each message
     socket_dropped_fn *on_dropped;    //  Called for each one that is too large; may be left NULL
-    socket_shed_fn *on_shed;          //  Called for each one that is shed; NULL: on_dropped is
+    socket_shed_fn *on_shed;          //  Called for each one that is shed; NULL: it sheds nothing
     void *arg;                        //  For the three
 } socket_options_t;
 

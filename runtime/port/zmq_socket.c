@@ -136,7 +136,8 @@ s_fits (const port_socket_t *self, const span_t *frames, size_t count)
 static bool
 s_is_swamped (const port_socket_t *self)
 {
-    return self->behind_bytes > BEHIND_BYTES && loop_now_ns () - self->behind_since_ns > BEHIND_NS;
+    return self->options.on_shed && self->behind_bytes > BEHIND_BYTES &&
+           loop_now_ns () - self->behind_since_ns > BEHIND_NS;
 }
 
 static void
@@ -153,7 +154,7 @@ s_note_behind (port_socket_t *self, bool behind, uint64_t bytes)
 static void
 s_leave_out (port_socket_t *self, size_t count, bool shed)
 {
-    if (shed && self->options.on_shed)
+    if (shed)
         self->options.on_shed (self->options.arg, self->frames, count);
     else if (self->options.on_dropped)
         self->options.on_dropped (self->options.arg, self->frames [0]);
